@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Turns the columns of a builder into the arrays of a model."""
+"""Conversion of a builder's columns to the arrays of a model."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 _LIMITS = (
     'joint_limit_lower', 'joint_limit_upper', 'joint_velocity_limit', 'joint_effort_limit',
 )  # fmt: skip
-# Fields of which the model keeps the description's float64 as well.
+# Fields that the model also stores with the float64 precision of the description.
 _PRECISE = ('body_mass', 'body_com', 'body_inertia', 'joint_X_p', 'joint_X_c', 'joint_axis')
 _START_ARRAYS = {'joint_q_start': 'joint_coord', 'joint_qd_start': 'joint_dof'}
 
 
 def device_array(values: Any, dtype: Any, device: Any, requires_grad: bool = False) -> wp.array:
-    """Return rows of numbers as an array; one without rows is empty, of the same type."""
+    """Return rows of numbers as an array; without rows it is empty, of the same type."""
     values = np.asarray(values, dtype=wp.dtype_to_numpy(_scalar(dtype)))
     if not len(values):
         return wp.empty(0, dtype=dtype, device=device, requires_grad=requires_grad)
@@ -68,7 +68,7 @@ def fill_arrays(model: Model, builder: Articulations) -> None:
 def limits(builder: Articulations) -> np.ndarray:
     """Return lower, upper, velocity and effort limits, +-inf for none, float64 [4, dofs].
 
-    What a distance joint bounds is no coordinate; it has no limits here.
+    Distance joints do not bound a coordinate and have no limits here.
     """
     result = np.array([getattr(builder, name) for name in _LIMITS], dtype=np.float64)
     start = np.append(np.array(builder.joint_qd_start, dtype=int), builder.joint_dof_count)
@@ -117,7 +117,7 @@ def world_starts(world: np.ndarray, rows: np.ndarray, world_count: int) -> np.nd
 
 
 def fill_world_starts(model: Model, builder: Articulations) -> None:
-    """Set all fields that say where a world starts."""
+    """Set all fields with the first row of each world."""
     joints = np.array(builder.joint_world, dtype=int)
     for name in ('body', 'joint', 'shape', 'articulation'):
         world = np.array(getattr(builder, f'{name}_world'), dtype=int)
@@ -132,13 +132,13 @@ def fill_world_starts(model: Model, builder: Articulations) -> None:
 
 
 def _set_world_start(model: Model, name: str, world: np.ndarray, rows: np.ndarray) -> None:
-    """Set one of the fields that say where a world starts."""
+    """Set one field with the first row of each world."""
     starts = world_starts(world, rows, model.world_count)
     setattr(model, f'{name}_world_start', device_array(starts, wp.int32, model.device))
 
 
 def longest_articulation(builder: Articulations) -> tuple[int, int]:
-    """Return the most joints and the most degrees of freedom of an articulation."""
+    """Return the largest number of joints and of degrees of freedom of an articulation."""
     start = np.array(builder.articulation_start, dtype=int)
     end = np.array(builder.articulation_end, dtype=int)
     qd = np.append(np.array(builder.joint_qd_start, dtype=int), builder.joint_dof_count)
@@ -185,10 +185,10 @@ def configuration_space(
 
 
 def active_mimics(builder: Articulations) -> dict[int, tuple[int, float, float]]:
-    """Return for each following joint: a driver that follows none, offset and factor from it.
+    """Return for each mimic joint its final driver, offset and factor.
 
     Raises:
-        ArgumentError: A joint that follows two, or itself.
+        ArgumentError: A joint that follows two joints, or itself.
     """
     enabled = [k for k, on in enumerate(builder.constraint_mimic_enabled) if on]
     return resolve_mimics([mimic_row(builder, k) for k in enabled])
@@ -209,7 +209,7 @@ def _scalar(dtype: Any) -> Any:
 
 
 def joint_order(builder: Articulations, ancestors: np.ndarray) -> np.ndarray | None:
-    """Return the joints parents first inside each articulation, None where they lie so already.
+    """Return the joints with parents first in each articulation, or None if sorted.
 
     Args:
         builder: The joints.

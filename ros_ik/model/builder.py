@@ -1,9 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Collects links, joints, shapes and mimic constraints, and makes a Model of them.
+"""Builder that collects links, joints, shapes and mimic constraints of a Model.
 
-Method names and conventions are Newton's: poses x y z qx qy qz qw, ``parent`` -1 for the world,
-X_wc = X_wp X_p X_j(q) X_c^-1, box scales are half extents, capsules and cylinders lie along z.
+Method names and conventions are those of Newton: poses x y z qx qy qz qw, ``parent`` -1 for the
+world, X_wc = X_wp X_p X_j(q) X_c^-1, box scales are half extents, capsules and cylinders lie along
+z.
 """
 
 from __future__ import annotations
@@ -44,10 +45,10 @@ __all__ = [
 
 
 class ModelBuilder(UrdfMethods):
-    """Builds a :class:`Model` link by link.
+    """Builder of a :class:`Model`, link by link.
 
-    Its lists have the names of the model's fields (``joint_q``, ``body_mass``, ..) and hold what
-    was given, in float64; start values such as ``joint_q`` may be written to.
+    Its lists have the names of the model's fields (``joint_q``, ``body_mass``, ..) and contain the
+    given values in float64. Initial values such as ``joint_q`` may be changed.
     """
 
     CustomAttribute = CustomAttribute
@@ -70,7 +71,7 @@ class ModelBuilder(UrdfMethods):
         self.gravity = -9.81 * np.eye(3)[self.up_axis] if gravity is None else gravity
 
     def _empty(self) -> ModelBuilder:
-        """Return a builder without elements, of the defaults."""
+        """Return an empty builder with the same defaults."""
         return ModelBuilder()
 
     @property
@@ -90,7 +91,7 @@ class ModelBuilder(UrdfMethods):
 
     @property
     def mimics(self) -> Rows[MimicData]:
-        """The mimic constraints, those that are not enabled too."""
+        """The mimic constraints, including disabled ones."""
         return Rows(self.row_count('constraint_mimic'), partial(mimic_row, self))
 
     def add_body(
@@ -100,7 +101,7 @@ class ModelBuilder(UrdfMethods):
         custom_attributes: Mapping[str, Any] | None = None,
         **link: Any,
     ) -> int:
-        """Add a body that moves freely: a link, a free joint, an articulation of both.
+        """Add a floating body: a link and a free joint, in an articulation of their own.
 
         The joint and the articulation are called ``<label>_free_joint`` and
         ``<label>_articulation``.
@@ -121,7 +122,7 @@ class ModelBuilder(UrdfMethods):
     def finalize(
         self, device: wp.DeviceLike = None, *, requires_grad: bool = False, **unused: Any
     ) -> Model:
-        """Make the model; the builder stays as it is.
+        """Create the model; the builder stays unchanged.
 
         Args:
             device: Warp device; None for the current one.

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A set of joints that move together, and how it folds into the variables of a solve."""
+"""Set of joints that move together, and its mapping to the variables of a solve."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class JointGroup:
     """Joints that move together; the others are locked.
 
     Attributes:
-        name: What the group was asked for by.
-        joint_indices: Its movable joints that are no mimics, in model order.
+        name: Specification of the group.
+        joint_indices: Its movable joints except mimic joints, in model order.
         joint_names: Their names.
         tip_link: Last link of a chain, '' where there is none.
         dof_variable: Variable that drives each degree of freedom of the model, -1 where locked,
@@ -48,24 +48,24 @@ class JointGroup:
         return len(self.variable_dof)
 
     def write_steps(self, variables: np.ndarray, step: np.ndarray) -> None:
-        """Write steps of the variables as those of the degrees of freedom that they drive.
+        """Write steps of the variables as steps of the degrees of freedom.
 
         Args:
             variables: One per variable [n_variables], rad or m.
-            step: Output [joint_dof_count]; what no variable drives stays.
+            step: Output [joint_dof_count]; degrees of freedom without a variable are unchanged.
         """
         driven = self.dof_variable >= 0
         step[driven] = self.dof_scale[driven] * variables[self.dof_variable[driven]]
 
     def variable_limits(self, limits: np.ndarray) -> np.ndarray:
-        """Return the limit of each variable that keeps every joint it drives below its own.
+        """Return the limit of each variable, so that all joints it drives keep theirs.
 
         Args:
             limits: Limits of speed, acceleration and the like, not negative, inf if none, shape
                 [joint_dof_count].
 
         Returns:
-            Shape [n_variables]; inf where nothing limits.
+            Shape [n_variables]; inf without a limit.
         """
         driven = np.flatnonzero((self.dof_variable >= 0) & (self.dof_scale != 0.0))
         result = np.full(self.n_variables, np.inf)
@@ -77,7 +77,7 @@ class JointGroup:
 def checked_joint_group(
     model: Model, group: JointGroup | str | Sequence[str] | None, name: str = 'joint_group'
 ) -> JointGroup:
-    """Return a group of a model, made where it is not one yet; None is every joint.
+    """Return a group of a model, created if necessary; None selects all joints.
 
     Raises:
         ArgumentError: As :func:`make_joint_group`, a group of another model, or no group at all.
@@ -93,7 +93,7 @@ def checked_joint_group(
 
 
 def make_joint_group(model: Model, spec: str | Sequence[str]) -> JointGroup:
-    """Make the group that ``spec`` names; see :meth:`Model.joint_group`."""
+    """Create the group that ``spec`` names; see :meth:`Model.joint_group`."""
     tip = ''
     is_list = isinstance(spec, Iterable) and all(isinstance(joint, str) for joint in spec)
     if not is_list:
@@ -121,7 +121,7 @@ def make_joint_group(model: Model, spec: str | Sequence[str]) -> JointGroup:
 
 
 def _from_joints(model: Model, name: str, joints: Iterable[int], tip: str) -> JointGroup:
-    """Assign numbers to the variables of a set of joints; drivers stand for the mimics named."""
+    """Assign variable numbers to a set of joints; drivers replace mimic joints."""
     start = model.joint_qd_start.numpy()
     drivers = sorted({model.mimic_driver.get(joint, (joint,))[0] for joint in joints})
     movable = [joint for joint in drivers if start[joint + 1] > start[joint]]
@@ -161,12 +161,12 @@ def _chain_joints(model: Model, base: str, tip: str) -> list[int]:
 def _semantic_joints(
     model: Model, semantic: SemanticDescription, name: str
 ) -> tuple[list[int], str]:
-    """Return the joints of an SRDF group with its subgroups, each once, and its own tip link."""
+    """Return the joints of an SRDF group with its subgroups, and its own tip link."""
     incoming = {int(body): joint for joint, body in enumerate(model.joint_child.numpy())}
     joints: list[int] = []
     tip = ''
     names, known = [name], {name}
-    for current in names:  # grows while it is walked
+    for current in names:  # grows during the iteration
         if current not in semantic.groups:
             raise ArgumentError(f'SRDF group {name!r} names an unknown group {current!r}')
         group = semantic.groups[current]

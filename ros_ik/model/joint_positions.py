@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint positions by name, put into coordinates."""
+"""Conversion of joint positions by name to coordinates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def write_positions(model: Model, joint_q: np.ndarray, positions: Mapping[str, Any]) -> None:
-    """Write positions into coordinates [joint_coord_count], in place; no mimic joint follows.
+    """Write positions into coordinates [joint_coord_count], in place, without mimic joints.
 
     Args:
         model: The model.
@@ -26,8 +26,8 @@ def write_positions(model: Model, joint_q: np.ndarray, positions: Mapping[str, A
         positions: Positions [rad or m] of joints with one coordinate, by name.
 
     Raises:
-        ArgumentError: No mapping, a joint that the model lacks or that has not one coordinate, or
-            a position that is no finite number.
+        ArgumentError: Not a mapping, a joint that is unknown or does not have exactly one
+            coordinate, or a position that is not finite.
     """
     if not isinstance(positions, Mapping):
         raise ArgumentError(f'positions must map names of joints to numbers, got {positions!r}')

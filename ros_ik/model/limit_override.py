@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A model with narrower position limits than its description has."""
+"""Copy of a model with other position limits."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def with_position_limits(model: Model, lower: np.ndarray, upper: np.ndarray) -> Model:
-    """Return a model that differs in its position limits; it shares everything else.
+    """Return a copy with other position limits, which shares everything else.
 
     Args:
-        model: The model, which stays as it is.
+        model: The model, which is not changed.
         lower: Lower limits [rad or m], [joint_dof_count], -inf if there is none.
         upper: Upper limits, same shape.
 
@@ -44,14 +44,14 @@ def with_position_limits(model: Model, lower: np.ndarray, upper: np.ndarray) -> 
         ('joint_limit_lower', lower, model.joint_limit_lower),
         ('joint_limit_upper', upper, model.joint_limit_upper),
     ):
-        # Newton's arrays have a large number where there is no limit.
+        # In Newton's arrays a large number stands for no limit.
         numbers = np.where(np.isfinite(values), values, before.numpy())
         setattr(changed, name, device_array(numbers, wp.float32, model.device))
     return changed
 
 
 def _dofs_of_coordinates(model: Model) -> np.ndarray:
-    """Return the degrees of freedom that have a coordinate of their own, int [k]."""
+    """Return the degrees of freedom with a coordinate of their own, int [k]."""
     starts = model.joint_qd_start.numpy()
     kinds = np.repeat(model.joint_type.numpy(), np.diff(starts))
     return np.flatnonzero(~np.isin(kinds, [int(kind) for kind in FIXED_SIZES]))

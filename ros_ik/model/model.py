@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The robot: Newton's arrays of kinematics and inertia, with names and limits beside them."""
+"""The robot model: Newton's arrays of kinematics and inertia, names and limits."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ __all__ = ['Model', 'UNLIMITED']
 
 
 class Model(ModelFields):
-    """A robot, or many in worlds of their own. Make one with :meth:`from_urdf` or ModelBuilder.
+    """A robot, or many in separate worlds. Create it with :meth:`from_urdf` or ModelBuilder.
 
     A model of many worlds is one tree of trees: a row of coordinates holds those of all worlds,
     and forward kinematics moves them together.
 
     Attributes:
         warnings: Elements that the importer ignored.
-        semantic: Groups and collision pairs of the SRDF, None without one.
-        mimic_driver: For each following joint: driver that follows none, offset, factor.
+        semantic: Groups and collision pairs of the SRDF, or None.
+        mimic_driver: For each mimic joint: its final driver, offset, factor.
     """
 
     AttributeAssignment = AttributeAssignment
@@ -62,15 +62,15 @@ class Model(ModelFields):
     def __init__(
         self, builder: ModelBuilder, device: wp.DeviceLike = None, *, requires_grad: bool = False
     ) -> None:
-        """Turn what a builder collected into arrays.
+        """Create the arrays from a builder.
 
         Args:
-            builder: The collected links, joints, shapes and constraints; stays as it is.
+            builder: Builder with links, joints, shapes and constraints; not changed.
             device: Warp device; None for the current one.
             requires_grad: True if the arrays of real numbers carry gradients.
 
         Raises:
-            ArgumentError: What the builder collected is no forest; see ModelBuilder.finalize.
+            ArgumentError: The joints do not form a forest; see ModelBuilder.finalize.
         """
         super().__init__()
         self.device = checked_device(device)
@@ -104,15 +104,16 @@ class Model(ModelFields):
         """Build the model of a robot description.
 
         Args:
-            text: The URDF document (what ``robot_description`` holds), or the path of its file as
-                a ``pathlib.Path``. A string is never taken for a path: it may come from anywhere.
+            text: The URDF document (the content of ``robot_description``), or the path of its file
+                as a ``pathlib.Path``. A string is never interpreted as a path, because it may be
+                untrusted.
             srdf: The SRDF, for groups and disabled collision pairs: the document, or the path of
-                its file as a ``pathlib.Path``. Where ``text`` is a path, a string that names a
-                file is taken for one too.
+                its file as a ``pathlib.Path``. If ``text`` is a path, a string that names a file
+                is interpreted as one too.
             package_paths: Folders in which ``package://`` meshes are looked up; meshes outside
-                them are not read. The kinematics need none.
+                them are not read. Kinematics need no meshes.
             device: Warp device; None for the current one.
-            floating: Hang the root link on the world by a free joint instead of a fixed one.
+            floating: Connect the root link to the world by a free joint instead of a fixed one.
             requires_grad: True if the arrays of real numbers carry gradients.
 
         Returns:
@@ -133,11 +134,12 @@ class Model(ModelFields):
 
         Args:
             name: Its label.
-            world: The world that it is in, where several have a link of this name; -1 for links
-                of no world.
+            world: World of the link, if several have a link of this name; -1 for links of no
+                world.
 
         Raises:
-            ArgumentError: No link has the name, with the closest ones, or several have it.
+            ArgumentError: No link has the name (the error lists the closest ones), or several have
+                it.
         """
         return self._bodies.find(name, world)
 
@@ -149,8 +151,8 @@ class Model(ModelFields):
         """Return a set of joints that move together.
 
         Args:
-            spec: '' for every joint, the name of an SRDF group, a chain ``'base_link:tip_link'``,
-                or a list of joint names. Mimic joints follow their drivers, named or not.
+            spec: '' for all joints, the name of an SRDF group, a chain ``'base_link:tip_link'``,
+                or a list of joint names. Mimic joints always follow their drivers.
 
         Raises:
             ArgumentError: An unknown group, link or joint, or a chain that does not connect.
@@ -166,15 +168,15 @@ class Model(ModelFields):
         return self._space.apply_mimic(joint_q)
 
     def neutral_joint_q(self, positions: Mapping[str, float] | None = None) -> np.ndarray:
-        """Return zero moved inside the limits, quaternions unit, shape [joint_coord_count].
+        """Return zero clipped to the limits, with unit quaternions, shape [joint_coord_count].
 
         Args:
-            positions: Positions [rad or m] by name of joints that are elsewhere, such as a group
-                state of the SRDF; mimic joints follow their drivers.
+            positions: Positions [rad or m] of joints by name that differ, such as a group state of
+                the SRDF; mimic joints follow their drivers.
 
         Raises:
-            ArgumentError: A joint that the model lacks or that has not one coordinate, or a
-                position that is no finite number.
+            ArgumentError: A joint that is unknown or does not have exactly one coordinate, or a
+                position that is not finite.
         """
         joint_q = self._space.neutral()
         if positions is None:
@@ -189,11 +191,12 @@ class Model(ModelFields):
         and ball joints have uniform rotations, free ones within +-1 m; mimic joints follow.
 
         Args:
-            n: How many.
-            rng: Source of randomness, or a seed of one; None for other numbers at every call.
+            n: Number of configurations.
+            rng: Generator of random numbers, or a seed; None gives different numbers at every
+                call.
 
         Raises:
-            ArgumentError: Another kind of argument.
+            ArgumentError: An argument of the wrong type.
         """
         return self._space.random(n, rng)
 
@@ -234,11 +237,11 @@ class Model(ModelFields):
 
     @functools.cached_property
     def solver_cache(self) -> dict[str, Any]:
-        """Values that solvers keep with the model; a copy starts without them."""
+        """Values that solvers store with the model; a copy starts without them."""
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes of a copy."""
+        """Return the attributes for a copy."""
         return {name: value for name, value in vars(self).items() if name != 'solver_cache'}
 
     @functools.cached_property
@@ -269,14 +272,14 @@ class Model(ModelFields):
 
     @functools.cached_property
     def body_shapes(self) -> dict[int, list[int]]:
-        """Shapes of each body, of the world under -1."""
+        """Indices of the shapes of each body; those of the world under -1."""
         shapes: dict[int, list[int]] = {body: [] for body in range(-1, self.body_count)}
         for shape, body in enumerate(self.shape_body.numpy().tolist()):
             shapes[body].append(shape)
         return shapes
 
     def _set_counts(self, builder: ModelBuilder) -> None:
-        """Set the number of everything."""
+        """Set the numbers of all elements."""
         self.world_count = max(1, builder.world_count)
         self.body_count = builder.body_count
         self.joint_count = builder.joint_count
@@ -290,7 +293,7 @@ class Model(ModelFields):
         self.max_joints_per_articulation, self.max_dofs_per_articulation = longest
 
     def _set_arrays(self, builder: ModelBuilder) -> None:
-        """Set the fields that a builder has as well, and what follows from them."""
+        """Set the fields that a builder has too, and derived fields."""
         arrays.fill_arrays(self, builder)
         arrays.fill_world_starts(self, builder)
         self.body_inv_mass, self.body_inv_inertia = arrays.body_inverses(self)
@@ -300,7 +303,7 @@ class Model(ModelFields):
         self._joints = LabelIndex('joint', self.joint_label, builder.joint_world)
 
     def _set_joints(self, builder: ModelBuilder) -> None:
-        """Set what joints follow, their limits on the host, and what newton.ik reads."""
+        """Set mimic joints, limits on the host, and the fields that newton.ik reads."""
         ancestors = arrays.joint_ancestors(builder)
         self.joint_ancestor = arrays.device_array(ancestors, wp.int32, self.device)
         self.mimic_driver = arrays.active_mimics(builder)
@@ -312,7 +315,7 @@ class Model(ModelFields):
             leader[joint], coefficients[joint] = driver, (coef0, coef1)
         self.joint_mimic_joint = arrays.device_array(leader, wp.int32, self.device)
         self.joint_mimic_coeffs = arrays.device_array(coefficients, wp.vec2, self.device)
-        # newton.ik reads these two; None and False mean: joints in order, none of them a rod.
+        # newton.ik reads these two: None for sorted joints, False for no rod joints.
         order = arrays.joint_order(builder, ancestors)
         self._fk_joint_order = None
         if order is not None:
@@ -320,7 +323,7 @@ class Model(ModelFields):
         self._has_rod_joints = False
 
     def _set_pairs(self, builder: ModelBuilder) -> None:
-        """Keep the pairs of shapes that must not collide."""
+        """Store the pairs of shapes that must not collide."""
         given = np.array(builder.shape_collision_filter_pairs, dtype=np.int64).reshape(-1, 2)
         for pair in given[np.any((given < 0) | (given >= self.shape_count), axis=1)].tolist():
             raise ArgumentError(

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Indices of the fields of a model, and fields that users add."""
+"""Row indices of the fields of a model, and custom fields."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ _DERIVED = {
 
 
 class ModelAttributes:
-    """Part of Model: attributes by name.
+    """Part of Model: lookup and addition of attributes.
 
     Attributes:
-        attribute_frequency: What each field has one row for; those in a namespace are called
-            ``namespace:name``.
+        attribute_frequency: Kind of element of the rows of each field; fields in a namespace are
+            named ``namespace:name``.
         attribute_assignment: What custom attributes belong to.
-        custom_frequency_counts: Rows of each frequency of the user's own.
+        custom_frequency_counts: Number of rows of each custom frequency.
     """
 
     device: Any
     requires_grad: bool
 
     def __init__(self) -> None:
-        """Start with the fields that every model has."""
+        """Start with the standard fields."""
         on_model = {name: column for name, column in COLUMNS.items() if column.on_model}
         self.attribute_frequency: dict[str, AttributeFrequency | str] = {
             name: frequency_of(column.domain) for name, column in on_model.items()
@@ -67,10 +67,10 @@ class ModelAttributes:
         Args:
             name: Its name.
             attrib: An array on the model's device, or a list of strings.
-            frequency: What it has one row for; a string is a frequency of the user's own.
-            assignment: What it belongs to; the model where None.
-            namespace: Where it is found: ``model.namespace.name``; None for ``model.name``.
-            references: What its values are indices of, as in CustomAttribute.
+            frequency: Kind of element of the rows; a string is a custom frequency.
+            assignment: Owner; None selects the model.
+            namespace: Namespace, as in ``model.namespace.name``; None selects ``model.name``.
+            references: Kind of element that its values index, as in CustomAttribute.
 
         Raises:
             ModelAttributeError: The field exists already, or the array is on another device.
@@ -97,7 +97,7 @@ class ModelAttributes:
         self.attribute_assignment[key] = AttributeAssignment(assignment or 0)
 
     def get_attribute_frequency(self, name: str) -> AttributeFrequency | str:
-        """Return what a field has one row for.
+        """Return the kind of element of the rows of a field.
 
         Args:
             name: Its name, ``namespace:name`` in a namespace.
@@ -110,7 +110,7 @@ class ModelAttributes:
         return self.attribute_frequency[name]
 
     def get_custom_frequency_count(self, frequency: str) -> int:
-        """Return the rows of a frequency of the user's own, or raise ArgumentError."""
+        """Return the number of rows of a custom frequency, or raise ArgumentError."""
         if frequency not in self.custom_frequency_counts:
             known = sorted(self.custom_frequency_counts)
             raise ArgumentError(f'unknown frequency {frequency!r}; known: {known}')
@@ -128,7 +128,7 @@ class ModelAttributes:
             )  # fmt: skip
 
     def _frequency_rows(self, frequency: AttributeFrequency | str) -> int | None:
-        """Return the rows of a frequency, None of one nobody counts."""
+        """Return the number of rows of a frequency, or None if unknown."""
         if isinstance(frequency, str):
             return self.custom_frequency_counts.get(frequency)
         if frequency == AttributeFrequency.ONCE:
@@ -136,7 +136,7 @@ class ModelAttributes:
         return getattr(self, f'{frequency.name.lower()}_count', 0)
 
     def _holder(self, namespace: str | None) -> Any:
-        """Return the model or one of its namespaces, made where it is missing."""
+        """Return the model or one of its namespaces, created if missing."""
         if not namespace:
             return self
         holder = vars(self).setdefault(namespace, AttributeNamespace(namespace))

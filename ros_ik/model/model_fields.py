@@ -13,12 +13,12 @@ from ros_ik.model.model_attributes import ModelAttributes
 
 
 class ModelFields(ModelAttributes):
-    """Part of Model: its fields.
+    """Part of Model: declaration of its fields.
 
     Indices are int32, or -1 (the world as a body, no world at all); numbers are float32.
-    ``*_world_start`` have Newton's layout [world_count + 2]: where each world starts, where what
-    belongs to no world starts at the end, and the count of all. Fields that end in 64 are host
-    copies that keep the precision of the description.
+    ``*_world_start`` have Newton's layout [world_count + 2]: the first row of each world, the
+    first global row, and the number of rows. Fields that end in 64 are host copies with the
+    precision of the description.
     """
 
     device: Any

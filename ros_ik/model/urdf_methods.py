@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Robot descriptions of a ModelBuilder, under the names of ``newton.ModelBuilder.add_urdf``."""
+"""Import of robot descriptions into a ModelBuilder, like ``newton.ModelBuilder.add_urdf``."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ from ros_ik.model.urdf.parser import parse_urdf
 
 
 class UrdfMethods(Worlds):
-    """Part of ModelBuilder: robot descriptions.
+    """Part of ModelBuilder: import of robot descriptions.
 
     Attributes:
-        semantic: The SRDF of the last robot description added with one, None without.
+        semantic: SRDF of the last robot description that had one, or None.
     """
 
     def __init__(self) -> None:
-        """Start without one."""
+        """Start without an SRDF."""
         super().__init__()
         self.semantic: SemanticDescription | None = None
 
     @abc.abstractmethod
     def _empty(self) -> UrdfMethods:
-        """Return a builder without elements, of the defaults."""
+        """Return an empty builder with the same defaults."""
 
     def add_urdf(
         self,
@@ -77,48 +77,48 @@ class UrdfMethods(Worlds):
     ) -> None:
         """Add a robot description to the current world.
 
-        Its links, joints, shapes and mimic joints come as one articulation; its coordinates start
-        at zero moved inside the limits. Adjacent links and pairs that the SRDF disables never
+        Its links, joints, shapes and mimic joints become one articulation. Its coordinates start
+        at zero, clipped to the limits. Adjacent links and pairs that the SRDF disables never
         collide.
 
         Args:
-            source: The URDF document, or the path of its file; meshes are then looked up in its
-                folder and beside its package too.
-            text: The document under the name that :meth:`Model.from_urdf` has for it.
+            source: The URDF document, or the path of its file. For a file, meshes are also looked
+                up in its folder and in its package.
+            text: The URDF document, under the argument name of :meth:`Model.from_urdf`.
             srdf: The SRDF document, or the path of its file: as a ``pathlib.Path`` with ``text``,
                 in any way that ``source`` takes with that.
             package_paths: Folders in which meshes are looked up.
-            package_dirs: More of them, under Newton's name.
+            package_dirs: More of them, under the argument name of Newton.
             xform: Pose of the robot in the world, or in ``parent_body``, shape [7]; the identity
                 where None.
-            floating: Hang the root link on the world by a free joint instead of a fixed one.
-            base_joint: The joint that the root link hangs on, as arguments of :meth:`add_joint`;
-                its axes keep their directions when ``xform`` turns the robot.
+            floating: Connect the root link to the world by a free joint instead of a fixed one.
+            base_joint: Joint that connects the root link, as arguments of :meth:`add_joint`; its
+                axes keep their directions when ``xform`` rotates the robot.
             parent_body: Body that carries the robot, of the articulation added last; -1 for the
                 world.
-            override_root_xform: ``xform`` turns the axes of ``base_joint`` too.
-            scale: Factor on every length; masses stay.
+            override_root_xform: True if ``xform`` rotates the axes of ``base_joint`` too.
+            scale: Factor on all lengths; masses are unchanged.
             up_axis: Axis of the description that points up, 0 to 2 or 'x' to 'z', and along which
                 its cylinders and capsules lie.
-            hide_visuals: Mark shapes that are only drawn as not visible.
-            parse_visuals_as_colliders: Take visual shapes for collision shapes.
-            enable_self_collisions: False lets no two shapes of the robot collide.
-            ignore_inertial_definitions: Take masses from collision shapes, of the density that
-                ``default_shape_cfg`` has; meshes add none.
+            hide_visuals: Mark visual shapes as not visible.
+            parse_visuals_as_colliders: Use visual shapes as collision shapes.
+            enable_self_collisions: False disables all collisions between shapes of the robot.
+            ignore_inertial_definitions: Compute masses from collision shapes with the density of
+                ``default_shape_cfg``; meshes have no mass.
             joint_ordering: 'dfs' or 'bfs' for depth or breadth first, None for that of the
                 document.
             bodies_follow_joint_ordering: True if links come in the order of their joints, or in
                 that of the document.
-            collapse_fixed_joints: Merge links that fixed joints hold together, and those that are
-                fixed to the world into it. SRDF groups that name one of them are lost.
-            collapse_massless_fixed_root: Merge only the links fixed to a floating root without
-                mass.
-            label_prefix: ``prefix/`` is put before every label.
+            collapse_fixed_joints: Merge links that are connected by fixed joints, and links fixed
+                to the world into it. SRDF groups that name a merged link are lost.
+            collapse_massless_fixed_root: Merge only links that are fixed to a floating root
+                without mass.
+            label_prefix: Prefix of all labels, as ``prefix/``.
             **unused: Newton's arguments for what simulates and what is drawn.
 
         Raises:
             ModelError: A description is malformed; the error names the element.
-            ArgumentError: Arguments that do not go together or have no meaning.
+            ArgumentError: Arguments that are inconsistent or invalid.
         """
         used('add_urdf', unused, (), UNUSED_URDF)
         if (source is None) == (text is None):
@@ -157,7 +157,7 @@ class UrdfMethods(Worlds):
         if collapse_fixed_joints or collapse_massless_fixed_root:
             collapsed = described_robot.massless_root_joints(described)
             if collapse_fixed_joints:
-                # The base joint of a parent's robot stays: what it carries belongs to that body.
+                # The base joint of the parent's robot is kept.
                 collapsed = described_robot.fixed_joints(described, int(parent_body >= 0))
             described_robot.collapse_joints(described, collapsed)
         described.gravity = self.gravity if self.current_world < 0 else self.world_gravity[-1]
@@ -185,7 +185,7 @@ class UrdfMethods(Worlds):
         enable_self_collisions: bool,
         ignore_inertial_definitions: bool,
     ) -> None:
-        """Change a robot that was just read as the arguments of :meth:`add_urdf` say."""
+        """Change a new robot by the arguments of :meth:`add_urdf`."""
         if scale != 1.0:
             described_robot.scale_robot(robot, scale)
         if ignore_inertial_definitions:
@@ -201,7 +201,7 @@ class UrdfMethods(Worlds):
     def _check_base(
         self, floating: bool | None, base_joint: Mapping[str, Any] | None, parent_body: int
     ) -> None:
-        """Raise ArgumentError unless what holds the root link goes together."""
+        """Raise ArgumentError unless the arguments for the root link are consistent."""
         if floating is not None and base_joint is not None:
             raise ArgumentError('base_joint: give it or floating, not both')
         if base_joint is not None:
@@ -224,14 +224,14 @@ class UrdfMethods(Worlds):
             )
 
     def _keep_base_axes(self, joint: int, pose: np.ndarray) -> None:
-        """Let a pose turn what the joint carries and not its axes: X_p J(q) X_c^-1 = T J(q) R."""
+        """Rotate what the joint carries, not its axes: X_p J(q) X_c^-1 = T J(q) R."""
         if self.joint_type[joint] != JointType.FREE:
             self.joint_X_p[joint] = np.array([*pose[:3], 0.0, 0.0, 0.0, 1.0])
             turn = np.array([0.0, 0.0, 0.0, *pose[3:]])
             self.joint_X_c[joint] = poses.inverse(turn)
 
     def _hang_on(self, body: int, first_joint: int, body_count: int) -> None:
-        """Hang the robot whose joints begin at one on a body, in the articulation of that."""
+        """Connect the robot whose joints start at an index to a body, in its articulation."""
         self.joint_parent[first_joint] = int(body)
         for moved in range(self.body_count - body_count, self.body_count):
             self.body_q[moved] = poses.multiply(self.body_q[body], self.body_q[moved])

@@ -9,7 +9,7 @@ from typing import Any
 
 
 class AttributeAssignment(enum.IntEnum):
-    """Owner of an attribute; kept for code written for Newton, all live on the model."""
+    """Owner of an attribute, for code written for Newton; all are stored in the model."""
 
     MODEL = 0
     STATE = 1

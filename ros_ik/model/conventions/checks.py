@@ -16,7 +16,7 @@ from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.conventions.poses import norm_fault
 from ros_ik.numbers import real_array
 
-# Quaternions of float32 origin are unit to about 1e-7 and stay as they are.
+# Tolerance below which a quaternion is not normalised; those from float32 are unit to about 1e-7.
 _ROUNDING = 1e-6
 
 
@@ -38,7 +38,7 @@ def checked_pose(where: str, pose: Any) -> np.ndarray:
 
 
 def checked_array(where: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return finite numbers as a read-only float64 array of a shape.
+    """Return finite numbers as a read-only float64 array of a given shape.
 
     Raises:
         ArgumentError: Not numbers, another count of them, or one that is not finite.
@@ -91,10 +91,10 @@ def link_index(model: Any, link: int | str, *, least: int = -1) -> int:
     Args:
         model: The model.
         link: Its name or index.
-        least: 0 where the world is no answer.
+        least: 0 if the world is not allowed.
 
     Raises:
-        ArgumentError: There is no such link.
+        ArgumentError: The link does not exist.
     """
     if isinstance(link, str):
         return int(model.body_index(link))
@@ -105,7 +105,7 @@ def checked_device(device: wp.DeviceLike) -> wp.Device:
     """Return a device, the current one for None.
 
     Raises:
-        ArgumentError: There is no such device.
+        ArgumentError: The device does not exist.
     """
     try:
         return wp.get_device(device)
@@ -115,7 +115,7 @@ def checked_device(device: wp.DeviceLike) -> wp.Device:
 
 
 def axis_number(where: str, axis: Any) -> int:
-    """Return 0, 1 or 2 for a coordinate axis given as such, by letter, or as Newton's enum.
+    """Return 0, 1 or 2 for a coordinate axis given as number, letter, or Newton's enum.
 
     Raises:
         ArgumentError: None of these.
@@ -131,7 +131,7 @@ def checked_axis(where: str, axis: Any) -> np.ndarray:
     """Return a unit axis, read-only float64 [3].
 
     Args:
-        where: What to call it in an error.
+        where: Name of the argument in an error.
         axis: Three numbers, or a coordinate axis as 0, 1, 2 or 'x', 'y', 'z'.
 
     Raises:

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Bits that bodies and shapes carry, with Newton's numbers."""
+"""Flags of bodies and shapes, with Newton's numbers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of joints and shapes, with Newton's numbers."""
+"""Types of joints and shapes, with Newton's numbers."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Keyword arguments that methods of a ModelBuilder pass on, by the name that the user called.
+"""Keyword arguments of ModelBuilder methods: checked against known and ignored names.
 
-Every argument of ``newton.ModelBuilder`` is accepted, so that its scripts run. Arguments for the
-simulation or the looks of a robot have no meaning for kinematics and are ignored.
+Every argument of ``newton.ModelBuilder`` is accepted, so that scripts for it run. Arguments for
+simulation or appearance have no effect on kinematics and are ignored.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
-# What every joint takes; see JointMethods.
+# Arguments of all joints; see JointMethods.
 JOINT = (
     'label', 'parent_xform', 'child_xform', 'collision_filter_parent', 'enabled',
     'custom_attributes',
 )  # fmt: skip
-# What every shape takes; see ShapeMethods.
+# Arguments of all shapes; see ShapeMethods.
 SHAPE = (
     'xform', 'cfg', 'label', 'custom_attributes', 'as_site', 'is_static', 'is_collision',
 )  # fmt: skip
 
-# Accepted and not used.
+# Accepted and ignored.
 UNUSED_BALL = ('damping', 'stiffness', 'actuator_mode')
 UNUSED_SHAPE = ('color', 'opacity')
 UNUSED_BUILDER = ('sdf_texture_paired_samples',)
@@ -44,16 +44,16 @@ def used(
     known: Collection[str] = (),
     unused: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Return the keyword arguments that mean something.
+    """Return the keyword arguments that have an effect.
 
     Args:
-        method: Name that the user called.
+        method: Name of the called method, for errors.
         given: Keyword arguments.
-        known: Names that mean something.
-        unused: Names that are accepted and left out.
+        known: Names with an effect.
+        unused: Names that are accepted and ignored.
 
     Raises:
-        TypeError: Another name.
+        TypeError: An unknown name.
     """
     for name in given:
         if name not in known and name not in unused:

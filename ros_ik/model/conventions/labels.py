@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Names of the elements of a model: found in one world of many, and listed for people."""
+"""Lookup of elements of a model by label, and lists of labels for messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import difflib
 
 from ros_ik.errors import ArgumentError
 
-# Names in a message.
+# Maximum number of names in a message.
 _MOST_NAMES = 5
 
 
@@ -18,10 +18,10 @@ class LabelIndex:
     """The indices of the elements of one kind by label."""
 
     def __init__(self, kind: str, labels: Sequence[str], worlds: Sequence[int]) -> None:
-        """Note where each label is.
+        """Index the labels.
 
         Args:
-            kind: What the elements are, for errors.
+            kind: Kind of the elements, for errors.
             labels: Label of each.
             worlds: World of each, or -1.
         """
@@ -31,14 +31,15 @@ class LabelIndex:
             self._indices.setdefault(label, []).append(index)
 
     def find(self, name: str, world: int | None) -> int:
-        """Return the index of the one element with a label.
+        """Return the index of the only element with a label.
 
         Args:
             name: The label.
-            world: The world that it must be in; None where the label says enough.
+            world: World of the element; None if the label is unique.
 
         Raises:
-            ArgumentError: No element has the label, with the closest ones, or several have it.
+            ArgumentError: No element has the label (the error lists the closest ones), or several
+                have it.
         """
         if not isinstance(name, str):
             raise ArgumentError(f'name must be that of a {self._kind}, got {name!r}')
@@ -63,12 +64,12 @@ class LabelIndex:
 
 
 def link_names(labels: Sequence[str], links: Iterable[int]) -> tuple[str, ...]:
-    """Return the names of links in the order of the model, each once; 'world' for -1."""
+    """Return the names of links in model order, without repetition; 'world' for -1."""
     return tuple(labels[link] if link >= 0 else 'world' for link in sorted(set(links)))
 
 
 def listed(names: Iterable[str], most: int = _MOST_NAMES) -> str:
-    """Return the first few names for a message, and how many more there are."""
+    """Return the first few names, and the number of others, for a message."""
     names = list(dict.fromkeys(names))
     more = f' and {len(names) - most} more' if len(names) > most else ''
     return ', '.join(names[:most]) + more

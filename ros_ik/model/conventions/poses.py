@@ -18,17 +18,17 @@ _NAMES = (
     'position.x', 'position.y', 'position.z',
     'orientation.x', 'orientation.y', 'orientation.z', 'orientation.w',
 )  # fmt: skip
-# Norms of quaternions that are taken for rotations, at every entrance. A rounding to two digits is
-# off by 0.005; one that was filled in by half, such as x = 1 and the w = 1 of its default, by 0.4,
-# and is another rotation altogether once it is scaled.
+# Accepted norms of quaternions, for all inputs. Rounding to two digits changes a norm by 0.005. A
+# half-filled quaternion, such as x = 1 with the default w = 1, differs by 0.4 and would be a wrong
+# rotation after normalisation.
 LEAST_NORM, MOST_NORM = 0.99, 1.01
 
 
 def unit_pose(values: Sequence[float] | np.ndarray) -> np.ndarray | None:
-    """Return a pose [7] with its quaternion scaled to length one.
+    """Return a pose [7] with a normalised quaternion.
 
     Returns:
-        The pose; None where :func:`pose_fault` says why it is none.
+        The pose, or None if it is invalid; :func:`pose_fault` gives the reason.
     """
     if not is_bounded(values):
         return None
@@ -41,7 +41,7 @@ def unit_pose(values: Sequence[float] | np.ndarray) -> np.ndarray | None:
 
 
 def pose_fault(values: Sequence[float] | np.ndarray) -> str:
-    """Return why seven numbers are no pose, '' where they are one."""
+    """Return why seven numbers are not a valid pose, or ''."""
     for name, value in zip(_NAMES, values, strict=True):
         if not is_bounded((value,)):
             return (
@@ -52,19 +52,19 @@ def pose_fault(values: Sequence[float] | np.ndarray) -> str:
 
 
 def norm_fault(norm: float) -> str:
-    """Return why a quaternion of this norm is no rotation, '' where it is one."""
+    """Return why a quaternion of this norm is not a rotation, or ''."""
     if LEAST_NORM <= norm <= MOST_NORM:
         return ''
     return f'the norm of the quaternion must be in [{LEAST_NORM}, {MOST_NORM}], got {norm:.6g}'
 
 
 def pose_rows(values: np.ndarray) -> np.ndarray:
-    """Return poses [n, 7] with unit quaternions; NaN in each row that is no pose."""
+    """Return poses [n, 7] with unit quaternions; NaN in each invalid row."""
     rows = values.copy()
     quaternions = rows[:, 3:]
     norms = np.sqrt(np.einsum('ij,ij->i', quaternions, quaternions))
-    # Nearly always every row is a pose; one that is none fails these comparisons, NaN too: argmin
-    # and argmax find it, and for one row they take a fifth of the time of min and max.
+    # Usually every row is valid. An invalid row, with NaN too, fails these comparisons. For one
+    # row, argmin and argmax take a fifth of the time of min and max.
     sizes = np.abs(rows)
     if len(rows) and sizes.item(sizes.argmax()) <= MAX_MAGNITUDE:
         if norms[norms.argmin()] >= LEAST_NORM and norms[norms.argmax()] <= MOST_NORM:
@@ -100,7 +100,9 @@ def inverse(pose: np.ndarray) -> np.ndarray:
 
 
 def quaternion_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the shortest rotation that takes one unit vector [3] to another, shape [4].
+    """Return the shortest rotation from one unit vector [3] to another, shape [4].
+
+    Between opposite vectors it rotates by pi about a perpendicular axis.
 
     Between opposite vectors it turns by pi about an axis normal to both.
     """

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Rotations on the host; the one module that knows whether tf_transformations is installed.
+"""Rotations on the host, with tf_transformations or transforms3d.
 
-tf_transformations comes with ROS installs and wraps transforms3d, which is on PyPI and serves
-where it is missing. Quaternions are x, y, z, w; roll, pitch, yaw turn about fixed x, y, z axes
-(URDF, REP-103).
+tf_transformations is part of ROS and wraps transforms3d from PyPI, which is used if it is missing.
+Quaternions are x, y, z, w; roll, pitch, yaw are rotations about fixed x, y, z axes (URDF,
+REP-103).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Spheres and capsules around convex hulls of points, and hulls cut in two.
+"""Enclosing spheres and capsules of points, and the splitting of convex hulls.
 
 Every sphere and capsule encloses its points exactly; only its size is approximately minimal.
 Centres come from the iteration of Badoiu and Clarkson ("Smaller core-sets for balls", SODA 2003):
@@ -13,19 +13,20 @@ import dataclasses
 
 import numpy as np
 
-# Steps towards the farthest point: for a sphere, and for each of many axes of a capsule.
+# Number of steps towards the farthest point: for a sphere, and for each candidate axis of a
+# capsule.
 _CENTER_STEPS, _AXIS_STEPS = 300, 30
-# Axes that are tried for a capsule, then rounds of axes about the best, ever nearer [rad].
+# Number of candidate axes of a capsule, and angles of the refinements about the best one [rad].
 _AXES, _ROUNDS, _ANGLE = 32, 5, 0.3
-# A larger radius than the cylinder needs can make a shorter capsule.
+# Factors on the radius of the cylinder; a larger radius can give a shorter capsule.
 _WIDENING = (1.0, 1.02, 1.05, 1.1)
-# What rounding may cost, as a part of the size.
+# Allowance for rounding errors, relative to the size.
 _ROUNDING = 1e-9
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Round:
-    """A capsule, or a sphere where both ends are one point.
+    """A capsule, or a sphere if both ends coincide.
 
     Attributes:
         ends: Ends of the axis [m], [2, 3].
@@ -49,7 +50,7 @@ class Round:
         caps = [self.ends[0] + around[side <= 0.0], self.ends[1] + around[side > 0.0]]
         length = float(np.linalg.norm(axis))
         if length > 0.0:
-            # The middle of the cylinder is the farthest that it comes from the shape.
+            # The middle of the cylinder is farthest from the shape.
             unit = axis / length
             across = around - np.outer(around @ unit, unit)
             norm = np.linalg.norm(across, axis=1, keepdims=True)
@@ -74,7 +75,7 @@ def enclosing_sphere(points: np.ndarray) -> Round:
 
 
 def enclosing_capsule(points: np.ndarray) -> Round:
-    """Return a capsule about points [m], [n, 3], of little volume."""
+    """Return a capsule of small volume about points [m], [n, 3]."""
     spread = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2]
     axes = np.concatenate([spread, spread_directions(2 * _AXES)[:_AXES]])
     axis, best = _best_capsule(points, axes)
@@ -139,12 +140,12 @@ def _centers(points: np.ndarray, steps: int) -> np.ndarray:
 
 
 def _slack(points: np.ndarray) -> float:
-    """Return what rounding may cost."""
+    """Return the allowance for rounding errors."""
     return _ROUNDING * float(np.ptp(points, axis=0).max() + np.abs(points).max())
 
 
 def split_hull(points: np.ndarray, normal: np.ndarray, offset: float) -> list[np.ndarray]:
-    """Cut the hull of points in two by the plane normal . x = offset.
+    """Split the hull of points by the plane normal . x = offset.
 
     Args:
         points: Points that span the hull [m], [n, 3].
@@ -152,8 +153,8 @@ def split_hull(points: np.ndarray, normal: np.ndarray, offset: float) -> list[np
         offset: Its distance from the origin along the normal [m].
 
     Returns:
-        Points that span each part that is not empty: the cut lies in the hull of where the
-        segments between points of both sides cross the plane.
+        Points that span each non-empty part. The cut is spanned by the intersections of the plane
+        with the segments between points of both sides.
     """
     height = points @ normal - offset
     below, above = points[height < 0.0], points[height > 0.0]

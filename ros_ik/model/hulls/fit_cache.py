@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Cache on disk of fits and of results on pairs, keyed by their inputs, bounded in size."""
+"""Disk cache of fits and pair masks, keyed by their inputs and bounded in size."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ import warp as wp
 
 from ros_ik.model.hulls.bounding_volumes import Round
 
-# Files kept, about 1 kB each; the least recently used go. Larger ones are none of ours.
+# Maximum number of files, of about 1 kB each; the least recently used are deleted. Largest size of
+# a valid file.
 _MOST_FILES, _MOST_BYTES = 1000, 1_000_000
-# To be raised when fits change.
+# Increase when fits change.
 _VERSION = 1
 
 
 class FitCache:
-    """Fits of single shapes, and masks over the pairs of a robot, one file each.
+    """Cache of fits of shapes and of masks over pairs of shapes, one file each.
 
-    A file that is damaged, or that cannot be written or read, counts as missing.
+    A damaged or inaccessible file counts as missing.
     """
 
     def __init__(self, folder: str | Path | None) -> None:
-        """Remember the folder; made when the first fit is stored, none is used where None."""
+        """Store the folder, which is created on demand; None disables the cache."""
         self._folder = None if folder is None else Path(folder)
 
     @classmethod
@@ -59,7 +60,7 @@ class FitCache:
         return [Round(*pair) for pair in zip(ends, radius.tolist(), strict=True)], error
 
     def store(self, key: str, fit: list[Round], error: np.ndarray) -> None:
-        """Keep a fit; the file appears as a whole or not at all."""
+        """Store a fit; writing is atomic."""
         ends = np.array([one.ends for one in fit])
         radius = np.array([one.radius for one in fit])
         self._write(self._path('fit', key), {'ends': ends, 'radius': radius, 'error': error})
@@ -74,11 +75,11 @@ class FitCache:
         return dict(zip(names, found, strict=True))
 
     def store_masks(self, key: str, masks: Mapping[str, np.ndarray]) -> None:
-        """Keep masks; the file appears as a whole or not at all."""
+        """Store masks; writing is atomic."""
         self._write(self._path('pairs', key), masks)
 
     def _read(self, path: Path | None, names: Sequence[str]) -> list[np.ndarray] | None:
-        """Return the arrays of a file by name; None where it is missing, damaged or too large."""
+        """Return the arrays of a file by name, or None if it is missing, damaged or too large."""
         if path is None:
             return None
         try:
@@ -104,7 +105,7 @@ class FitCache:
             os.replace(file.name, path)
             self._prune(path.parent)
         except OSError:
-            return  # a full or read-only disk costs time, nothing else
+            return  # without a writable disk, only the speed-up is lost
 
     def _path(self, kind: str, key: str) -> Path | None:
         return None if self._folder is None else self._folder / f'{kind}-{key}.npz'
@@ -117,7 +118,7 @@ class FitCache:
 
 
 def fit_key(kind: str, most: int, tolerance: float, points: np.ndarray) -> str:
-    """Return the name of a fit: a hash of what it depends on."""
+    """Return the file name of a fit: a hash of its inputs."""
     digest = hashlib.sha256(f'{_VERSION} {kind} {most} {tolerance!r} {points.shape}'.encode())
     digest.update(np.ascontiguousarray(points, dtype=np.float64).tobytes())
     return digest.hexdigest()

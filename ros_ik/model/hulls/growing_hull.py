@@ -1,21 +1,21 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A polytope of triangles inside the hull of points, which grows point by point.
+"""Polytope of triangles inside the hull of points, which grows point by point.
 
-Each triangle and the centre of the polytope span a tetrahedron whose corners lie in the hull of
-the points. A point that is in such a tetrahedron lies in the hull, whatever rounding made of the
-triangles: :meth:`GrowingHull.locate` never says so of a point outside.
+Each triangle and the centre of the polytope form a tetrahedron with corners in the hull of the
+points. A point in such a tetrahedron is in the hull, regardless of rounding errors in the
+triangles. :meth:`GrowingHull.locate` therefore never reports a point outside as inside.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-# A triangle is visible from points this far above its plane, as a part of the size.
+# Height above its plane from which a triangle is visible, relative to the size.
 _VISIBLE = 1e-9
-# Weights of a point in a tetrahedron that rounding may make negative.
+# Tolerance for negative barycentric weights.
 _ROUNDING = 1e-9
-# Entries of a table at a time: bounds the memory that a large mesh takes.
+# Maximum size of a table, which bounds the memory for a large mesh.
 _MOST_ENTRIES = 1 << 21
 
 
@@ -45,7 +45,7 @@ class GrowingHull:
 
     @classmethod
     def around(cls, points: np.ndarray) -> GrowingHull | None:
-        """Return the polytope of points [n, 3]; None where they lie almost in a plane."""
+        """Return the polytope of points [n, 3], or None if they are almost coplanar."""
         size = float(np.ptp(points, axis=0).max())
         first = points[np.argmin(points[:, 0])]
         second = points[np.argmax(np.sum((points - first) ** 2, axis=1))]
@@ -60,7 +60,7 @@ class GrowingHull:
         return hull
 
     def add(self, points: np.ndarray) -> None:
-        """Let the polytope grow around points [n, 3]."""
+        """Grow the polytope around points [n, 3]."""
         for point in points:
             visible = self._normal @ point - self._offset > self._eps
             if not np.any(visible):
@@ -77,15 +77,15 @@ class GrowingHull:
             self._append(np.column_stack([rim, np.full(len(rim), count)]))
 
     def locate(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return how far points lie outside: an estimate, and a bound that is never too small.
+        """Return the distance of points outside: an estimate and a guaranteed upper bound.
 
         Args:
             points: Points [m], [n, 3].
 
         Returns:
-            The height over the triangle that the ray from the centre goes through [m], at least 0;
-            and the distance from a point of that triangle, the foot or one near to it, 0 inside of
-            its tetrahedron, inf where the triangle is flat, [n] each.
+            The height above the triangle that the ray from the centre crosses [m], at least 0; and
+            the distance from a point of that triangle, 0 inside its tetrahedron, inf for a
+            degenerate triangle, [n] each.
         """
         rows = max(1, _MOST_ENTRIES // len(self._faces))
         blocks = [self._locate(points[k : k + rows]) for k in range(0, len(points), rows)]
@@ -104,7 +104,7 @@ class GrowingHull:
         inverses = self._inverse(corners)
         inverse, corners = inverses[face], corners[face]
         is_inside = _is_in_tetrahedron(np.einsum('nk,nkj->nj', far, inverse))
-        # Of triangles in one plane the wrong one may have been taken.
+        # Among coplanar triangles the wrong one may have been selected.
         doubtful = np.flatnonzero((height <= self._eps) & ~is_inside)
         rows = max(1, _MOST_ENTRIES // (3 * len(self._faces)))
         for first in range(0, len(doubtful), rows):
@@ -121,7 +121,7 @@ class GrowingHull:
 
     @staticmethod
     def _inverse(corners: np.ndarray) -> np.ndarray:
-        """Return what gives the weights of a point in a tetrahedron, NaN for a flat one."""
+        """Return the matrix of barycentric weights of a tetrahedron, NaN for a degenerate one."""
         inverse = np.full(corners.shape, np.nan)
         volume = np.abs(np.linalg.det(corners))
         good = volume > 1e-12 * np.prod(np.linalg.norm(corners, axis=2), axis=1)
@@ -129,7 +129,7 @@ class GrowingHull:
         return inverse
 
     def _append(self, faces: np.ndarray) -> None:
-        """Add triangles; flat ones are seen from nowhere."""
+        """Add triangles; degenerate ones are never visible."""
         a, b, c = self._points[faces].transpose(1, 0, 2)
         normal = np.cross(b - a, c - a)
         length = np.linalg.norm(normal, axis=1, keepdims=True)
@@ -140,5 +140,5 @@ class GrowingHull:
 
 
 def _is_in_tetrahedron(weight: np.ndarray) -> np.ndarray:
-    """Return whether weights of three corners, the centre being the fourth, are those inside."""
+    """Return whether barycentric weights of three corners are those of a point inside."""
     return np.all(weight >= -_ROUNDING, axis=-1) & (weight.sum(axis=-1) <= 1.0 + _ROUNDING)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Choice of few points whose hull is almost that of all, with a bound on the error."""
+"""Selection of few points whose hull approximates that of all, with an error bound."""
 
 from __future__ import annotations
 
@@ -8,26 +8,29 @@ import numpy as np
 
 from ros_ik.model.hulls.growing_hull import GrowingHull
 
-# Directions in which vertices of a mesh are kept: 0.4 rad apart.
+# Number of directions whose extreme vertices are kept, 0.4 rad apart.
 _DIRECTIONS = 64
-# Then, so many times, so many vertices that lie outside the hull of the kept ones, with this
-# fraction of the size of the mesh between them.
+# Number of rounds, number of outside vertices added per round, and their minimum distance relative
+# to the size of the mesh.
 _ROUNDS, _PER_ROUND, _SPACING = 8, 16, 0.05
-# The distance of a vertex from a hull is known when its bounds differ by this fraction of the
-# size of the mesh. Steps seen: up to 12.
+# Accuracy of the distance of a vertex from a hull, relative to the size of the mesh, and maximum
+# number of steps (up to 12 were observed).
 _TOLERANCE, _MOST_STEPS = 1e-6, 40
-# So many steps in a row that bring a point nearer by less than this part of that are the last.
+# Number of consecutive steps without progress that end the search, and minimum progress relative
+# to that accuracy.
 _MOST_STALLS, _STALL = 6, 1e-3
-# What rounding may cost, as a part of the size.
+# Allowance for rounding errors, relative to the size.
 _ROUNDING = 1e-12
-# Vertices at a time: bounds the memory that a large mesh takes.
+# Number of vertices per block, which bounds the memory for a large mesh.
 _BLOCK = 8192
-# Vertices whose distances are found together, the farthest first.
+# Number of vertices whose distances are computed together, the farthest first.
 _TOGETHER = 64
 
 
 def reduced_points(points: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return few of many points, and how far the hull of all reaches outside theirs.
+    """Return few of many points, and the excess of the hull of all over theirs.
+
+    It keeps the extreme points in evenly spread directions, then some of the farthest outside.
 
     Kept are the extreme points in evenly spread directions, then some of the farthest outside.
 
@@ -53,7 +56,7 @@ def reduced_points(points: np.ndarray) -> tuple[np.ndarray, float]:
         kept = np.concatenate([kept, found])
         hull.add(found)
     outside, height, bound = _still_outside(hull, outside, known)
-    # Where the foot of the height is on the triangle, no point of the hull is nearer.
+    # If the foot of the perpendicular is on the triangle, no point of the hull is nearer.
     is_exact = bound - height <= known
     largest = float(bound[is_exact].max(initial=known))
     largest = _largest_distance(outside[~is_exact], bound[~is_exact], kept, largest)
@@ -63,9 +66,9 @@ def reduced_points(points: np.ndarray) -> tuple[np.ndarray, float]:
 def _still_outside(
     hull: GrowingHull, points: np.ndarray, known: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the points that may be farther outside than is known, and what is known of them."""
+    """Return the points that may be farther outside than known, and their bounds."""
     height, bound = hull.locate(points)
-    far = bound > known  # the hull only grows: what is inside stays inside
+    far = bound > known  # the hull only grows, so points inside stay inside
     return points[far], height[far], bound[far]
 
 
@@ -76,9 +79,9 @@ def _largest_distance(
 
     Args:
         points: Points [m], [n, 3].
-        bound: What each distance is at most [m], [n].
+        bound: Upper bound on each distance [m], [n].
         kept: The points that span the hull [m], [k, 3].
-        largest: What the bound is at least [m].
+        largest: Lower bound on the result [m].
     """
     order = np.argsort(-bound)
     for first in range(0, len(order), _TOGETHER):
@@ -92,7 +95,7 @@ def _largest_distance(
 def _reduced_flat(
     points: np.ndarray, kept: np.ndarray, size: float
 ) -> tuple[np.ndarray, float]:
-    """Reduce points that lie almost in a plane, as :func:`reduced_points` does."""
+    """Reduce almost coplanar points, as :func:`reduced_points` does."""
     outside, distance = points, outside_distances(points, kept)
     for _ in range(_ROUNDS):
         far = distance > _TOLERANCE * size
@@ -105,7 +108,7 @@ def _reduced_flat(
 
 
 def unique_rows(points: np.ndarray) -> np.ndarray:
-    """Return points [n, 3] sorted by x, y, z, each once."""
+    """Return points [n, 3] sorted by x, y, z, without repetition."""
     points = points[np.lexsort(points.T[::-1])]
     is_new = np.ones(len(points), dtype=bool)
     is_new[1:] = np.any(points[1:] != points[:-1], axis=1)
@@ -113,7 +116,7 @@ def unique_rows(points: np.ndarray) -> np.ndarray:
 
 
 def _farthest(points: np.ndarray, distance: np.ndarray, spacing: float) -> np.ndarray:
-    """Return some points of the largest distances that are not close to each other, [k, 3]."""
+    """Return some of the farthest points that are not close to each other, [k, 3]."""
     points = points[np.argsort(-distance)]
     chosen: list[np.ndarray] = []
     while len(points) and len(chosen) < _PER_ROUND:
@@ -134,8 +137,8 @@ def _directions(n: int) -> np.ndarray:
 def outside_distances(points: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """Return upper bounds on the distances of points from the hull of others.
 
-    The algorithm of Gilbert, Johnson and Keerthi (1988) for all points at once: every iterate is
-    in the hull, so that rounding or too few steps make a bound too large, never too small.
+    The algorithm of Gilbert, Johnson and Keerthi (1988) for all points at once. Every iterate is
+    in the hull, so rounding errors or too few steps can only make a bound too large.
 
     Args:
         points: Points [m], [n, 3].
@@ -161,11 +164,11 @@ def _outside_distances(points: np.ndarray, kept: np.ndarray) -> np.ndarray:
         active, corners, found = active[more], corners[more], found[more]
         if not len(active):
             break
-        # The slot that weighs nothing, or a copy, gives way: the simplex keeps its nearest point.
+        # Replace the corner with zero weight, or a copy; the simplex keeps its nearest point.
         corners = np.concatenate([corners[:, 1:], found[:, None]], axis=1)
         corners, nearest = _nearest_of_simplex(corners)
         now = np.linalg.norm(nearest, axis=1)
-        # Rounding keeps the bounds of some from meeting.
+        # Rounding errors may keep the bounds from converging.
         is_nearer = now < distance[active] - _STALL * tolerance
         stalled[active] = np.where(is_nearer, 0, stalled[active] + 1)
         distance[active] = np.minimum(distance[active], now)
@@ -174,18 +177,18 @@ def _outside_distances(points: np.ndarray, kept: np.ndarray) -> np.ndarray:
     return distance
 
 
-# Which of the first three corners of a simplex go with the last one.
+# Subsets of the first three corners of a simplex, to combine with the last one.
 _FACES = np.array([[k & 1, k >> 1 & 1, k >> 2 & 1] for k in range(8)], dtype=np.float64)
 
 
 def _nearest_of_simplex(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners whose hull holds the point nearest to the origin, and that point.
+    """Return the corners nearest to the origin, and the nearest point of their hull.
 
     Args:
-        corners: Corners, the last one taking part in the answer, [n, 4, 3].
+        corners: Corners; the last one is part of the result, [n, 4, 3].
 
     Returns:
-        The corners with a copy of the last one, first, where one does not take part, and the
+        The corners, with unused ones replaced by copies of the last one at the front, and the
         nearest points [n, 3].
     """
     last = corners[:, 3]

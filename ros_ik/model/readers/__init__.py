@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Files: XML, SRDF, meshes, and the folders they lie in."""
+"""Readers of XML, SRDF and mesh files, and the lookup of their folders."""

@@ -1,15 +1,15 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Finds loops where a description must be a tree."""
+"""Detection of loops in descriptions that must be trees."""
 
 from __future__ import annotations
 
 
 def find_loop(following: dict[str, str]) -> list[str]:
-    """Return the names of a loop in a map from name to name, [] where there is none."""
+    """Return the names of a loop in a map from name to name, [] if there is none."""
     passed: set[str] = set()
     for start in following:
-        path: dict[str, None] = {}  # a set that keeps its order
+        path: dict[str, None] = {}  # an ordered set
         name = start
         while name in following and name not in passed:
             if name in path:
@@ -22,6 +22,6 @@ def find_loop(following: dict[str, str]) -> list[str]:
 
 
 def shortened(names: list[str]) -> str:
-    """Return the names as text that fits into a message."""
+    """Return names as text that fits into a message."""
     more = f' and {len(names) - 10} more' if len(names) > 10 else ''
     return ', '.join(names[:10]) + more

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the vertices of mesh files: STL and Wavefront OBJ with trimesh, COLLADA with pycollada.
+"""Reader of vertices of mesh files: STL and Wavefront OBJ with trimesh, COLLADA with pycollada.
 
-Collision checks need no more than vertices: they take the convex hull. A mesh is read when it is
-first asked for, so that kinematics alone reads none and needs neither library.
+Collision checks use convex hulls and need only vertices. A mesh is read at its first use, so
+kinematics alone needs neither meshes nor these libraries.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ros_ik.model.readers.package_paths import MeshSource
 from ros_ik.model.readers.xml import parse_document
 from ros_ik.numbers import MAX_MAGNITUDE
 
-# The largest mesh of the robots at hand, a picture of a quadruped's trunk, has 29 MB.
+# Largest file. The largest mesh of the tested robots, a visual of a quadruped's trunk, has 29 MB.
 MAX_FILE_BYTES = 128 * 1024 * 1024
-# A node may place others, and these others again.
+# Largest depth of nested nodes.
 MAX_PLACED = 10_000
 SUFFIXES = ('.stl', '.obj', '.dae')
 _COLLADA_ROOT = '{http://www.collada.org/2005/11/COLLADASchema}COLLADA'
@@ -31,13 +31,13 @@ _COLLADA_ROOT = '{http://www.collada.org/2005/11/COLLADASchema}COLLADA'
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class MeshFile(MeshSource):
-    """A mesh that a description names, and its file; each is equal to itself only."""
+    """A mesh of a description, and its file; compared by identity."""
 
     def read_vertices(self) -> np.ndarray | None:
-        """Return the vertices [m, before the scale of the shape], float64 [n, 3], each once.
+        """Return the vertices [m, before the scale of the shape], float64 [n, 3], unique.
 
         Returns:
-            The vertices, None where the file was not found inside the package paths.
+            The vertices, or None if the file was not found inside the package paths.
 
         Raises:
             ModelError: A file that cannot be read, is too large or malformed, has no vertex, or
@@ -49,8 +49,7 @@ class MeshFile(MeshSource):
 def read_vertices(path: Path) -> np.ndarray:
     """Return the vertices of a mesh file in the units and axes of its scene.
 
-    Lengths of COLLADA are in metres by the unit that the file gives; its up axis is passed over,
-    as RViz and MoveIt do.
+    COLLADA files are converted to metres; their up axis is ignored, as in RViz and MoveIt.
 
     Args:
         path: The file; its suffix, .stl, .obj or .dae, says what it is.
@@ -103,14 +102,14 @@ def _check_xml(where: str, content: bytes) -> None:
 
 
 def _facet_vertices(where: str, kind: str, content: bytes) -> np.ndarray:
-    """Return the vertices that facets use, float64 [n, 3]."""
+    """Return the vertices of all facets, float64 [n, 3]."""
     try:
         return _collada_vertices(content) if kind == 'dae' else _mesh_vertices(kind, content)
     except ImportError as error:
         raise ModelError(
             where, f'reading it needs {error.name}, which is not installed'
         ) from error
-    # A reader of files raises whatever a broken one makes it stumble over.
+    # Readers raise arbitrary errors for broken files.
     except Exception as error:
         raise ModelError(where, f'cannot be read as {kind}: {error!r}') from error
 
@@ -125,7 +124,7 @@ def _mesh_vertices(kind: str, content: bytes) -> np.ndarray:
     if not scene.geometry:
         return np.zeros((0, 3))
     mesh = scene.to_mesh()
-    # Exporters leave points in files that no facet uses.
+    # Files may contain points that no facet uses.
     vertices = np.asarray(mesh.vertices, dtype=np.float64)
     is_used = np.zeros(len(vertices), dtype=bool)
     is_used[np.asarray(mesh.faces)] = True
@@ -138,7 +137,7 @@ def _collada_vertices(content: bytes) -> np.ndarray:
     from collada.common import DaeBrokenRefError  # noqa: PLC0415
     from collada.common import DaeUnsupportedError  # noqa: PLC0415
 
-    # Materials and effects that are broken or unknown do not matter here.
+    # Ignore broken or unknown materials and effects.
     passed_over = [DaeUnsupportedError, DaeBrokenRefError]
     document = collada.Collada(io.BytesIO(content), ignore=passed_over)
     found = [np.zeros((0, 3))]

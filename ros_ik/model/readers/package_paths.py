@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Mesh files named in a robot description, found inside given folders and nowhere else."""
+"""Lookup of mesh files named in a robot description, inside given folders only."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from pathlib import Path
 from urllib.parse import unquote
 from urllib.parse import urlsplit
 
-# What colcon leaves in the folder that it installs into, beside the workspace's source and build
-# space; these two names are colcon's defaults.
+# Marker file of colcon in an install space, and default names of the source and build space.
 _INSTALL_MARK = '.colcon_install_layout'
 _WORKSPACE_FOLDERS = ('src', 'build')
 
 
 @dataclasses.dataclass(frozen=True)
 class MeshSource:
-    """A mesh that a description names.
+    """A mesh of a description.
 
     Attributes:
-        uri: What the description says.
-        path: The file, None where it was not found inside the package paths.
+        uri: URI in the description.
+        path: The file, or None if it was not found inside the package paths.
     """
 
     uri: str
@@ -35,9 +34,9 @@ class _Root:
     """A package path.
 
     Attributes:
-        given: The path, absolute and without dots; links in it are not followed.
-        real: The folder that it is.
-        linked: Folders outside of it that links inside it may lead to.
+        given: Absolute path without dots; links in it are not followed.
+        real: The folder after following links.
+        linked: Folders outside of it to which links inside it may lead.
     """
 
     given: Path
@@ -45,7 +44,7 @@ class _Root:
     linked: tuple[Path, ...]
 
     def holds(self, name: Path, file: Path) -> bool:
-        """Tell whether a file may be read under a name without dots."""
+        """Return whether a file may be read under a name without dots."""
         if file.is_relative_to(self.real):
             return True
         is_inside = any(name.is_relative_to(folder) for folder in (self.given, self.real))
@@ -57,24 +56,25 @@ def resolve_mesh(uri: str, package_paths: Sequence[str | Path]) -> MeshSource:
 
     ``package://name/rest`` is ``<package path>/name/rest``, or ``<package path>/rest`` where the
     package path itself is called ``name``. ``file://`` and plain paths must lie inside a package
-    path. Links are followed before that is judged, and nothing is fetched from a network.
+    path. This is checked after following links. Nothing is fetched from a network.
 
     A package path in the install space of a colcon workspace may hold links to files of that
     workspace: ``colcon build --symlink-install`` installs links into its source and build space.
-    Such a file is found by the name of the link only, and no other way out is followed.
+    Such a file is found by the name of the link only, and no other link out of a package path is
+    followed.
 
     Args:
-        uri: What the description says.
+        uri: URI in the description.
         package_paths: Folders that hold packages.
 
     Returns:
-        The source; its path is None where no file inside the package paths matches.
+        The source; its path is None if no file inside the package paths matches.
     """
     roots = [_root(path) for path in package_paths]
     try:
         return MeshSource(uri, _find(uri, roots))
     except (OSError, RuntimeError, ValueError):
-        # No name of a file: a null byte, too long, a loop of links, half an address.
+        # Not a file name: a null byte, too long, a loop of links, an incomplete URI.
         return MeshSource(uri, None)
 
 
@@ -85,7 +85,7 @@ def _root(path: str | Path) -> _Root:
 
 
 def _workspace_folders(root: Path) -> tuple[Path, ...]:
-    """Return source and build space of the colcon workspace that installed a package path.
+    """Return source and build space of the colcon workspace of a package path.
 
     The path is ``install/share`` or ``install/<package>/share``, by the layout of the workspace.
     """
@@ -97,7 +97,7 @@ def _workspace_folders(root: Path) -> tuple[Path, ...]:
 
 
 def _find(uri: str, roots: list[_Root]) -> Path | None:
-    """Return the file of a mesh inside the roots, None where there is none."""
+    """Return the file of a mesh inside the roots, or None."""
     parts = urlsplit(uri)
     if parts.scheme == 'package':
         inside = unquote(parts.path).lstrip('/')

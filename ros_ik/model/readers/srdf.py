@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Reads an SRDF: joint groups, named states and link pairs that need no collision check."""
+"""Reader of SRDFs: joint groups, named states, link pairs without collision check."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ros_ik.model.readers.xml import required
 
 @dataclasses.dataclass(frozen=True)
 class SemanticGroup:
-    """One group: joints, links that stand for the joint above them, chains, other groups."""
+    """One group: joints, links (each for its parent joint), chains, other groups."""
 
     joints: tuple[str, ...]
     links: tuple[str, ...]
@@ -36,9 +36,9 @@ class SemanticDescription:
         groups: Groups by name.
         states: Joint positions [rad or m] by (group, state) name.
         disabled_pairs: Pairs of links that need no collision check, each in alphabetical order.
-        enabled_pairs: Pairs that need one whatever else is said.
-        disabled_links: Links that need no check against any other, unless a pair is enabled.
-        robot: Name of the robot, '' where it has none.
+        enabled_pairs: Pairs that are always checked.
+        disabled_links: Links that are checked against none, except in enabled pairs.
+        robot: Name of the robot, or ''.
     """
 
     groups: dict[str, SemanticGroup]
@@ -51,8 +51,8 @@ class SemanticDescription:
     def named_as(self, joints: Collection[str], links: Collection[str]) -> SemanticDescription:
         """Return the description with the robot's own names.
 
-        Some documents put the name of the robot and a slash before the names of its joints and
-        links. It is left out where only the name without it is one of the robot's.
+        Some documents prefix names of joints and links with the name of the robot and a slash. The
+        prefix is removed if only the name without it exists in the robot.
 
         Args:
             joints: Names of the joints of the robot.
@@ -93,12 +93,12 @@ class SemanticDescription:
         )
 
     def collision_disabled(self, link1: str, link2: str, otherwise: bool = False) -> bool:
-        """Tell whether two links need no collision check.
+        """Return whether two links need no collision check.
 
         Args:
             link1: Name of a link.
             link2: Name of another.
-            otherwise: The answer where the document says nothing.
+            otherwise: Result for pairs that the document does not mention.
         """
         pair = (min(link1, link2), max(link1, link2))
         if pair in self.enabled_pairs:
@@ -118,8 +118,8 @@ def read_srdf(
     Args:
         source: The document, or the path of a file as a path object.
         package_paths: Folders in which packages are looked up.
-        may_name_file: True if a string may be the path of a file, or its URI, too. Not where it
-            may come from anywhere.
+        may_name_file: True if a string may be the path of a file, or its URI. Use False for
+            untrusted strings.
 
     Raises:
         ModelError: As :func:`parse_srdf`, or a file that cannot be read.
@@ -137,15 +137,15 @@ def read_srdf(
 def parse_srdf(text: str) -> SemanticDescription:
     """Read an SRDF document.
 
-    Virtual joints, end effectors and passive joints are left aside. Groups may name links and
-    joints that the robot does not have, as SRDFs shared by variants of a robot do; asking for such
-    a group is the error.
+    Virtual joints, end effectors and passive joints are ignored. Groups may name links and joints
+    that the robot does not have, because variants of a robot share SRDFs; only the use of such a
+    group is an error.
 
     Args:
         text: The document.
 
     Raises:
-        ModelError: Malformed XML, an element without its name, or a value that is no number.
+        ModelError: Malformed XML, an element without a name, or a value that is not a number.
     """
     root = parse_document(text, 'robot')
     virtual = {element.get('name') for element in root.iterfind('virtual_joint')}
@@ -180,7 +180,7 @@ def _pairs(root: Element, tag: str) -> frozenset[tuple[str, str]]:
 
 
 def _group(element: Element, name: str, virtual: set[str | None]) -> SemanticGroup:
-    """Read one group; virtual joints are the SRDF's own and move nothing here."""
+    """Read one group, without virtual joints."""
     where = f'group {name!r}'
     joints = [required(child, 'name', where) for child in element.iterfind('joint')]
     return SemanticGroup(
@@ -195,7 +195,7 @@ def _group(element: Element, name: str, virtual: set[str | None]) -> SemanticGro
 
 
 def _state(element: Element, name: str) -> dict[str, float]:
-    """Read the joint positions of one state; joints with several values are left out."""
+    """Read the joint positions of one state, without joints of several values."""
     where = f'group_state {name!r}'
     values = {}
     for child in element.iterfind('joint'):

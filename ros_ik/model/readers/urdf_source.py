@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Source of a robot description: text, or a file with the folders of its meshes."""
+"""Source of a robot description: text, or a file and the folders of its meshes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Checked access to untrusted XML: bounds, no entities, errors that name the element."""
+"""Reader of untrusted XML: bounded, without entities, errors name the element."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from ros_ik.errors import ModelError
 from ros_ik.numbers import MAX_MAGNITUDE
 
-# The largest description in wide use (a humanoid with inlined hands) has about 1 MB.
+# Largest document. The largest description in wide use (a humanoid with hands) has about 1 MB.
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 MAX_ELEMENTS = 200_000
 
@@ -33,11 +33,11 @@ def parse_document(text: str, root_tag: str) -> Element:
         raise ModelError('document', f'{size} bytes, more than the {MAX_DOCUMENT_BYTES} accepted')
     if not text.strip():
         raise ModelError('document', 'empty')
-    # An element has at most two; counted before the parser builds them all.
+    # Each element has at most two; counted before the parser creates the elements.
     if text.count('<') > 2 * MAX_ELEMENTS:
         raise ModelError('document', f'more than the {MAX_ELEMENTS} elements accepted')
     try:
-        # A string is decoded already: the parser passes over the encoding it declares.
+        # A string is already decoded, so the parser ignores the declared encoding.
         readable = text.encode('utf-8', 'replace').decode('utf-8')
         root = ElementTree.fromstring(readable, forbid_dtd=True)
     except ElementTree.ParseError as error:
@@ -65,7 +65,7 @@ def parse_document(text: str, root_tag: str) -> Element:
 
 
 def required(element: Element, attribute: str, where: str) -> str:
-    """Return an attribute that must be there, or raise ModelError."""
+    """Return a required attribute, or raise ModelError."""
     value = element.get(attribute)
     if not value:
         raise ModelError(where, f'<{element.tag}> lacks the attribute {attribute!r}')
@@ -82,10 +82,10 @@ def float_attribute(
     """Return a finite number.
 
     Args:
-        element: The element; None counts as one without attributes.
+        element: The element; None is treated as an element without attributes.
         attribute: The attribute.
-        where: What to call the element in an error.
-        default: Value where the attribute is missing; None makes it required.
+        where: Name of the element in an error.
+        default: Value if the attribute is missing; None makes it required.
         bound: Largest magnitude accepted.
 
     Raises:

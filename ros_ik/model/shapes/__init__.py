@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Collision shapes of a model: convex cores, pairs, round fits."""
+"""Collision shapes of a model: convex cores, pairs, primitive fits."""

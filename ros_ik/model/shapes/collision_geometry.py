@@ -37,13 +37,13 @@ class CollisionGeometry:
         pose: Pose of the core in the link, x y z qx qy qz qw, [m, 7].
         size: Half extents of the core along its axes [m], [m, 3].
         radius: Radius about the core [m], [m].
-        bound: Radius of a sphere about the origin of the pose that holds it [m], [m].
-        first: Where its points start in ``points``, [m].
-        count: How many points it has, [m].
+        bound: Radius of an enclosing sphere about the origin of the pose [m], [m].
+        first: Index of its first point in ``points``, [m].
+        count: Number of its points, [m].
         points: Points of all hulls in their poses [m], [n, 3].
-        error: How far it reaches outside of the convex hull of what it stands for [m], [m].
-        shape: Shape of the model that it stands for, -1 where a user gave it, [m].
-        ignored: Labels of shapes that are missing: their meshes were not read.
+        error: Excess over the convex hull of the represented shape [m], [m].
+        shape: Represented shape of the model, -1 for one given by the user, [m].
+        ignored: Labels of missing shapes, whose meshes were not read.
     """
 
     model: Model
@@ -72,13 +72,13 @@ class CollisionGeometry:
         *,
         allow_missing: bool = False,
     ) -> CollisionGeometry:
-        """Take the colliding shapes of a model as they are, meshes as convex hulls.
+        """Create the colliding shapes of a model without fits; meshes become convex hulls.
 
         Args:
             model: The model.
             links: Names or indices of the links, -1 for the world; None for all.
-            allow_missing: Leave out shapes whose mesh was not found, and name them in
-                ``ignored``; without it they are an error, because nothing would watch them.
+            allow_missing: True to ignore shapes without a mesh file, and list them in ``ignored``.
+                Otherwise they are an error, because they would not be checked.
 
         Raises:
             ArgumentError: An unknown link, or a shape whose mesh was not found.
@@ -98,7 +98,7 @@ class CollisionGeometry:
 
     @classmethod
     def from_shapes(cls, model: Model, shapes: Sequence[int] | np.ndarray) -> CollisionGeometry:
-        """Take some shapes of a model as they are; ``ignored`` names those without a size.
+        """Create some shapes of a model without fits; ``ignored`` lists those without a size.
 
         Raises:
             ArgumentError: An unknown shape, or a mesh whose vertices are not finite.
@@ -121,7 +121,7 @@ class CollisionGeometry:
     def from_spheres(
         cls, model: Model, links: Sequence[int | str], centers: Any, radii: Any
     ) -> CollisionGeometry:
-        """Make spheres on links.
+        """Create spheres on links.
 
         Args:
             model: The model.
@@ -153,15 +153,15 @@ class CollisionGeometry:
         error: np.ndarray | None = None,
         shape: np.ndarray | None = None,
     ) -> CollisionGeometry:
-        """Make capsules, or spheres where both ends are one point.
+        """Create capsules, or spheres if both ends coincide.
 
         Args:
             model: The model.
             body: Link of each, [n].
             ends: Ends of the axes in the links [m], [n, 2, 3].
             radius: Radii [m], [n].
-            error: How far each reaches outside of what it stands for [m]; None for 0.
-            shape: Shape of the model that each stands for; None if there is none.
+            error: Excess of each over the represented shape [m]; None for 0.
+            shape: Shape of the model that each represents, or None.
         """
         body, radius = real_array('body', body), real_array('radius', radius)
         count = len(body)
@@ -209,11 +209,11 @@ class CollisionGeometry:
         return CollisionGeometry(model=self.model, first=first, ignored=ignored, **columns)
 
     def self_pairs(self) -> np.ndarray:
-        """Return the pairs of primitives that may meet, int [n, 2].
+        """Return the pairs of primitives that may collide, int [n, 2].
 
-        Primitives that stand for shapes follow ``model.shape_contact_pairs``; pairs with others
-        are those of links that are neither one rigid part nor neighbours at a joint, unless the
-        SRDF says otherwise.
+        Primitives that represent shapes follow ``model.shape_contact_pairs``. Other pairs may
+        collide unless their links form one rigid part or are adjacent at a joint; the SRDF takes
+        precedence.
         """
         first, second = np.triu_indices(len(self), 1)
         body = self.body
@@ -233,9 +233,9 @@ class CollisionGeometry:
 
 
 def rigid_parts(model: Model) -> np.ndarray:
-    """Return for each link the first of those that fixed joints hold together, [body_count + 1].
+    """Return for each link the first link of its rigid part, [body_count + 1].
 
-    The world is the last entry, -1 as an index; what is fixed to it has its number, body_count.
+    The world is the last entry, with index -1. Links fixed to it have its number, body_count.
     """
     world = model.body_count
     part = np.arange(world + 1)
@@ -248,10 +248,10 @@ def rigid_parts(model: Model) -> np.ndarray:
 
 
 def link_pairs(model: Model) -> np.ndarray:
-    """Tell which links may meet, bool [body_count + 1, body_count + 1], the world last.
+    """Return which links may collide, bool [body_count + 1, body_count + 1], world last.
 
-    Not those of one rigid part or of two that one joint connects, unless the SRDF enables them,
-    nor those that it disables.
+    Links of one rigid part and links adjacent at a joint may not, unless the SRDF enables them;
+    nor may those that it disables.
     """
     part = rigid_parts(model)
     touching = np.eye(model.body_count + 1, dtype=bool)
@@ -267,9 +267,9 @@ def link_pairs(model: Model) -> np.ndarray:
 
 
 def _rotations_of_z(axis: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """Return the shortest rotations that take z to axes of these lengths, [n, 4]."""
+    """Return the shortest rotations from z to axes of these lengths, [n, 4]."""
     unit = np.where(length[:, None] > 0.0, axis, [0.0, 0.0, 1.0])
     unit = unit / np.where(length > 0.0, length, 1.0)[:, None]
-    unit = unit * np.where(unit[:, 2:] < 0.0, -1.0, 1.0)  # a capsule is the same both ways
+    unit = unit * np.where(unit[:, 2:] < 0.0, -1.0, 1.0)  # a capsule is symmetric
     quaternion = np.column_stack([-unit[:, 1], unit[:, 0], np.zeros(len(unit)), 1.0 + unit[:, 2]])
     return quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Convex shapes that a user gives at run time: obstacles and carried objects."""
+"""Convex shapes given at run time: obstacles and carried objects."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.hulls.hull_reduction import reduced_points
 from ros_ik.numbers import host_array
 
-# Most points that a hull is reduced to; see hull_reduction.
+# Maximum number of points of a reduced hull; see hull_reduction.
 MOST_POINTS = 256
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CollisionShape:
-    """A convex core inflated by a radius; make one with the class methods.
+    """A convex core inflated by a radius; create one with the class methods.
 
     Attributes:
         kind: SPHERE, CAPSULE, BOX, CYLINDER, PLANE or MESH (hull of points).
         size: Half extents of the core [m], [3].
         radius: Radius about the core [m].
-        bound: Radius of a sphere about ``center`` that holds the shape [m], inf for a half-space.
-        center: Where the core lies in the frame of the shape [m], [3].
+        bound: Radius of an enclosing sphere about ``center`` [m], inf for a half-space.
+        center: Origin of the core in the frame of the shape [m], [3].
         points: Points of a hull about ``center`` [m], [n, 3].
     """
 
@@ -71,12 +71,14 @@ class CollisionShape:
 
     @classmethod
     def half_space(cls) -> CollisionShape:
-        """Return everything below z = 0."""
+        """Return a half-space, solid below z = 0."""
         return cls(GeoType.PLANE, np.zeros(3), 0.0, np.inf)
 
     @classmethod
     def convex(cls, vertices: np.ndarray | Sequence) -> CollisionShape:
-        """Return the convex hull of points, never smaller than it.
+        """Return the convex hull of points, or slightly more.
+
+        Many points are reduced to few, whose hull is inflated to contain all points.
 
         Many points are reduced to few, and the hull of these inflated by what is missing.
 

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The shapes of a model as convex cores that are inflated by a radius.
+"""Shapes of a model as convex cores that are inflated by a radius.
 
-A sphere is a point and a capsule a segment with a radius. A mesh is the convex hull of a few of
-its vertices, inflated by the distance by which the hull of all of them sticks out: never smaller
-than the mesh, which need not be convex. A plane is a half-space, even if the model bounds it.
+A sphere is a point with a radius, a capsule a segment with a radius. A mesh is the convex hull of
+a few of its vertices, inflated to contain the hull of all of them. A plane is a half-space, even
+if the model bounds it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ros_ik.model.model import Model
 
 _MESHES = (GeoType.MESH, GeoType.CONVEX_MESH)
-# Hulls of files by scale: these take the time, and files are taken to stay as they are.
+# Cache of hulls by file and scale, because they take long; files are assumed not to change.
 _HULLS: weakref.WeakKeyDictionary[MeshFile, dict[tuple, _Core]] = weakref.WeakKeyDictionary()
 
 
@@ -49,14 +49,14 @@ class ConvexShapes:
         size: Half extents of the core along its axes [m], [m, 3].
         radius: Radius r [m]: that of spheres and capsules, the margin of the shape and the hull
             error, [m].
-        bound: Radius of a sphere about the origin of the pose that holds core and radius [m],
+        bound: Radius of a sphere about the origin of the pose that contains core and radius [m],
             infinite for half-spaces, [m].
-        first: Where its points start in ``points``, [m].
-        count: How many points it has, 0 for other kinds, [m].
+        first: Index of its first point in ``points``, [m].
+        count: Number of its points, 0 for other kinds, [m].
         points: Points of all hulls in their poses [m], [n, 3].
-        hull_error: How far the hull of a whole mesh reaches outside its points at most [m], [m].
-        ignored: Indices of the asked shapes that are missing here: meshes without vertices whose
-            file was not found, height fields and kinds that have no size.
+        hull_error: Upper bound on the excess of the whole mesh's hull over its points [m], [m].
+        ignored: Indices of requested shapes that are missing: meshes without a file, height fields
+            and shapes without a size.
     """
 
     shapes: np.ndarray
@@ -87,11 +87,11 @@ class _Core:
 
 
 def convex_shapes(model: Model, shapes: Sequence[int] | np.ndarray | None = None) -> ConvexShapes:
-    """Gather shapes of a model.
+    """Collect shapes of a model.
 
     Args:
         model: The model.
-        shapes: Indices of the shapes; None for all of them, drawn ones as well.
+        shapes: Indices of the shapes; None for all of them, including visual ones.
 
     Raises:
         ArgumentError: An unknown shape, or a mesh whose vertices are not finite numbers [n, 3].
@@ -100,7 +100,7 @@ def convex_shapes(model: Model, shapes: Sequence[int] | np.ndarray | None = None
     asked = range(model.shape_count) if shapes is None else shapes
     indices = sorted({checked_index('shapes', k, model.shape_count) for k in asked})
     kinds, scales = model.shape_type.numpy(), model.shape_scale.numpy().astype(np.float64)
-    # Shapes that share a mesh share its reduction, which is what takes time.
+    # Shapes that share a mesh share its reduction, which takes long.
     known: dict[tuple, _Core | None] = {}
     cores: dict[int, _Core] = {}
     for k in indices:
@@ -119,7 +119,7 @@ def convex_shapes(model: Model, shapes: Sequence[int] | np.ndarray | None = None
 def _gathered(
     model: Model, shapes: np.ndarray, cores: list[_Core], ignored: tuple[int, ...]
 ) -> ConvexShapes:
-    """Put the cores of shapes side by side."""
+    """Concatenate the cores of shapes."""
     pose = model.shape_transform.numpy().reshape(-1, 7)[shapes].astype(np.float64)
     pose[:, 3:] /= np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)
     centers = np.array([core.center for core in cores]).reshape(-1, 3)
@@ -144,7 +144,7 @@ def _gathered(
 
 
 def _core(where: str, kind: GeoType, scale: np.ndarray, source: Any) -> _Core | None:
-    """Return the core of a shape, None for one that has no size in memory."""
+    """Return the core of a shape, or None without a size in memory."""
     a, b, _ = scale
     if kind == GeoType.PLANE:
         return _Core(kind, np.zeros(3), 0.0, np.inf)
@@ -169,7 +169,7 @@ def _core(where: str, kind: GeoType, scale: np.ndarray, source: Any) -> _Core | 
 
 
 def _file_hull(where: str, source: MeshFile, scale: np.ndarray) -> _Core | None:
-    """Return the core of a mesh in a file, which is read once; None where there is no file."""
+    """Return the core of a mesh file, which is read once, or None without a file."""
     known = _HULLS.setdefault(source, {})
     key = tuple(scale.tolist())
     if key not in known:

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Capsules or spheres in place of the shapes of a model that are neither.
+"""Fits of capsules or spheres around other shapes of a model.
 
-The convex hull of a shape lies inside its fit. A hull is cut in two across its longest extent, the
-part with the largest error first, until there are enough primitives or the error is small.
+A fit contains the convex hull of its shape. Hulls are split across their longest extent, starting
+with the part of largest error, until the number of primitives or the error is reached.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from ros_ik.model.model import Model
 
 _MOST = 1000
-# Points on the surface of a primitive at which its error is measured.
+# Number of points on the surface of a primitive at which its error is measured.
 _SAMPLES = 100
-# Sides of the prism about a cylinder or a cone.
+# Number of sides of the prism about a cylinder or a cone.
 _SIDES = 16
 _FITTED = (GeoType.BOX, GeoType.CYLINDER, GeoType.CONE, GeoType.MESH)
 Enclose = Callable[[np.ndarray], Round]
@@ -49,21 +49,21 @@ def fit_capsules(
     cache_dir: str | Path | None = None,
     allow_missing: bool = False,
 ) -> CollisionGeometry:
-    """Put capsules around the boxes, cylinders, cones and meshes of links.
+    """Fit capsules around the boxes, cylinders, cones and meshes of links.
 
-    Spheres, capsules, planes and ellipsoids stay as they are. A mesh counts as its convex hull.
+    Spheres, capsules, planes and ellipsoids are kept. Meshes are replaced by their convex hulls.
 
     Args:
         model: The model.
         links: Names or indices of the links, -1 for the world; None for all.
-        max_capsules: Most capsules per shape.
-        tolerance: Error [m] that is small enough: a shape gets no more capsules then.
-        cache_dir: Folder that keeps fits for the next time; None to keep none.
+        max_capsules: Maximum number of capsules per shape.
+        tolerance: Error [m] at which a shape is not split further.
+        cache_dir: Folder for a cache of fits; None disables it.
         allow_missing: As in :meth:`CollisionGeometry.from_model`.
 
     Returns:
-        The primitives; ``error`` says how far each reaches outside of the hull of its shape, at
-        the points of its surface where that was measured.
+        The primitives; ``error`` is the excess of each over the hull of its shape, measured at
+        points of its surface.
 
     Raises:
         ArgumentError: An unknown link, a mesh that was not found, or a number out of range.
@@ -82,14 +82,14 @@ def fit_spheres(
     cache_dir: str | Path | None = None,
     allow_missing: bool = False,
 ) -> CollisionGeometry:
-    """Put spheres around the boxes, cylinders, cones and meshes of links.
+    """Fit spheres around the boxes, cylinders, cones and meshes of links.
 
     Args:
         model: The model.
         links: Names or indices of the links, -1 for the world; None for all.
-        max_spheres: Most spheres per shape.
-        tolerance: Error [m] that is small enough: a shape gets no more spheres then.
-        cache_dir: Folder that keeps fits for the next time; None to keep none.
+        max_spheres: Maximum number of spheres per shape.
+        tolerance: Error [m] at which a shape is not split further.
+        cache_dir: Folder for a cache of fits; None disables it.
         allow_missing: As in :meth:`CollisionGeometry.from_model`.
 
     Returns:
@@ -111,7 +111,7 @@ def _fitted(
     tolerance: float,
     cache_dir: str | Path | None,
 ) -> CollisionGeometry:
-    """Replace what is to be fitted, and keep the rest."""
+    """Fit the shapes that need it, and keep the rest."""
     tolerance = checked_amount('tolerance', tolerance)
     wanted = np.isin(given.kind, [int(known) for known in _FITTED])
     cache = FitCache(cache_dir)
@@ -148,16 +148,16 @@ def _fitted(
 def fit_hull(
     points: np.ndarray, enclose: Enclose, most: int, tolerance: float
 ) -> tuple[list[Round], np.ndarray]:
-    """Cover the hull of points.
+    """Fit primitives around the hull of points.
 
     Args:
         points: Points that span it [m], [n, 3].
-        enclose: Puts one primitive around points.
-        most: Most primitives.
-        tolerance: Error [m] that is small enough.
+        enclose: Function that returns one primitive around points.
+        most: Maximum number of primitives.
+        tolerance: Error [m] at which the hull is not split further.
 
     Returns:
-        The primitives and how far each reaches outside of the hull [m].
+        The primitives and the excess of each over the hull [m].
     """
     pieces, fit, axes = [points], [enclose(points)], _frame(points)
     error = [_error(fit[0], points)]
@@ -173,7 +173,7 @@ def fit_hull(
 
 
 def corner_points(geometry: CollisionGeometry, k: int) -> np.ndarray:
-    """Return points whose hull holds the core of a box, cylinder, cone or hull, [n, 3]."""
+    """Return points whose hull contains the core of a box, cylinder, cone or hull, [n, 3]."""
     kind, size = geometry.kind[k], geometry.size[k]
     if kind == GeoType.MESH:
         first = geometry.first[k]
@@ -187,20 +187,20 @@ def corner_points(geometry: CollisionGeometry, k: int) -> np.ndarray:
     bottom = np.column_stack([rim, np.full(_SIDES, -size[2])])
     top = bottom * [1.0, 1.0, -1.0]
     if kind == GeoType.CONE:
-        # Wider than the base, the pyramid needs the same tip to hold the cone.
+        # The pyramid is wider than the base, so with the same tip it contains the cone.
         top = np.array([[0.0, 0.0, size[2]]])
     return np.concatenate([bottom, top])
 
 
 def _frame(points: np.ndarray) -> np.ndarray:
-    """Return the axes to cut across, rows [3, 3]: given or principal ones, by the smaller box."""
+    """Return the axes for splitting, rows [3, 3]: given or principal, by the smaller box."""
     principal = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2]
     frames = [np.eye(3), principal]
     return min(frames, key=lambda axes: float(np.prod(np.ptp(points @ axes.T, axis=0))))
 
 
 def _halves(points: np.ndarray, axes: np.ndarray) -> list[np.ndarray]:
-    """Cut a hull across its longest extent along the axes."""
+    """Split a hull across its longest extent along the axes."""
     height = points @ axes.T
     longest = int(np.argmax(np.ptp(height, axis=0)))
     offset = 0.5 * (height[:, longest].min() + height[:, longest].max())
@@ -208,5 +208,5 @@ def _halves(points: np.ndarray, axes: np.ndarray) -> list[np.ndarray]:
 
 
 def _error(one: Round, hull: np.ndarray) -> float:
-    """Return how far the surface of a primitive reaches outside of a hull."""
+    """Return the excess of the surface of a primitive over a hull."""
     return float(outside_distances(one.surface(_SAMPLES), hull).max())

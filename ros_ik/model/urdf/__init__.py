@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""From a URDF to a ModelBuilder."""
+"""Import of a URDF into a ModelBuilder."""

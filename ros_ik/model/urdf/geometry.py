@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the collision and visual geometry of a URDF link."""
+"""Import of the collision and visual geometry of a URDF link."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def add_shapes(
     """Add every shape of a link.
 
     Args:
-        builder: Where the shapes go; a mesh that is not found and a geometry that is not known
-            leave a warning there, and for collisions a shape without a size.
+        builder: Builder of the shapes. A missing mesh or an unsupported geometry adds a warning,
+            and for collisions a shape without a size.
         body: The link's body.
         link: The link's name.
         element: The link's element.
@@ -56,7 +56,7 @@ def add_shapes(
                     f'{where}: ignored, geometry <{shape.tag}> is unknown'
                 )
                 if tag == 'collision':
-                    # Without a size, so that whatever measures distances says that it is missing.
+                    # Without a size, so that distance computations report it as missing.
                     builder.add_shape(body, GeoType.NONE, label=label, is_collision=True)
                 continue
             geo_type, scale, source = _read_shape(shape, where, package_paths)
@@ -76,7 +76,7 @@ def add_shapes(
 
 
 def read_origin(parent: Element, where: str) -> np.ndarray:
-    """Return the pose of an element's <origin>, shape [7]; the identity where it has none."""
+    """Return the pose of an element's <origin>, shape [7]; the identity without one."""
     origin = parent.find('origin')
     xyz = vector_attribute(origin, 'xyz', f'{where} origin', (0.0, 0.0, 0.0))
     rpy = vector_attribute(origin, 'rpy', f'{where} origin', (0.0, 0.0, 0.0))
@@ -113,6 +113,6 @@ def _read_shape(
 
 
 def _check_positive(where: str, name: str, value: float | np.ndarray) -> None:
-    """Raise ModelError where a size is negative; zero thickness occurs and is accepted."""
+    """Raise ModelError for a negative size; zero thickness is accepted."""
     if np.any(np.asarray(value) < 0.0):
         raise ModelError(where, f'{name} must not be negative, got {value}')

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the mimic joints of a URDF: q = offset + multiplier q(driver)."""
+"""Import of the mimic joints of a URDF: q = offset + multiplier q(driver)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def add_mimics(builder: Worlds, elements: Mapping[str, Element]) -> None:
     """Add the mimic constraints of a description.
 
     Args:
-        builder: Holds the joints already; a tag that can mean nothing leaves a warning there.
+        builder: Builder with the joints; a meaningless tag adds a warning.
         elements: The joint elements by name.
 
     Raises:
-        ModelError: Joints that follow each other, or a factor that is no number.
+        ModelError: Joints that follow each other, or a factor that is not a number.
     """
     index = {label: k for k, label in enumerate(builder.joint_label)}
     leader: dict[str, str] = {}
@@ -38,7 +38,8 @@ def add_mimics(builder: Worlds, elements: Mapping[str, Element]) -> None:
         where = f'joint {name!r} mimic'
         driver = required(mimic, 'joint', where)
         if driver not in elements:
-            # Robots in wide use have this (a hand cut out of a larger description).
+            # Some robots in wide use have this, such as a hand extracted from a larger
+            # description.
             builder.warnings.append(
                 f'{where}: names a missing joint {driver!r}; the joint moves on its own'
             )

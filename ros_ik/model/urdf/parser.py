@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a URDF into a ModelBuilder.
+"""Parser of URDFs into a ModelBuilder.
 
-The document is untrusted input: every fault raises a ModelError that names the
-element. One body per link; fixed joints stay joints. A planar joint becomes a D6 joint whose two
-sliding axes span the plane and whose turning axis is its normal; a floating joint a FREE one.
+The document is untrusted, and every fault raises a ModelError that names the element. One body per
+link; fixed joints stay joints. A planar joint becomes a D6 joint whose two sliding axes span the
+plane and whose turning axis is its normal; a floating joint a FREE one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ros_ik.model.urdf.geometry import read_origin
 from ros_ik.model.urdf.mimic import add_mimics
 
 _JOINT_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
-# Name of the joint that hangs the root link on the world.
+# Name of the joint between the world and the root link.
 ROOT_JOINT = 'root_joint'
 
 
@@ -62,22 +62,21 @@ def parse_urdf(
     bodies_follow_joint_ordering: bool = True,
     visuals_as_colliders: bool = False,
 ) -> None:
-    """Read a robot description: every link, joint, shape and mimic constraint.
+    """Parse a robot description with all links, joints, shapes and mimic constraints.
 
     Args:
-        builder: A builder without elements, filled here; its first joint is the one that the root
-            link hangs on.
+        builder: Empty builder to fill; its first joint connects the root link to the world.
         text: The URDF document.
         package_paths: Folders in which meshes are looked up.
-        floating: Hang the root link on the world by a free joint instead of a fixed one.
-        base_joint: The joint that it hangs on, as arguments of ``ModelBuilder.add_joint``.
+        floating: Connect the root link to the world by a free joint instead of a fixed one.
+        base_joint: That joint, as arguments of ``ModelBuilder.add_joint``.
         joint_ordering: 'dfs', 'bfs', or None for the order of the document.
         bodies_follow_joint_ordering: True if links come in the order of their joints.
-        visuals_as_colliders: True if visual shapes take the place of collision shapes.
+        visuals_as_colliders: True to use visual shapes as collision shapes.
 
     Raises:
-        ModelError: Anything wrong with the description; the error names the element.
-        ArgumentError: An unknown order, or a base joint that is none.
+        ModelError: The description is malformed; the error names the element.
+        ArgumentError: An unknown order, or an invalid base joint.
     """
     root = parse_document(text, 'robot')
     links = _read_links(root)
@@ -144,7 +143,7 @@ def _read_joints(root: Element, links: dict[str, Element]) -> dict[str, _Joint]:
 
 
 def _root_link(links: dict[str, Element], joints: dict[str, _Joint]) -> str:
-    """Return the one link without a parent, after looking for cycles."""
+    """Return the only link without a parent; cycles are an error."""
     above = {joint.child: joint for joint in joints.values()}
     loop = find_loop({joint.child: joint.parent for joint in joints.values()})
     if loop:
@@ -160,7 +159,7 @@ def _root_link(links: dict[str, Element], joints: dict[str, _Joint]) -> str:
 
 
 def _take_visuals(element: Element) -> None:
-    """Let the visual shapes of a link be its collision shapes."""
+    """Use the visual shapes of a link as its collision shapes."""
     for shape in element.findall('collision'):
         element.remove(shape)
     for shape in element.iterfind('visual'):
@@ -179,7 +178,7 @@ def _ordered(root_link: str, joints: dict[str, _Joint], ordering: str | None) ->
     order: list[_Joint] = []
     if ordering == 'bfs':
         order.extend(below.get(root_link, []))
-        for joint in order:  # grows while it is walked
+        for joint in order:  # grows during the iteration
             order.extend(below.get(joint.child, []))
         return order
     stack = below.get(root_link, [])[::-1]
@@ -191,14 +190,14 @@ def _ordered(root_link: str, joints: dict[str, _Joint], ordering: str | None) ->
 
 
 def _free_name(name: str, taken: dict[str, _Joint]) -> str:
-    """Return ``name``, with underscores before it as long as a joint of the document has it."""
+    """Return ``name`` with as many leading underscores as needed to be unique."""
     while name in taken:
         name = f'_{name}'
     return name
 
 
 def _add_link(builder: Worlds, bodies: dict[str, int], name: str, element: Element) -> None:
-    """Add a link with its inertia turned into link axes."""
+    """Add a link, with its inertia rotated into link axes."""
     where = f'link {name!r}'
     inertial = element.find('inertial')
     if inertial is None:
@@ -219,7 +218,7 @@ def _add_link(builder: Worlds, bodies: dict[str, int], name: str, element: Eleme
 
 
 def _add_joint(builder: Worlds, bodies: dict[str, int], joint: _Joint) -> None:
-    """Add a joint of the kind its element says."""
+    """Add a joint of the type of its element."""
     where = f'joint {joint.name!r}'
     common: dict[str, Any] = {
         'parent': bodies[joint.parent],
@@ -248,7 +247,7 @@ def _add_joint(builder: Worlds, bodies: dict[str, int], joint: _Joint) -> None:
 
 
 def _axis(element: Element, where: str) -> np.ndarray:
-    """Return the unit axis of a joint; x where none is given, as URDF has it."""
+    """Return the unit axis of a joint; x by default."""
     axis = vector_attribute(element.find('axis'), 'xyz', f'{where} axis', (1.0, 0.0, 0.0))
     norm = np.linalg.norm(axis)
     if norm < 1e-9:
@@ -279,7 +278,7 @@ def _dof(joint: _Joint, where: str) -> DofData:
             raise ModelError(where, f'{name} must not be negative, got {value}')
     if joint.kind == 'continuous':
         return DofData(axis, velocity=velocity, effort=effort, friction=friction)
-    # URDF: lower and upper default to 0.
+    # In URDF, lower and upper default to 0.
     lower = _limit(limit, 'lower', where, 0.0)
     upper = _limit(limit, 'upper', where, 0.0)
     if lower > upper:
@@ -299,7 +298,7 @@ def _friction(element: Element, joint: str) -> float:
 
 
 def _limit(element: Element | None, attribute: str, where: str, default: float) -> float:
-    """Return a limit; one beyond any useful size means none."""
+    """Return a limit; one beyond a useful size counts as none."""
     value = float_attribute(element, attribute, where, default, bound=np.inf)
     return float(np.copysign(np.inf, value)) if abs(value) >= UNLIMITED else value
 

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The configurations of a robot on the host: limits, quaternions and mimic joints.
+"""Configuration space of a robot on the host: limits, quaternions and mimic joints.
 
-A mimic joint follows its driver: q0 = coef0 + coef1 q1; along chains of mimics the coefficients
-compose, so that every driver is a joint that moves on its own.
+A mimic joint follows its driver: q0 = coef0 + coef1 q1. Chains of mimic joints are composed, so
+that no driver is a mimic joint itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ConfigurationSpace:
             joints.
         lower: Their lower limits [rad or m], -inf where there is none, [k].
         upper: Their upper limits, [k].
-        reach: Their range to either side where there is no limit: pi or 1 m, [k].
+        reach: Sampling range to either side without a limit: pi or 1 m, [k].
         quaternion_joints: First coordinate and first quaternion coordinate of each joint that
             holds a quaternion.
         followers: Coordinates of mimic joints, [m].
@@ -58,7 +58,7 @@ class ConfigurationSpace:
         return result
 
     def neutral(self) -> np.ndarray:
-        """Return zero moved inside the limits, quaternions unit, shape [n_coords]."""
+        """Return zero clipped to the limits, with unit quaternions, shape [n_coords]."""
         q = np.zeros(self.n_coords)
         for _, quaternion in self.quaternion_joints:
             q[quaternion + 3] = 1.0
@@ -74,7 +74,7 @@ class ConfigurationSpace:
             except (TypeError, ValueError) as error:
                 raise ArgumentError(f'rng must be a generator or a seed, got {rng!r}') from error
         q = np.zeros((n, self.n_coords))
-        # A joint limited on one side only has the usual range from there on.
+        # A joint with one limit has the usual range beyond it.
         lower = np.where(np.isfinite(self.lower), self.lower, np.minimum(-self.reach, self.upper))
         upper = np.where(np.isfinite(self.upper), self.upper, np.maximum(self.reach, self.lower))
         q[:, self.coords] = rng.uniform(lower, upper, (n, len(self.coords)))
@@ -92,7 +92,7 @@ def resolve_mimics(mimics: Sequence[MimicData]) -> dict[int, tuple[int, float, f
         mimics: The constraints, one per following joint.
 
     Returns:
-        For each following joint: a driver that follows none, offset and factor from it.
+        For each mimic joint: its final driver, offset and factor.
 
     Raises:
         ArgumentError: Two constraints for one joint, or joints that follow each other.
@@ -104,7 +104,7 @@ def resolve_mimics(mimics: Sequence[MimicData]) -> dict[int, tuple[int, float, f
         direct[mimic.joint0] = mimic
     resolved: dict[int, tuple[int, float, float]] = {}
     for start in direct:
-        path: dict[int, None] = {}  # a set that keeps its order
+        path: dict[int, None] = {}  # an ordered set
         joint = start
         while joint in direct and joint not in resolved:
             if joint in path:

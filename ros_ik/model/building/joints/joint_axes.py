@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The axes of a joint: how many its kind has, and how they are given."""
+"""Axes of a joint: their number by type, and the ways to give them."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def joint_sizes(kind: JointType, axis_count: int) -> tuple[int, int]:
 def one_axis(
     method: str, axis: Any, settings: dict[str, Any], default: JointDofConfig
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Split keyword arguments into one axis with its limits and what concerns the joint.
+    """Split keyword arguments into one axis with its limits and those of the joint.
 
     Args:
-        method: Name that the user called, for errors.
-        axis: The axis, or all that concerns it.
+        method: Name of the called method, for errors.
+        axis: The axis, or a configuration of it.
         settings: Keyword arguments.
-        default: What counts where they say nothing.
+        default: Defaults.
     """
     names = {field.name for field in dataclasses.fields(JointDofConfig)} - {'axis'}
     settings = used(method, settings, (*JOINT, *names))
@@ -69,7 +69,7 @@ def checked_axes(
     linear: Sequence[Any] | None,
     angular: Sequence[Any] | None,
 ) -> tuple[tuple[DofData, ...], tuple[DofData, ...]]:
-    """Return the axes of a joint, checked against its kind."""
+    """Return the axes of a joint, checked against its type."""
     given = len(linear or ()), len(angular or ())
     if kind in _FIXED_AXES:
         expected = tuple(len(axes) for axes in _FIXED_AXES[kind])

@@ -41,13 +41,13 @@ class JointMethods(JointRows):
     def add_joint_revolute(
         self, parent: int, child: int, *, axis: Any = None, dof: Any = None, **settings: Any
     ) -> int:
-        """Add a joint that turns about an axis and return its index.
+        """Add a revolute joint and return its index.
 
         Args:
             parent: Parent body, -1 for the world.
             child: Child body.
-            axis: Axis in the joint's frame on the parent, x where None; or a JointDofConfig or
-                DofData that holds all that concerns it.
+            axis: Axis in the joint's frame on the parent, x if None; or a JointDofConfig or
+                DofData with axis and limits.
             dof: Another name for ``axis``.
             **settings: Limits and targets as in JointDofConfig (``limit_lower`` [rad],
                 ``limit_upper``, ``velocity_limit`` [rad/s], ``effort_limit`` [Nm], ``target_q``,
@@ -64,13 +64,13 @@ class JointMethods(JointRows):
     def add_joint_prismatic(
         self, parent: int, child: int, *, axis: Any = None, dof: Any = None, **settings: Any
     ) -> int:
-        """Add a joint that slides along an axis; see :meth:`add_joint_revolute`, with m and N."""
+        """Add a prismatic joint; see :meth:`add_joint_revolute`, with m and N."""
         axis = axis if dof is None else dof
         axes, common = one_axis('add_joint_prismatic', axis, settings, self.default_joint_cfg)
         return self.add_joint(JointType.PRISMATIC, parent, child, linear_axes=axes, **common)
 
     def add_joint_fixed(self, parent: int, child: int, **joint: Any) -> int:
-        """Add a joint that does not move; see :meth:`add_joint`."""
+        """Add a fixed joint; see :meth:`add_joint`."""
         return self.add_joint(
             JointType.FIXED, parent, child, **used('add_joint_fixed', joint, JOINT)
         )
@@ -84,7 +84,7 @@ class JointMethods(JointRows):
         friction: float | None = None,
         **joint: Any,
     ) -> int:
-        """Add a joint that turns freely, coordinates qx qy qz qw; see :meth:`add_joint`.
+        """Add a ball joint with coordinates qx qy qz qw; see :meth:`add_joint`.
 
         Args:
             parent: Parent body, -1 for the world.
@@ -110,13 +110,13 @@ class JointMethods(JointRows):
     def add_joint_free(
         self, *bodies: int, child: int | None = None, parent: int | None = None, **joint: Any
     ) -> int:
-        """Add a joint that moves freely, coordinates x y z qx qy qz qw; see :meth:`add_joint`.
+        """Add a free joint with coordinates x y z qx qy qz qw; see :meth:`add_joint`.
 
-        The coordinates start where the pose of the bodies (``xform`` of :meth:`add_link`) puts
-        the joint.
+        The initial coordinates follow from the poses of the bodies (``xform`` of
+        :meth:`add_link`).
 
         Args:
-            *bodies: The child alone, which hangs on the world as in Newton, or parent and child.
+            *bodies: The child, connected to the world as in Newton, or parent and child.
             child: The child by name.
             parent: The parent by name, -1 for the world.
             **joint: What :meth:`add_joint` takes.
@@ -147,9 +147,9 @@ class JointMethods(JointRows):
     ) -> int:
         """Add a joint that bounds the distance between its frames on parent and child.
 
-        The bounds [m] (negative for none) lie in the limits of the first degree of freedom, as in
-        Newton. They bound a length and no coordinate: kinematics and :meth:`Model.limits64` pass
-        over them. See :meth:`add_joint`.
+        The bounds [m] (negative for none) are stored as limits of the first degree of freedom, as
+        in Newton. Kinematics and :meth:`Model.limits64` ignore them, because they do not bound a
+        coordinate. See :meth:`add_joint`.
         """
         where = f'joint {joint.get("label") or ""!r}'
         min_distance = as_number(f'{where} min_distance', min_distance)
@@ -174,7 +174,7 @@ class JointMethods(JointRows):
         angular_axes: Sequence[DofData | JointDofConfig] | None = None,
         **joint: Any,
     ) -> int:
-        """Add a joint with up to three sliding and three turning axes; see :meth:`add_joint`."""
+        """Add a joint with up to three prismatic and three revolute axes; see above."""
         return self.add_joint(
             JointType.D6, parent, child,
             linear_axes=linear_axes, angular_axes=angular_axes,

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Joints of a ModelBuilder of any kind: checks, rows, coordinates to start from."""
+"""Joints of a ModelBuilder of any type: checks, rows, initial coordinates."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ros_ik.model.conventions.joint_type import JointType
 
 
 class JointRows(MimicMethods):
-    """Part of ModelBuilder: joints of a kind that is an argument."""
+    """Part of ModelBuilder: joints of a type given as an argument."""
 
     def add_joint(
         self,
@@ -46,25 +46,24 @@ class JointRows(MimicMethods):
         """Add a joint and return its index.
 
         Args:
-            joint_type: Kind of joint.
+            joint_type: Type of joint.
             parent: Parent body, -1 for the world.
             child: Child body.
-            linear_axes: Sliding axes with their limits; those of ball, free and distance joints
-                are given by their kind.
-            angular_axes: Turning axes with their limits.
-            dofs: Both in one list, sliding ones first, in the place of these two.
-            linear: How many of ``dofs`` slide.
+            linear_axes: Prismatic axes with their limits; not for ball, free and distance joints.
+            angular_axes: Revolute axes with their limits.
+            dofs: Both in one list, prismatic ones first, instead of these two.
+            linear: Number of prismatic axes in ``dofs``.
             label: Name; made from the index where empty.
             parent_xform: Pose of the joint in the parent, shape [7]; the identity where None.
             child_xform: Pose of the joint in the child, shape [7]; the identity where None.
             collision_filter_parent: True if shapes of parent and child never collide; None: they
                 do only at joints to the world that are not fixed.
-            enabled: Held for what simulates; kinematics moves every joint.
+            enabled: Stored for simulators; kinematics moves every joint.
             custom_attributes: Values by ``namespace:name``.
 
         Raises:
-            ArgumentError: A body that does not exist or lies in another world, an axis of zero
-                length, limits that leave nothing, the wrong number of axes, or a pose that is not
+            ArgumentError: A body that does not exist or is in another world, an axis of zero
+                length, an empty range of limits, a wrong number of axes, or a pose that is not
                 finite; the error names the joint.
         """
         label = label or f'joint_{self.joint_count}'
@@ -133,7 +132,7 @@ class JointRows(MimicMethods):
     def _append_coordinates(
         self, kind: JointType, count: int, axes: tuple[DofData, ...], joint: int
     ) -> None:
-        """Append the coordinates of a joint: zero, unit quaternions, a free joint in its place."""
+        """Append the initial coordinates: zero, unit quaternions, the pose for a free joint."""
         targets = [dof.target_q for dof in axes] if kind not in FIXED_SIZES else [0.0] * count
         values = [0.0] * count
         if count and kind in FIXED_SIZES:
@@ -144,7 +143,7 @@ class JointRows(MimicMethods):
             self.append_row('joint_coord', joint_q=value, joint_target_q=target)
 
     def _coordinates_in_place(self, joint: int) -> np.ndarray:
-        """Return (X_wp X_p)^-1 X_wc X_c, the coordinates that leave the child where it is."""
+        """Return (X_wp X_p)^-1 X_wc X_c, the coordinates for the current pose of the child."""
         parent, child = self.joint_parent[joint], self.joint_child[joint]
         anchor = self.joint_X_p[joint]
         if parent >= 0:

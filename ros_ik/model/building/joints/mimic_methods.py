@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Mimic constraints of a ModelBuilder, under Newton's names of before and after its 1.7."""
+"""Mimic constraints of a ModelBuilder, under Newton's names before and after 1.7."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ros_ik.model.conventions.checks import as_number
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.joint_type import JointType
 
-# Coefficients beyond this are damage and would overflow float32 along chains.
+# Largest valid coefficient; larger ones would overflow float32 along chains.
 _MAX_COEFFICIENT = 1e9
 
 
@@ -37,10 +37,10 @@ class MimicMethods(CollisionFilters):
 
         Args:
             joint0: Follower, with one coordinate.
-            joint1: Joint that it follows, with one coordinate; may follow another itself.
+            joint1: Driver, with one coordinate; may be a mimic joint itself.
             coef0: Offset [rad or m].
             coef1: Factor.
-            enabled: True if it holds; a constraint that does not is kept and has no effect.
+            enabled: False to store a constraint without effect.
             label: Name.
             custom_attributes: Values by ``namespace:name``.
 
@@ -81,11 +81,11 @@ class MimicMethods(CollisionFilters):
     def set_joint_mimic(
         self, joint: int, reference_joint: int | None, *, coeffs: Sequence[float] = (0.0, 1.0)
     ) -> None:
-        """Make a joint follow another and no other any more, under Newton's newer name.
+        """Make a joint follow only the given one, under Newton's newer name.
 
         Args:
             joint: Follower.
-            reference_joint: Joint that it follows, None to follow none.
+            reference_joint: Driver, or None.
             coeffs: Offset [rad or m] and factor.
 
         Raises:

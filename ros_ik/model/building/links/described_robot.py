@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Changes to a robot that was just read from its description: scale it, merge links.
+"""Changes to a robot after it was read from its description: scaling, merging links.
 
-Each function changes the builder that it is given, which holds that robot and nothing else.
+Each function changes a builder that contains only that robot.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNLIMITED = 1e10
 
 
 def scale_robot(robot: ShapeMethods, scale: float) -> None:
-    """Multiply every length by a factor; masses stay, as in Newton.
+    """Scale all lengths; masses are unchanged, as in Newton.
 
     Raises:
         ArgumentError: A factor that is not positive and finite.
@@ -60,14 +60,14 @@ def scale_robot(robot: ShapeMethods, scale: float) -> None:
 
 
 def weigh_by_shapes(robot: ShapeMethods, density: float) -> list[str]:
-    """Give each link mass and inertia of its collision shapes in the place of its own.
+    """Replace mass and inertia of each link by those of its collision shapes.
 
     Args:
         robot: The robot.
         density: Density of every shape [kg/m^3].
 
     Returns:
-        What could not be weighed.
+        Names of shapes without a computable mass.
     """
     for body in range(robot.body_count):
         robot.body_mass[body] = 0.0
@@ -89,7 +89,7 @@ def weigh_by_shapes(robot: ShapeMethods, density: float) -> list[str]:
 
 
 def turn_cylinders(robot: ShapeMethods, up_axis: int) -> None:
-    """Turn the axes of cylinders and capsules from z to another one, as in Newton."""
+    """Rotate the axes of cylinders and capsules from z to another axis, as in Newton."""
     turn = np.concatenate(
         [np.zeros(3), poses.quaternion_between(np.eye(3)[2], np.eye(3)[up_axis])]
     )
@@ -99,7 +99,7 @@ def turn_cylinders(robot: ShapeMethods, up_axis: int) -> None:
 
 
 def hide_visuals(robot: ShapeMethods) -> None:
-    """Mark shapes that are only drawn as not drawn."""
+    """Mark visual shapes as not visible."""
     robot.shape_flags[:] = [
         flags if flags & ShapeFlags.COLLIDE_SHAPES else flags & ~int(ShapeFlags.VISIBLE)
         for flags in robot.shape_flags
@@ -107,7 +107,7 @@ def hide_visuals(robot: ShapeMethods) -> None:
 
 
 def disable_self_collisions(robot: ShapeMethods) -> None:
-    """Let no two shapes of the robot collide."""
+    """Disable collisions between all shapes of the robot."""
     colliding = [s for s, f in enumerate(robot.shape_flags) if f & ShapeFlags.COLLIDE_SHAPES]
     robot.shape_collision_filter_pairs = [
         (first, second) for k, first in enumerate(colliding) for second in colliding[k + 1 :]
@@ -115,13 +115,13 @@ def disable_self_collisions(robot: ShapeMethods) -> None:
 
 
 def fixed_joints(robot: ShapeMethods, first: int) -> set[int]:
-    """Return the fixed joints from one on."""
+    """Return the fixed joints from an index on."""
     kinds = enumerate(robot.joint_type)
     return {joint for joint, kind in kinds if kind == JointType.FIXED and joint >= first}
 
 
 def massless_root_joints(robot: ShapeMethods) -> set[int]:
-    """Return the fixed joints below a free root link that carries no mass, as in Newton."""
+    """Return the fixed joints below a free massless root link, as in Newton."""
     found: set[int] = set()
     massless: set[int] = set()
     for joint in _parents_first(robot):
@@ -135,12 +135,12 @@ def massless_root_joints(robot: ShapeMethods) -> set[int]:
 
 
 def collapse_joints(robot: ShapeMethods, collapsed: Collection[int]) -> None:
-    """Merge the child link of each of some fixed joints into its parent link, or into the world.
+    """Merge the child link of each given fixed joint into its parent link, or into the world.
 
-    Masses and shapes go to the link that remains; what belongs to no link any more loses its mass.
+    The remaining link receives masses and shapes; masses merged into the world are dropped.
 
     Args:
-        robot: The robot; its joints are in no articulation yet.
+        robot: The robot; its joints are not in an articulation yet.
         collapsed: The joints.
     """
     identity = np.array(poses.IDENTITY_POSE)
@@ -166,7 +166,7 @@ def collapse_joints(robot: ShapeMethods, collapsed: Collection[int]) -> None:
 
 
 def _keep_rows(robot: ShapeMethods, kept: dict[str, list[int]]) -> None:
-    """Drop the other rows of some domains, and number what refers to them anew."""
+    """Remove the other rows of some domains, and renumber references."""
     starts = [*robot.joint_cts_start, robot.joint_constraint_count]
     constraints = [starts[joint + 1] - starts[joint] for joint in kept['joint']]
     numbers = {
@@ -190,6 +190,6 @@ def _parents_first(robot: ShapeMethods) -> list[int]:
     for joint, parent in enumerate(robot.joint_parent):
         below.setdefault(parent, []).append(joint)
     order = list(below.get(-1, []))
-    for joint in order:  # grows while it is walked
+    for joint in order:  # grows during the iteration
         order.extend(below.get(robot.joint_child[joint], []))
     return order

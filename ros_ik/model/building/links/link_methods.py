@@ -39,8 +39,8 @@ class LinkMethods(JointMethods):
             com: Centre of mass in the link [m], shape [3].
             inertia: Inertia about the centre of mass in link axes [kg m^2], shape [3, 3].
             mass: Mass [kg].
-            lock_inertia: True if shapes leave mass and inertia alone.
-            is_kinematic: Held for what simulates: moved by the user, not by forces.
+            lock_inertia: True if shapes do not change mass and inertia.
+            is_kinematic: Stored for simulators: moved by the user, not by forces.
             custom_attributes: Values by ``namespace:name``.
 
         Raises:

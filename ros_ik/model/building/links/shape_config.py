@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Configuration of a shape: its uses and its weight."""
+"""Configuration of a shape: flags, collision group and density."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from ros_ik.model.conventions.flags import ShapeFlags
 class ShapeConfig:
     """Settings of a shape under the names of ``newton.ModelBuilder.ShapeConfig``.
 
-    Materials, contact stiffnesses and distance fields mean nothing to kinematics: they are
-    accepted and no model has them.
+    Materials, contact stiffnesses and distance fields are accepted and ignored.
 
     Attributes:
         density: Density [kg/m^3]; the shape adds to mass, centre of mass and inertia of its body,
             0 for a shape without mass.
-        margin: How far the surface for collisions lies outside the shape [m]; the thickness of
-            the wall of a hollow shape.
-        is_solid: True if it is solid or hollow.
+        margin: Offset of the collision surface from the shape [m]; thickness of the wall of a
+            hollow shape.
+        is_solid: True if solid, False if hollow.
         collision_group: Shapes of one positive group collide with each other and with those of
             negative groups; those of a negative group with all but the same group; 0 with none.
         collision_filter_parent: True if it never collides with shapes of bodies that a joint
@@ -30,7 +29,7 @@ class ShapeConfig:
         has_shape_collision: True if it collides with shapes.
         has_particle_collision: True if it collides with particles (held for Newton).
         is_visible: True if it is drawn.
-        is_site: True if it is a mark without mass that collides with nothing.
+        is_site: True for a marker without mass and collisions.
     """
 
     density: float = 1000.0
@@ -42,7 +41,7 @@ class ShapeConfig:
     has_particle_collision: bool = True
     is_visible: bool = True
     is_site: bool = False
-    # Not used.
+    # Ignored.
     ke: float | None = None
     kd: float | None = None
     kf: float | None = None
@@ -62,13 +61,13 @@ class ShapeConfig:
     sdf_padding: float | None = None
 
     def mark_as_site(self) -> None:
-        """Make it a site: without mass, in no collision group, colliding with nothing."""
+        """Turn it into a site: no mass, no collision group, no collisions."""
         self.is_site, self.density, self.collision_group = True, 0.0, 0
         self.has_shape_collision = self.has_particle_collision = False
 
     @property
     def flags(self) -> ShapeFlags:
-        """The same as bits."""
+        """The settings as ShapeFlags."""
         flags = ShapeFlags(0)
         for given, flag in (
             (self.is_visible, ShapeFlags.VISIBLE),
@@ -84,7 +83,7 @@ class ShapeConfig:
         return dataclasses.replace(self)
 
 
-# Shapes of a robot description: its links have masses of their own.
+# Shapes of a robot description have no mass, because its links have one.
 DESCRIBED_COLLISION = ShapeConfig(density=0.0)
 DESCRIBED_VISUAL = ShapeConfig(
     density=0.0, collision_group=0, has_shape_collision=False, has_particle_collision=False

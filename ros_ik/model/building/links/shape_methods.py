@@ -42,7 +42,7 @@ class ShapeMethods(LinkMethods):
     """Part of ModelBuilder: shapes.
 
     Attributes:
-        default_shape_cfg: Settings of shapes that are given none.
+        default_shape_cfg: Default settings of shapes.
         up_axis: Axis that points up: 0, 1 or 2.
     """
 
@@ -95,10 +95,10 @@ class ShapeMethods(LinkMethods):
     def add_ground_plane(
         self, height: float = 0.0, *, label: str | None = None, **shape: Any
     ) -> int:
-        """Add a plane without end, normal to the axis that points up, and return its index.
+        """Add an infinite plane perpendicular to the up axis, and return its index.
 
         Args:
-            height: Where along that axis [m].
+            height: Position along that axis [m].
             label: Name; 'ground_plane' where empty.
             **shape: What :meth:`add_shape` takes.
         """
@@ -155,7 +155,7 @@ class ShapeMethods(LinkMethods):
             body: Body that carries it.
             radius: Radius [m].
             half_height: Half of its length [m].
-            barrel_radius: Bulge of its side [m]; other than 0 it is no cylinder and refused.
+            barrel_radius: Bulge of its side [m]; only 0 is supported.
             **shape: What :meth:`add_shape` takes.
         """
         if barrel_radius != 0.0:
@@ -218,10 +218,10 @@ class ShapeMethods(LinkMethods):
                 [m or 1], shape [3].
             src: The mesh of a MESH.
             source: Another name for ``src``.
-            is_static: True if it weighs nothing, whatever its density.
-            is_collision: Where given, the shape is one of a robot description: without mass, and
-                it collides or is only drawn.
-            as_site: True if it is a mark without mass that collides with nothing.
+            is_static: True for a shape without mass.
+            is_collision: If given, the shape is from a robot description: without mass, and for
+                collisions or visual only.
+            as_site: True for a marker without mass and collisions.
             label: Name; made from the index where empty.
             custom_attributes: Values by ``namespace:name``.
             **unused: ``color`` and ``opacity``.
@@ -282,11 +282,11 @@ class ShapeMethods(LinkMethods):
     def add_mass(
         self, body: int, pose: np.ndarray, added: tuple[float, np.ndarray, np.ndarray]
     ) -> None:
-        """Add a mass to that of a body.
+        """Add a mass to a body.
 
         Args:
             body: The body.
-            pose: Where in the body the axes of the mass lie, shape [7].
+            pose: Pose of the axes of the mass in the body, shape [7].
             added: Mass [kg], centre of mass [m], inertia about it [kg m^2], in its own axes.
         """
         mass, com, inertia = added

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Radius, mass, centre of mass and inertia of shapes of uniform density.
+"""Radius, mass, centre of mass and inertia of shapes with uniform density.
 
 Sizes are those of ``shape_scale``: radius of a sphere; half extents of a box; radius and half
 height of capsule, cylinder and cone, along z; half axes of an ellipsoid; factors of a mesh. The
@@ -17,7 +17,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions.joint_type import GeoType
 
-# Enclosing radius [m] of planes without end, as in Newton, and of meshes that were not read.
+# Enclosing radius [m] of infinite planes, as in Newton, and of unread meshes.
 UNBOUNDED_RADIUS = 1e6
 MassProperties = tuple[float, np.ndarray, np.ndarray]
 
@@ -61,7 +61,7 @@ def mass_properties(
     """Return mass [kg], centre of mass [m] and inertia about it [kg m^2], in the shape's axes.
 
     Args:
-        where: What to call the shape in an error.
+        where: Name of the shape in an error.
         geo_type: Kind of shape; planes have no mass.
         scale: Its size.
         source: Closed mesh with ``vertices`` [n, 3] and ``indices`` [3 m], outward facing.
@@ -83,7 +83,8 @@ def mass_properties(
         return _massless()
     solid = _SOLIDS[geo_type](*scale)
     if wall is not None:
-        # The half height of a capsule is that of its straight part, which the wall leaves alone.
+        # The half height of a capsule is that of its cylindrical part, which a wall does not
+        # change.
         kept = 1 if geo_type == GeoType.CAPSULE else -1
         inner = [s - wall if s > 0.0 and k != kept else s for k, s in enumerate(scale)]
         if any(left <= 0.0 < s for left, s in zip(inner, scale, strict=True)):
@@ -94,9 +95,9 @@ def mass_properties(
 
 
 def combine(first: MassProperties, second: MassProperties) -> MassProperties:
-    """Return the properties of two bodies together, all in the same axes."""
+    """Return the properties of two bodies combined, in the same axes."""
     mass = first[0] + second[0]
-    if mass == 0.0:  # some descriptions give a link an inertia and no mass
+    if mass == 0.0:  # some descriptions have a link with inertia but without mass
         return mass, first[1], first[2] + second[2]
     com = (first[0] * first[1] + second[0] * second[1]) / mass
     return mass, com, sum(_about(com, *body) for body in (first, second))  # type: ignore
@@ -109,12 +110,12 @@ def _about(point: np.ndarray, mass: float, com: np.ndarray, inertia: np.ndarray)
 
 
 def _massless() -> MassProperties:
-    """Return the properties of a shape that weighs nothing."""
+    """Return the properties of a massless shape."""
     return 0.0, np.zeros(3), np.zeros((3, 3))
 
 
 def _negative(properties: MassProperties) -> MassProperties:
-    """Return what to add for taking a body away."""
+    """Return the negated properties, to subtract a body."""
     mass, com, inertia = properties
     return -mass, com, -inertia
 
@@ -178,7 +179,7 @@ def _mesh(
     second = (second + np.einsum('t,ti,tj->ij', volumes, sums, sums)) / 20.0
     com = first / total
     second -= total * np.outer(com, com)
-    # A mesh that faces inward, or that its factors mirror, has negative volumes.
+    # A mesh that faces inward, or is mirrored by its factors, has negative volumes.
     sign = np.sign(total) * density
     return float(sign * total), com, sign * (np.trace(second) * np.eye(3) - second)
 

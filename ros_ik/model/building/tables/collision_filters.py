@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Collision filters of a builder: neighbours at a joint, and pairs that are named."""
+"""Collision filters of a builder: adjacent links, and named pairs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CollisionFilters(CustomValues):
         self._indexed_shapes = self._indexed_joints = 0
 
     def add_shape_collision_filter_pair(self, shape_a: int, shape_b: int) -> None:
-        """Let two shapes never collide.
+        """Disable collisions of two shapes.
 
         Args:
             shape_a: One shape.
@@ -43,11 +43,11 @@ class CollisionFilters(CustomValues):
         self.shape_collision_filter_pairs.append((min(shape_a, shape_b), max(shape_a, shape_b)))
 
     def filter_joint(self, joint: int) -> None:
-        """Let the shapes of the parent of a joint never collide with those of its child."""
+        """Disable collisions between the shapes of parent and child of a joint."""
         self._filter_bodies(self.joint_parent[joint], self.joint_child[joint])
 
     def filter_shape(self, shape: int) -> None:
-        """Let a shape never collide with those of bodies that joints with filters connect."""
+        """Disable collisions of a shape with those of bodies connected by filtered joints."""
         self._index()
         body = self.shape_body[shape]
         for joint in self._joints_of[body]:
@@ -58,11 +58,10 @@ class CollisionFilters(CustomValues):
                 self.add_shape_collision_filter_pair(shape, neighbour)
 
     def filter_description(self, semantic: SemanticDescription | None) -> None:
-        """Filter the pairs of a robot description: adjacent links, and those its SRDF names.
+        """Disable pairs of a robot description: adjacent links, and those named by its SRDF.
 
-        Links that fixed joints hold together move as one: they never collide with each other, nor
-        with those that one joint separates from them. ``enable_collisions`` of the SRDF overrules
-        both.
+        Links connected by fixed joints are one rigid part. They never collide with each other, nor
+        with adjacent parts. ``enable_collisions`` of the SRDF takes precedence.
 
         Args:
             semantic: The SRDF; links that it names and the robot lacks are passed over.
@@ -98,7 +97,7 @@ class CollisionFilters(CustomValues):
         return [s for s in shapes if self.shape_flags[s] & ShapeFlags.COLLIDE_SHAPES]
 
     def _rigid_parts(self) -> list[int]:
-        """Return for each body the first of those that fixed joints hold together with it."""
+        """Return for each body the first body of its rigid part."""
         part = list(range(self.body_count))
         for joint, kind in enumerate(self.joint_type):
             if kind == JointType.FIXED and self.joint_parent[joint] >= 0:
@@ -112,7 +111,7 @@ class CollisionFilters(CustomValues):
         return part
 
     def _index(self) -> None:
-        """Note the shapes and joints that came since the last time, by body."""
+        """Index the shapes and joints added since the last call, by body."""
         for shape in range(self._indexed_shapes, self.shape_count):
             self._shapes_of[self.shape_body[shape]].append(shape)
         for joint in range(self._indexed_joints, self.joint_count):

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns of a ModelBuilder: one list per field, under the name of the model's field.
 
-A domain (body, joint, ...) has one row per element; ``COLUMNS`` says of each field which domain
-it belongs to, what its values are, and what they refer to. Merging builders and making arrays
-read that table and treat all fields alike.
+A domain (body, joint, ...) has one row per element. ``COLUMNS`` lists the domain, the type and the
+references of each field; merging of builders and creation of arrays use that table.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ class Column:
     """One field.
 
     Attributes:
-        domain: What it has one row for; the names are those of AttributeFrequency.
+        domain: Kind of element of its rows; the names are those of AttributeFrequency.
         dtype: Warp type of the model's array, None for a list on the host.
         grad: True if the array carries gradients where the model was asked for them.
-        references: Domain whose indices the values are (-1 for none), 'world' for worlds.
+        references: Domain that its values index (-1 for none), 'world' for worlds.
         on_model: True if the model has the field too.
     """
 
@@ -104,7 +103,7 @@ COLUMNS: dict[str, Column] = {
     'constraint_mimic_enabled': Column('constraint_mimic', wp.bool),
     'constraint_mimic_world': _index('constraint_mimic', 'world'),
 }
-# A field of each domain, whose length is the number of its rows.
+# A field of each domain, for its number of rows.
 _COUNTED = {
     'body': 'body_label',
     'joint': 'joint_label',
@@ -234,7 +233,7 @@ class BuilderColumns:
         return len(self.articulation_label)
 
     def row_count(self, domain: str) -> int:
-        """Return the number of rows of a domain, 0 of one that a model does not have."""
+        """Return the number of rows of a domain, 0 for an unknown domain."""
         if domain == 'joint_constraint':
             return self.joint_constraint_count
         if domain in ('world', 'once'):
@@ -249,5 +248,5 @@ class BuilderColumns:
 
 
 def frequency_of(domain: str) -> AttributeFrequency:
-    """Return the frequency whose name a domain has."""
+    """Return the frequency of a domain."""
     return AttributeFrequency[domain.upper()]

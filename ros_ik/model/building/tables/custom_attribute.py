@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Declarations of custom attributes: fields of a model that a user adds."""
+"""Declarations of custom attributes: fields that users add to a model."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from ros_ik.model.conventions.attribute_enums import AttributeFrequency
 
 
 class ModelAttributeError(ArgumentError, AttributeError):
-    """An attribute that exists already, that nobody declared, or on another device."""
+    """An attribute that exists already, is not declared, or is on another device."""
 
 
 @dataclasses.dataclass
 class CustomAttribute:
-    """A field with one value per body, joint, .. or per row of a frequency of the user's own.
+    """A field with one value per body, joint, .. or per row of a custom frequency.
 
     Attributes:
         name: Name of the field.
         dtype: Warp type of its array, or ``str`` for a list of strings.
-        frequency: What it has one row for: an AttributeFrequency, or the name of a frequency
+        frequency: Kind of element of its rows: an AttributeFrequency, or the name of a frequency
             added by :meth:`ModelBuilder.add_custom_frequency`.
-        assignment: What it belongs to.
-        namespace: Where it is found: ``model.namespace.name``; None for ``model.name``.
+        assignment: Owner.
+        namespace: Namespace, as in ``model.namespace.name``; None selects ``model.name``.
         references: What its values are indices of ('body', 'joint', 'joint_dof', 'joint_coord',
             'shape', 'articulation', 'constraint_mimic', an AttributeFrequency, or a frequency of
             the user's own): merging builders moves them along. 'world': they become the world.
-        default: Value of rows that none is given for; zero, the identity or '' where None.
+        default: Default value of a row; None selects zero, the identity or ''.
         values: Values given so far, by row.
     """
 
@@ -49,7 +49,7 @@ class CustomAttribute:
     values: Mapping[int, Any] | Sequence[Any] | None = None
 
     def __post_init__(self) -> None:
-        """Check the declaration and bring it to one form.
+        """Check and normalise the declaration.
 
         Raises:
             ArgumentError: A name that is no identifier, or a type that is no Warp type.
@@ -87,7 +87,7 @@ class CustomAttribute:
     @property
     def rows(self) -> dict[int, Any]:
         """The values given, by row; may be written to."""
-        assert isinstance(self.values, dict)  # __post_init__ made it one
+        assert isinstance(self.values, dict)  # __post_init__ converted it
         return self.values
 
     def build(self, count: int, device: wp.DeviceLike, requires_grad: bool) -> Any:
@@ -111,7 +111,7 @@ class CustomAttribute:
 
 @dataclasses.dataclass(frozen=True)
 class CustomFrequency:
-    """A kind of rows of the user's own.
+    """A custom kind of rows.
 
     Attributes:
         name: Its name.
@@ -140,7 +140,7 @@ def _scalar(dtype: Any) -> Any:
 
 
 def _zero(dtype: Any) -> Any:
-    """Return what rows without a value hold."""
+    """Return the default value of rows."""
     if dtype is str:
         return ''
     if wp.types.type_is_quaternion(dtype):

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The custom attributes of a builder: declared once, filled row by row, merged with builders."""
+"""Custom attributes of a builder: declaration, values, merging."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ class CustomValues(BuilderColumns):
 
     Attributes:
         custom_attributes: Declarations with their values, by ``namespace:name``.
-        custom_frequency_counts: Rows of each frequency of the user's own.
+        custom_frequency_counts: Number of rows of each custom frequency.
     """
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start without custom attributes."""
         super().__init__()
         self.custom_attributes: dict[str, CustomAttribute] = {}
         self.custom_frequency_counts: dict[str, int] = {}
 
     def add_custom_attribute(self, attribute: CustomAttribute) -> None:
-        """Declare an attribute; declaring the same again does nothing.
+        """Declare an attribute; repeating a declaration has no effect.
 
         Args:
             attribute: The declaration; the builder keeps a copy.
@@ -68,7 +68,7 @@ class CustomValues(BuilderColumns):
         self.custom_attributes[key] = dataclasses.replace(attribute)
 
     def add_custom_frequency(self, frequency: CustomFrequency | str) -> None:
-        """Declare a kind of rows of the user's own; declaring it again does nothing.
+        """Declare a custom kind of rows; repeating a declaration has no effect.
 
         Args:
             frequency: The frequency, or its name.
@@ -77,7 +77,7 @@ class CustomValues(BuilderColumns):
         self.custom_frequency_counts.setdefault(key, 0)
 
     def has_custom_attribute(self, key: str) -> bool:
-        """Tell whether ``namespace:name`` is declared."""
+        """Return whether ``namespace:name`` is declared."""
         return key in self.custom_attributes
 
     def get_custom_attributes_by_frequency(
@@ -87,7 +87,7 @@ class CustomValues(BuilderColumns):
         return [a for a in self.custom_attributes.values() if a.frequency in frequencies]
 
     def add_custom_values(self, **values: Any) -> dict[str, int]:
-        """Append one row to each frequency of the user's own that is named through attributes.
+        """Append one row to each custom frequency of the given attributes.
 
         Args:
             **values: Value of each attribute, by ``namespace:name``. Attributes of the same
@@ -169,7 +169,7 @@ class CustomValues(BuilderColumns):
         starts: Mapping[str, np.ndarray],
         worlds: np.ndarray,
     ) -> None:
-        """Take over the custom attributes of copies of another builder.
+        """Add the custom attributes of copies of another builder.
 
         Args:
             source: The builder copied.
@@ -198,9 +198,9 @@ class CustomValues(BuilderColumns):
                     target[first + row] = value
 
     def _merged_rows(self, attribute: CustomAttribute) -> tuple[str, dict[int, Any]]:
-        """Return the domain of an attribute and the values that a copy takes over.
+        """Return the domain of an attribute and the values of its copy.
 
-        An index that is the default moves with a copy too, so its rows are all given.
+        Default indices are offset in a copy too, so all rows are given.
         """
         frequency = attribute.frequency
         if isinstance(frequency, str):
@@ -222,7 +222,7 @@ class CustomValues(BuilderColumns):
 
 
 def _per_row(key: str, value: Any, count: int, joint: int) -> dict[int, Any]:
-    """Return the values of the rows of one joint; a joint without rows takes none."""
+    """Return the values of the rows of one joint, none for a joint without rows."""
     if count == 0:
         return {}
     if isinstance(value, Mapping):
@@ -241,7 +241,7 @@ def _per_row(key: str, value: Any, count: int, joint: int) -> dict[int, Any]:
 
 
 def _offsets(attribute: CustomAttribute, starts: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """Return how far the indices that an attribute holds move with each copy."""
+    """Return the offset of the indices of an attribute for each copy."""
     if attribute.references in (None, 'world'):
         return None
     if attribute.references not in starts:
@@ -252,7 +252,7 @@ def _offsets(attribute: CustomAttribute, starts: Mapping[str, np.ndarray]) -> np
 
 
 def _moved(value: Any, offset: int) -> Any:
-    """Return indices moved, or -1 as it is; a vector of them as a tuple."""
+    """Return indices with an offset, but -1 unchanged; vectors as tuples."""
     moved = np.asarray(value)
     moved = np.where(moved >= 0, moved + offset, moved)
     return int(moved) if moved.ndim == 0 else tuple(moved.tolist())

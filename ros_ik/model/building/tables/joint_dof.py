@@ -16,7 +16,7 @@ from ros_ik.model.conventions.checks import as_number
 from ros_ik.model.conventions.checks import checked_amount
 from ros_ik.model.conventions.checks import checked_axis
 
-# Newton's sentinel for a limit that is not there; float32 arrays hold it in the place of infinity.
+# Newton's value for a missing limit, instead of infinity in float32 arrays.
 UNLIMITED = 1e10
 
 
@@ -51,9 +51,9 @@ class DofData:
 class JointDofConfig:
     """The same under the names of ``newton.ModelBuilder.JointDofConfig``.
 
-    A limit that is None, infinite or beyond 1e10 is none. Newton's default of 1e6 for velocity
-    and effort stands for the same; here the default says so. Gains, damping, springs and the mode
-    of an actuator mean nothing to kinematics: they are accepted and no model has them.
+    A limit of None, infinity or beyond 1e10 is no limit. Newton's default of 1e6 for velocity and
+    effort means the same; here the default is None. Gains, damping, springs and actuator modes are
+    accepted and ignored.
 
     Attributes:
         axis: Axis as three numbers, 0, 1, 2 or 'x', 'y', 'z'.
@@ -80,7 +80,7 @@ class JointDofConfig:
     friction: float | None = None
     target_pos: float | None = None
     target_vel: float | None = None
-    # Not used.
+    # Ignored.
     limit_ke: float | None = None
     limit_kd: float | None = None
     target_ke: float | None = None
@@ -109,10 +109,10 @@ class JointDofConfig:
 
 
 def checked_dof(where: str, dof: DofData | JointDofConfig | Any) -> DofData:
-    """Return a degree of freedom with a unit axis and limits that make sense.
+    """Return a degree of freedom with a unit axis and consistent limits.
 
     Args:
-        where: What to call it in an error.
+        where: Name in an error.
         dof: The degree of freedom, or its axis alone.
 
     Raises:
@@ -143,13 +143,13 @@ def checked_dof(where: str, dof: DofData | JointDofConfig | Any) -> DofData:
 
 
 def _speed_or_effort(where: str, value: float) -> float:
-    """Return a limit that holds to both sides, infinity for none."""
+    """Return a symmetric limit, infinity for none."""
     amount = checked_amount(where, value, finite=False)
     return math.inf if amount >= UNLIMITED else amount
 
 
 def _limit(where: str, name: str, value: float) -> float:
-    """Return a limit; one beyond any useful size means none."""
+    """Return a limit; one beyond a useful size counts as none."""
     value = as_number(f'{where} {name} limit', value)
     if math.isnan(value):
         raise ArgumentError(f'{where}: {name} limit must be a number, got {value}')

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of a builder as objects: one link, joint, shape or mimic constraint at a time."""
+"""Rows of a builder as objects: links, joints, shapes, mimic constraints."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ros_ik.model.building.tables.columns import BuilderColumns
 
 Row = TypeVar('Row')
-# Coordinates, degrees of freedom and constraints of the joints whose axes are the same always.
+# Number of coordinates, degrees of freedom and constraints of joints with fixed axes.
 FIXED_SIZES = {
     JointType.BALL: (4, 3, 3),
     JointType.FIXED: (0, 0, 6),
@@ -46,7 +46,7 @@ class LinkData:
 class JointData:
     """One joint between two bodies; ``linear`` of its ``dofs`` come first and translate.
 
-    Joints whose axes are the same always (ball, free, distance) have no ``dofs``.
+    Joints with fixed axes (ball, free, distance) have no ``dofs``.
     """
 
     label: str
@@ -70,14 +70,14 @@ class JointData:
 
     @property
     def dof_dim(self) -> tuple[int, int]:
-        """Number of sliding and of turning degrees of freedom."""
+        """Number of prismatic and of revolute degrees of freedom."""
         linear = 3 if self.joint_type in (JointType.FREE, JointType.DISTANCE) else self.linear
         return linear, self.dof_count - linear
 
 
 @dataclasses.dataclass(frozen=True)
 class ShapeData:
-    """One shape on a body; ``source`` is a mesh where the type is MESH."""
+    """One shape on a body; ``source`` is the mesh of a MESH."""
 
     label: str
     body: int
@@ -99,10 +99,10 @@ class MimicData:
 
 
 class Rows(Sequence[Row], Generic[Row]):
-    """A view of the rows of a builder; each object is made when it is asked for."""
+    """A view of the rows of a builder; objects are created on demand."""
 
     def __init__(self, count: int, make: Callable[[int], Row]) -> None:
-        """View ``count`` rows that ``make`` makes by index."""
+        """Create a view of ``count`` rows; ``make`` creates one by index."""
         self._count, self._make = count, make
 
     def __len__(self) -> int:

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Articulations of a builder: trees of joints that lie one behind the other."""
+"""Articulations of a builder: trees of consecutive joints."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ros_ik.model.conventions.checks import checked_index
 class Articulations(ShapeMethods):
     """Part of ModelBuilder: articulations.
 
-    Joints that nobody put into an articulation are not lost: each run of them becomes one, when
-    the world ends, when builders are merged, and in the finalized model.
+    Each run of joints without an articulation becomes one at the end of the world, when builders
+    are merged, and in the finalized model.
     """
 
     def add_articulation(
@@ -28,7 +28,7 @@ class Articulations(ShapeMethods):
         label: str | None = None,
         custom_attributes: Mapping[str, Any] | None = None,
     ) -> int:
-        """Make an articulation of joints and return its index.
+        """Create an articulation of joints and return its index.
 
         Args:
             joints: Indices, ascending and without gaps, of one world.
@@ -64,7 +64,7 @@ class Articulations(ShapeMethods):
         return index
 
     def close_articulations(self) -> None:
-        """Make articulations of the joints that are in none."""
+        """Create articulations for all joints without one."""
         for name, values in closed_articulations(self).items():
             setattr(self, name, values)
 
@@ -84,8 +84,8 @@ class Articulations(ShapeMethods):
 def closed_articulations(builder: BuilderColumns) -> dict[str, list[Any]]:
     """Return the columns of articulations with one for every joint; the builder stays as it is.
 
-    A run of joints without articulation continues the last one where it follows that and hangs on
-    one of its bodies (a tool bolted to a finished robot); else it is one of its own.
+    A run of joints without an articulation extends the previous one if it is connected to one of
+    its bodies (a tool bolted to a finished robot). Otherwise it is a new articulation.
     """
     index = list(builder.joint_articulation)
     label, world = list(builder.articulation_label), list(builder.articulation_world)

@@ -1,10 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Copies all elements of one builder into another, many times at once.
+"""Copies of a builder appended to another, many at once.
 
-Every column is repeated as a whole, its indices moved by where each copy starts; only what a pose
-moves (root joints, free bodies, poses of bodies, shapes of the world) is computed, for all copies
-in one go.
+Columns are repeated as a whole, with indices offset for each copy. Only what a pose moves (root
+joints, free bodies, poses of bodies, shapes of the world) is computed, for all copies at once.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ def merge_copies(
     """Append copies of a builder to another.
 
     Args:
-        target: Where they go.
-        source: The builder to copy; stays as it is.
+        target: The builder to extend.
+        source: The builder to copy; not changed.
         worlds: World of each copy, [n].
         xforms: Pose before each copy, [n, 7].
         label_prefixes: Prefix of the labels of each copy.
 
     Raises:
-        ArgumentError: Custom attributes that both builders declare and differently.
+        ArgumentError: The builders declare a custom attribute differently.
     """
     copies = np.arange(len(worlds))
     rows: dict[str, list[Any]] = {name: list(getattr(source, name)) for name in COLUMNS}
@@ -93,7 +92,7 @@ def _move_copies(
     starts: dict[str, np.ndarray],
     xforms: np.ndarray,
 ) -> None:
-    """Put the pose of each copy before what hangs on the world in it."""
+    """Apply the pose of each copy to everything connected to the world."""
     moved = np.flatnonzero(np.any(xforms != np.array(poses.IDENTITY_POSE), axis=1))
     if not len(moved):
         return
@@ -121,7 +120,7 @@ def _move_free_joints(
     first: dict[str, np.ndarray],
     before: np.ndarray,
 ) -> None:
-    """Move free joints by their coordinates: q becomes X_p^-1 X X_p q, twists turn along."""
+    """Move free joints by their coordinates: q becomes X_p^-1 X X_p q; rotate twists."""
     for joint in joints.tolist():
         coord, dof = rows['joint_q_start'][joint], rows['joint_qd_start'][joint]
         anchor = rows['joint_X_p'][joint]

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Validation of a finished builder: a forest of joints, worlds one behind the other."""
+"""Validation of a finished builder: a forest of joints, consecutive worlds."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _WITH_WORLD = ('body', 'joint', 'shape', 'articulation', 'constraint_mimic')
 
 
 def check_references(builder: BuilderColumns) -> None:
-    """Check that joints, shapes and mimics name what exists: lists may be written to.
+    """Check that joints, shapes and mimics refer to existing elements.
 
     Raises:
-        ArgumentError: One that does not; the error names it.
+        ArgumentError: One does not; the error names it.
     """
     bodies, joints = builder.body_count, builder.joint_count
     for domain, columns, least, count in (
@@ -39,7 +39,7 @@ def check_references(builder: BuilderColumns) -> None:
 
 
 def check_forest(builder: Articulations) -> None:
-    """Check that every body hangs on one joint at most, and none on itself.
+    """Check that every body has at most one parent joint, and that there are no loops.
 
     Raises:
         ArgumentError: A body that two joints place, or bodies on a loop; the error names them.
@@ -60,7 +60,7 @@ def check_forest(builder: Articulations) -> None:
             f'{names[1]!r}: joints must form trees'
         )
     above[child] = parent
-    # Doubling the step: after k rounds, the body 2^k joints above; none above the root.
+    # Pointer doubling: after k rounds, the body 2^k joints above, or none above the root.
     for _ in range(builder.body_count.bit_length()):
         above = np.where(above >= 0, above[above], -1)
     looped = np.flatnonzero(above >= 0)
@@ -70,10 +70,10 @@ def check_forest(builder: Articulations) -> None:
 
 
 def check_articulations(builder: Articulations) -> None:
-    """Check that no joint hangs on a body of another articulation.
+    """Check that no joint is connected to a body of another articulation.
 
     Raises:
-        ArgumentError: One that does; the error names it and both articulations.
+        ArgumentError: One is; the error names it and both articulations.
     """
     index = np.array(builder.joint_articulation, dtype=int)
     parent = np.array(builder.joint_parent, dtype=int)
@@ -92,7 +92,7 @@ def check_articulations(builder: Articulations) -> None:
 
 
 def check_worlds(builder: Articulations) -> None:
-    """Check that elements of worlds lie one world behind the other, global ones at the ends.
+    """Check that worlds are consecutive, with global elements before or after them.
 
     Raises:
         ArgumentError: A global element between those of worlds; the error names it.

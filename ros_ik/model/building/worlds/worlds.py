@@ -20,12 +20,12 @@ from ros_ik.model.conventions.checks import checked_pose
 class Worlds(Articulations):
     """Part of ModelBuilder: worlds and merging.
 
-    Elements belong to the world that is begun when they are added, or to all of them (-1) where
-    none is. Labels stay as they are in every copy unless a prefix is given; see
-    :meth:`Model.body_index` for how to ask for one of several.
+    Elements belong to the current world, or to all worlds (-1) outside of one. Copies keep the
+    labels unless a prefix is given; :meth:`Model.body_index` finds one of several elements with
+    the same label.
 
     Attributes:
-        gravity: Gravity outside of worlds, and of worlds that are given none [m/s^2].
+        gravity: Gravity outside of worlds, and default of worlds [m/s^2].
         warnings: Elements that an importer ignored.
     """
 
@@ -41,15 +41,15 @@ class Worlds(Articulations):
         attributes: Mapping[str, Any] | None = None,
         gravity: Any = None,
     ) -> None:
-        """Begin a world; what is added up to :meth:`end_world` belongs to it.
+        """Begin a world; elements added until :meth:`end_world` belong to it.
 
         Args:
-            label: Taken for Newton's sake; worlds have numbers.
+            label: Accepted as in Newton, ignored; worlds have numbers.
             attributes: Custom attributes of the world, by ``namespace:name``.
-            gravity: Its gravity [m/s^2]; the builder's where None.
+            gravity: Its gravity [m/s^2]; None selects that of the builder.
 
         Raises:
-            ArgumentError: Another world is begun and has not ended.
+            ArgumentError: Another world has not ended.
         """
         self._check_outside('begin_world()')
         vector = checked_array('gravity', self.gravity if gravity is None else gravity, (3,))
@@ -64,7 +64,7 @@ class Worlds(Articulations):
         """End the current world.
 
         Raises:
-            ArgumentError: None is begun.
+            ArgumentError: There is no current world.
         """
         if self.current_world < 0:
             raise ArgumentError('end_world(): no world is begun')
@@ -86,9 +86,9 @@ class Worlds(Articulations):
         The builder's gravity becomes that of the current world, or this builder's outside of one.
 
         Args:
-            builder: The builder to copy; stays as it is.
-            xform: Pose that is put before root joints, free bodies and shapes of the world.
-            label_prefix: ``prefix/`` is put before every label.
+            builder: The builder to copy; not changed.
+            xform: Pose to apply to root joints, free bodies and shapes of the world.
+            label_prefix: Prefix of all labels, as ``prefix/``.
         """
         self.replicate(
             builder, 1, separate_worlds=False, xforms=[xform], label_prefixes=[label_prefix]
@@ -108,13 +108,14 @@ class Worlds(Articulations):
         """Add copies of another builder, each as a world of its own.
 
         Args:
-            builder: The builder to copy; its own worlds are forgotten.
-            copy_count: How many copies.
+            builder: The builder to copy; its own worlds are ignored.
+            copy_count: Number of copies.
             spacing: Distance of the copies along each axis [m]; they lie on a grid over the axes
                 that are not zero, centred but along z.
             separate_worlds: False puts all copies into the current world.
-            xforms: Pose of each copy [7] in the place of the grid; None for the identity.
-            label_prefixes: ``prefix/`` before every label of each copy; None if there is none.
+            xforms: Pose of each copy [7] instead of the grid; None for the identity.
+            label_prefixes: Prefix of all labels of each copy, as ``prefix/``; None if there is
+                none.
             world_count: The older name of ``copy_count``.
 
         Raises:
@@ -160,7 +161,7 @@ def grid_poses(count: int, spacing: Sequence[float]) -> list[np.ndarray]:
     """Return poses on a grid over the axes with a spacing, x fastest, centred but along z.
 
     Args:
-        count: How many.
+        count: Number of poses.
         spacing: Distance along each axis [m]; 0 for axes without copies.
     """
     distance = checked_array('spacing', spacing, (3,))
