@@ -4,13 +4,13 @@
 
     python -m ros_ik.demo --robot panda
 
-Starts a publisher of the robot description, a mock robot and the node, each in a process of its
-own, plays half a minute of targets, judges what the robot measured, and writes a table, a picture
-and, as the last line, one JSON object. The exit code is 0 where every phase met its demand, the
-box and the limits held, and no trajectory was refused; missed deadlines are counted only.
+It starts a publisher of the robot description, a mock robot and the node, each in a process of its
+own, and sends targets for half a minute. Then it evaluates the measured motion and writes a table,
+a picture and, as the last line, one JSON object. The exit code is 0 if every phase met its demand,
+box and limits were kept, and no trajectory was rejected. Missed deadlines are counted only.
 
-With ``--running`` it moves a robot whose node runs already, as demo.launch.py has it, and judges
-nothing: without the box, and with the next commands to try at the end.
+With ``--running`` it moves a robot whose node is already running, as in demo.launch.py, without the
+box and without an evaluation, and prints commands to try next.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ from ros_ik.errors import RosIkError
 
 # Longest wait for the first start, with every kernel to compile [s].
 _START_TIMEOUT = 90.0
-# Phases that show a box, which a node that runs already does not have.
+# Phases with a box, which a running node does not have.
 _OF_THE_BOX = ('box', 'back', 'out of reach')
-# The mock robot counts its refusals once a second [s].
+# Period of the mock robot's count of rejected trajectories [s].
 _SETTLE_TIME = 1.2
 
 
@@ -62,7 +62,7 @@ def main(args: Sequence[str] | None = None) -> int:
         args: Command line; None for that of the process.
     """
     options = _parse(args)
-    # Scripts start programs in the background with SIGINT ignored, and end them with it.
+    # Shells start background programs with SIGINT ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     quieten_warp()
     try:
@@ -71,7 +71,7 @@ def main(args: Sequence[str] | None = None) -> int:
         print(f'demo: {error}', file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        # A tour may be broken off at any time.
+        # A tour may be interrupted at any time.
         return 0 if options.running else 128 + signal.SIGINT
     except ExternalShutdownException:
         return 0 if options.running else 128 + signal.SIGTERM
@@ -93,7 +93,7 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Play the scenario and judge it; return the exit code."""
+    """Run the scenario and evaluate it; return the exit code."""
     robot = DemoRobot.load(options.robot)
     print(f'{robot.files.name}: {robot.group.n_variables} joints of the chain {robot.chain}')
     scenario = make_scenario(robot, options.seed)
@@ -103,8 +103,8 @@ def _run(options: argparse.Namespace) -> int:
         print('no SRDF: collision shapes that are meshes are left out, and so are ball and fold')
     choose_domain()
     with _made_client(options, robot, scenario, []) as client:
-        # Without an SRDF nothing says which links touch by design, and shapes around their meshes
-        # would hold the robot back from targets that it can reach.
+        # Without an SRDF it is unknown which links touch by design. Shapes around their meshes
+        # would then block reachable targets.
         environment = mesh_environment(robot.files) if robot.files.srdf_path else None
         with tempfile.TemporaryDirectory() as folder, Children(environment) as children:
             _start(children, Path(folder), options, robot, scenario)
@@ -119,7 +119,7 @@ def _run(options: argparse.Namespace) -> int:
 def _made_client(
     options: argparse.Namespace, robot: DemoRobot, scenario: Scenario, ros_arguments: Sequence[str]
 ) -> Iterator[DemoClient]:
-    """Yield a client on the graph, and take it off afterwards."""
+    """Yield a client on the graph, and destroy it afterwards."""
     rclpy.init(
         args=list(ros_arguments),
         signal_handler_options=SignalHandlerOptions.SIGTERM,  # type: ignore[attr-defined]
@@ -138,7 +138,7 @@ def _made_client(
 
 
 def _tour(options: argparse.Namespace) -> int:
-    """Play what needs no box on a node that runs, and say what may come next."""
+    """Send the targets that need no box to a running node, then print next commands."""
     robot = DemoRobot.load(options.robot)
     scenario = make_scenario(robot, options.seed)
     phases = [phase for phase in scenario.phases if phase.name not in _OF_THE_BOX]
@@ -167,7 +167,7 @@ def _start(
     """Start the three processes with their parameters."""
     given = {
         'control_rate': options.rate,
-        # Enough to judge the run by; one a tick would cost this machine more than the tick.
+        # Enough for the evaluation; a status in every tick would cost more time than the tick.
         'status_rate': 50.0,
         'device': options.device,
         'barriers.position.demo_box.frame': robot.tip_link,
@@ -178,7 +178,7 @@ def _start(
 
 
 def _play(client: DemoClient, children: Children, scenario: Scenario) -> str:
-    """Wait for the node and play every phase; return what went wrong, or ''."""
+    """Wait for the node and run every phase; return an error text, or ''."""
     problem = client.wait_until_ready(
         _START_TIMEOUT, children.fallen, lambda text: print(f'  the node: {text}', flush=True)
     )
@@ -187,7 +187,7 @@ def _play(client: DemoClient, children: Children, scenario: Scenario) -> str:
             return problem
         print(f'  [{number:2}/{len(scenario.phases)}] {phase.name}', flush=True)
         silence = client.play(phase)
-        # A process that ended is why nothing is heard.
+        # A process that ended explains missing messages.
         problem = children.fallen() or silence
     client.settle(_SETTLE_TIME)
     return problem
@@ -196,10 +196,10 @@ def _play(client: DemoClient, children: Children, scenario: Scenario) -> str:
 def _conclude(
     options: argparse.Namespace, robot: DemoRobot, scenario: Scenario, client: DemoClient
 ) -> int:
-    """Judge the recording, write table, picture and last line; return the exit code."""
+    """Evaluate the recording, write table, picture and last line; return the exit code."""
     recording, name = client.recording, robot.files.name
     evaluation = evaluate(robot, scenario, recording)
-    # The node takes 'auto' for the CPU: it answers soonest for one robot.
+    # For the node, 'auto' is the CPU, which is the fastest for one robot.
     device = 'cpu' if options.device == 'auto' else options.device
     figures = summary(name, device, options.rate, evaluation, recording)
     print()

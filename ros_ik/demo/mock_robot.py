@@ -1,10 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The node ``mock_robot``: joint_state_broadcaster and joint_trajectory_controller, no robot.
+"""The node ``mock_robot``: a simulated robot with its controllers.
 
-It takes its joints from ``robot_description``, publishes ``joint_states``, refuses trajectories by
-the controller's rules, says why, and follows the accepted ones with a small lag. The service
-``~/freeze`` makes it stand still and go on publishing, as a driver does in a protective stop.
+It replaces joint_state_broadcaster and joint_trajectory_controller. It reads its joints from
+``robot_description``, publishes ``joint_states``, rejects trajectories by the controller's rules
+with a reason in the log, and follows the accepted ones with a small lag. After the service
+``~/freeze`` it stands still and continues to publish, like a driver in a protective stop.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from ros_ik.node.transport.qos_profiles import LATCHED
 DIAGNOSTICS_PERIOD = 1.0  # s, the convention for /diagnostics
 LOG_PERIOD = 5.0  # s between two logs of one reason
 
-# An empty list has no type in a parameter file, so a list of one empty name means the same.
+# An empty list has no type in a parameter file, so a list with one empty name is used instead.
 PARAMETERS = (
     ('publish_rate', 200.0, Parameter.Type.DOUBLE, 'rate of joint_states, Hz, > 0'),
     ('tracking_lag', 0.02, Parameter.Type.DOUBLE, 'time constant of tracking, s, >= 0'),
@@ -80,7 +81,7 @@ PARAMETERS = (
 
 
 class MockRobot(Node):
-    """A robot that does what it is told with a small lag; its parameters are read-only."""
+    """A simulated robot that follows trajectories with a small lag; parameters are read-only."""
 
     def __init__(self) -> None:
         """Wait for ``robot_description``.
@@ -104,7 +105,7 @@ class MockRobot(Node):
         self._published: list[int] = []
         self._logged = '', 0.0
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        # A reliable publisher is heard by best-effort and by reliable subscribers.
+        # A reliable publisher reaches best-effort and reliable subscribers.
         self._joint_states = self.create_publisher(JointState, 'joint_states', 1)
         self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
         self.get_logger().info('waiting for robot_description')
@@ -161,7 +162,7 @@ class MockRobot(Node):
             self._publish_diagnostics(robot)
 
     def _log_refusal(self, robot: SimulatedRobot, reason: str) -> None:
-        """Log a reason when it is new, then every few seconds."""
+        """Log a new reason at once, then every few seconds."""
         now = time.monotonic()
         if reason == self._logged[0] and now - self._logged[1] < LOG_PERIOD:
             return
@@ -203,7 +204,7 @@ class MockRobot(Node):
 
 
 def trajectory_from_message(message: JointTrajectory) -> Trajectory:
-    """Return a trajectory_msgs/JointTrajectory as the rules and the sampler take it."""
+    """Convert a trajectory_msgs/JointTrajectory for the rules and the sampler."""
     points = [
         TrajectoryPoint(
             time_from_start=nanoseconds(point.time_from_start),

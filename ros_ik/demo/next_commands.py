@@ -8,7 +8,7 @@ _INTRODUCTION = 'The robot is yours. Try next, each in a terminal of its own:'
 
 
 def next_commands(namespace: str = '') -> str:
-    """Return three commands that move or watch the robot of a namespace, one a line."""
+    """Return three commands that move or observe the robot of a namespace, one per line."""
     inside = '/' + namespace.strip('/') if namespace.strip('/') else ''
     remapped = f' --ros-args -r __ns:={inside}' if inside else ''
     commands = {

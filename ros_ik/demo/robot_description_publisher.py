@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node ``robot_description_publisher``: a URDF or xacro on ``robot_description``.
 
-What robot_state_publisher does beside its transforms: a latched message that late joiners get.
+It publishes a latched message like robot_state_publisher, without transforms.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ from ros_ik.node.transport.qos_profiles import LATCHED
 
 
 class RobotDescriptionPublisher(Node):
-    """Publishes ``robot_description`` and, where an SRDF is given, ``robot_description_semantic``.
+    """Publisher of ``robot_description`` and optionally ``robot_description_semantic``.
 
-    Parameters: ``urdf_path`` (URDF or xacro file) and ``srdf_path`` (SRDF file), '' for what
-    somebody else publishes.
+    Parameters: ``urdf_path`` (URDF or xacro file) and ``srdf_path`` (SRDF file); '' for none.
     """
 
     def __init__(self) -> None:

@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A robot to try programs on: mock robot and node, started and ended together.
+"""A session with mock robot and node, started and ended together, to try programs on.
 
     python -m ros_ik.demo.session --robot panda
     python -m ros_ik.demo.session --robot g1 --params-file config/examples/two_arms.yaml
 
-Does without a ROS installation what demo.launch.py does with one, and runs until Ctrl-C.
+It does the same as demo.launch.py without a ROS installation, and runs until Ctrl-C.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ros_ik.demo.robots import default_robot
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.errors import RosIkError
 
-# Time between two looks at the children [s].
+# Polling period of the children [s].
 PERIOD = 0.2
 
 
@@ -48,10 +48,10 @@ def run_until_signal(program: str, run: Callable[[threading.Event], str]) -> int
 
     Args:
         program: Name for messages.
-        run: Called with the event that a signal sets; returns what went wrong, or ''.
+        run: Called with an event that a signal sets; returns an error text, or ''.
 
     Returns:
-        0, 1 where something went wrong, 2 for a session that cannot start.
+        0, or 1 after an error, or 2 for a session that cannot start.
     """
     quieten_warp()
     ended = threading.Event()
@@ -76,12 +76,12 @@ def add_robot_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def beside() -> str:
-    """Return how programs in other terminals reach the nodes of this session, in a sentence."""
+    """Return how to reach the nodes of this session from other terminals, as text."""
     return f'Programs beside it: export ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]} first.'
 
 
 def wait_for_end(children: Children, ended: threading.Event) -> str:
-    """Wait until the event is set or a child falls; return which child fell, or ''."""
+    """Wait for the event or the end of a child; return which child ended, or ''."""
     while not ended.wait(PERIOD) and not children.fallen():
         pass
     return children.fallen()
@@ -98,7 +98,7 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _run(options: argparse.Namespace, ended: threading.Event) -> str:
-    """Start the nodes and wait; return what went wrong, or ''."""
+    """Start the nodes and wait; return an error text, or ''."""
     robot = DemoRobot.load(options.robot or default_robot())
     choose_domain()
     environment, parameters = watched_shapes(robot, options.params_file)

@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A first parameter file from a robot description, and checks of a file against a robot."""
+"""Generation of a parameter file from a robot description, and checks of a file."""

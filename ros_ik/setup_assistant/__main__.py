@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Command line: a first parameter file for a robot, or a check of one.
+"""Command line: generate a parameter file for a robot, or check one.
 
 ros_ik_setup robot.urdf > my_robot.yaml
 ros_ik_setup robot.urdf --check my_robot.yaml
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write a file or check one; return the exit code.
+    """Generate or check a file; return the exit code.
 
-    That is 0 for success, 1 where the robot cannot be read or the checked file has errors.
+    The exit code is 0 for success, 1 if the robot cannot be read or the checked file has errors.
     """
     given = _parser().parse_args(arguments)
-    # Standard output is the file.
+    # Only the file goes to standard output.
     wp.config.log_level = wp.LOG_ERROR
     if given.urdf is None and not given.graph:
         print('name a URDF or xacro file, or --graph to ask the running robot', file=sys.stderr)
@@ -116,7 +116,7 @@ def _count(sentences: Sequence[str], kind: str) -> str:
 
 
 def _model(given: argparse.Namespace, graph: RobotGraph | None) -> Model:
-    """Return the model of the file, else of the description on the graph."""
+    """Return the model of the file, or of the description on the graph."""
     semantic = given.srdf.read_text(encoding='utf-8') if given.srdf else None
     if given.urdf is not None:
         text = read_description(given.urdf)
@@ -128,13 +128,13 @@ def _model(given: argparse.Namespace, graph: RobotGraph | None) -> Model:
         )
     paths = [*given.package_path, *package_paths()]
     if given.urdf is not None and given.check is None:
-        # A check finds what the node will find, which knows of no file.
+        # Look up meshes as the node does, without the folder of the file.
         paths += mesh_folders(given.urdf)
     return Model.from_urdf(text, srdf=semantic, package_paths=paths, device='cpu')
 
 
 def _graph(patience: float) -> RobotGraph:
-    """Return what the graph tells.
+    """Return the robot on the graph.
 
     Raises:
         ArgumentError: rclpy is not installed.

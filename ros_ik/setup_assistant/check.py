@@ -27,7 +27,7 @@ from ros_ik.settings.reading import unknown_parameters
 if TYPE_CHECKING:
     from ros_ik.node.robot_graph import FoundController
 
-# Lowest part of full speed for which a first try on hardware is advised.
+# Speed scale above which a lower one is recommended for the first run on hardware.
 _CAREFUL = 0.5
 
 
@@ -36,8 +36,8 @@ class Findings:
     """Errors and warnings about a parameter file.
 
     Attributes:
-        errors: With these the node does not start, or drives nothing.
-        warnings: What should be looked at.
+        errors: Problems with which the node does not start, or moves nothing.
+        warnings: Other problems.
     """
 
     errors: tuple[str, ...]
@@ -47,12 +47,12 @@ class Findings:
 def check_parameters(
     given: Mapping[str, Any], model: Model, controllers: Sequence[FoundController] | None = None
 ) -> Findings:
-    """Check parameters.
+    """Check a parameter file.
 
     Args:
         given: Values by dotted name.
         model: The robot.
-        controllers: Controllers on the graph; None where nobody looked.
+        controllers: Controllers on the graph; None without a graph.
     """
     try:
         errors = unknown_parameters(given, expand_parameters(given))
@@ -70,7 +70,7 @@ def check_parameters(
 
 
 def _of_tasks(robot: ControlledRobot) -> list[str]:
-    """Return a sentence for each task that no controlled joint moves."""
+    """Return a message for each task that no controlled joint moves."""
     moving = set(robot.group.variable_dof.tolist())
     return [
         f"parameter '{task.name}.frame': no controlled joint moves {task.frame!r} as seen from "
@@ -83,7 +83,7 @@ def _of_tasks(robot: ControlledRobot) -> list[str]:
 
 
 def _of_joints(robot: ControlledRobot) -> list[str]:
-    """Return what is odd about joints, limits and shapes."""
+    """Return warnings about joints, limits and shapes."""
     found, names = [], robot.group.joint_names
     sent = {name for joints in robot.output_names for name in joints}
     silent = [name for name in names if name not in sent]
@@ -108,7 +108,7 @@ def _of_joints(robot: ControlledRobot) -> list[str]:
 
 
 def _without_acceleration(settings: Settings, names: Sequence[str]) -> list[str]:
-    """Return the joints for which no acceleration limit is given."""
+    """Return the joints without a given acceleration limit."""
     given = {limit.joint for limit in settings.joint_limits if limit.max_acceleration is not None}
     return [name for name in names if name not in given]
 
@@ -116,11 +116,11 @@ def _without_acceleration(settings: Settings, names: Sequence[str]) -> list[str]
 def _of_controllers(
     robot: ControlledRobot, controllers: Sequence[FoundController]
 ) -> tuple[list[str], list[str]]:
-    """Return errors and warnings of the outputs, beside the controllers on the graph."""
+    """Return errors and warnings about outputs, compared with the controllers on the graph."""
     errors, warnings = [], []
     by_topic = {controller.topic: controller for controller in controllers}
     for output, joints in zip(robot.settings.outputs, robot.output_names, strict=True):
-        # A relative name lies in the namespace of the node, which a file does not tell.
+        # A relative name is in the namespace of the node, which a file does not contain.
         topic = output.topic if output.topic.startswith(('/', '~')) else f'/{output.topic}'
         found, where = by_topic.get(topic), f'outputs.{output.name}'
         if found is None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The arms and legs of a robot: unbranched chains of joints, and the link to control on each."""
+"""Arms and legs of a robot: unbranched chains of joints, and their tip links."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import re
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.model import Model
 
-# Names of links that something is done with, the best first; fingers are parts of them.
+# Patterns in the names of tip links, the best first.
 _TIPS = ('tcp', 'tool0', 'grasp', 'tool', 'end_effector', '_ee(_|$)', 'flange', 'gripper', 'hand')
 _PARTS = ('finger', 'thumb')
-# Joints of an arm. Where nothing has that many, shorter chains such as legs are taken.
+# Minimum number of joints of an arm. Shorter chains such as legs are used if there is no arm.
 _ARM, _LEAST = 5, 3
 
 
@@ -24,8 +24,8 @@ class Limb:
 
     Attributes:
         joints: Joints that move its tip, root first, mimic joints left out.
-        tip: Link to control.
-        others: Links that might be meant as well, the likeliest first.
+        tip: Tip link.
+        others: Other candidates for the tip, the most likely first.
     """
 
     joints: tuple[str, ...]
@@ -34,12 +34,12 @@ class Limb:
 
 
 def root_link(model: Model) -> int:
-    """Return the link that no joint of the robot carries."""
+    """Return the root link."""
     return int(model.joint_child.numpy()[list(model.joint_parent.numpy()).index(-1)])
 
 
 def moving_joints(model: Model, link: int) -> tuple[str, ...]:
-    """Return the joints with one degree of freedom between the root and a link, root first."""
+    """Return the joints with one degree of freedom from the root to a link."""
     starts, root = model.joint_qd_start.numpy(), root_link(model)
     dofs = set(relative_chain(model, link, root)[0])
     return tuple(
@@ -52,7 +52,7 @@ def moving_joints(model: Model, link: int) -> tuple[str, ...]:
 
 
 def find_limbs(model: Model) -> tuple[Limb, ...]:
-    """Return the arms of a robot; its legs or fingers where it has no arm.
+    """Return the arms of a robot, or its legs or fingers if it has none.
 
     Args:
         model: The robot.
@@ -74,7 +74,7 @@ def _segments(successors: Mapping[str, set[str]], least: int) -> list[tuple[str,
 
     Args:
         successors: Joints that follow a joint towards the tips; '' is the root.
-        least: Number of joints of a chain that is long enough.
+        least: Minimum number of joints of a chain.
     """
     found, starts = [], sorted(successors[''])
     while starts:
@@ -91,7 +91,7 @@ def _segments(successors: Mapping[str, set[str]], least: int) -> list[tuple[str,
 def _limb(
     model: Model, chains: dict[int, tuple[str, ...]], segment: tuple[str, ...], least: int
 ) -> Limb:
-    """Return the limb of a segment: to the link with the best name, else to its last one."""
+    """Return the limb of a segment; its tip is the link with the best name, or the last one."""
     on_it = [link for link, chain in chains.items() if chain and chain[-1] in segment[least - 1 :]]
 
     def rank(link: int) -> tuple[int, int, int]:

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A first parameter file for a robot, with what could not be known from its description."""
+"""Proposed parameters for a robot, with a list of unknown values."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from ros_ik.setup_assistant.limbs import Limb
 if TYPE_CHECKING:
     from ros_ik.node.robot_graph import FoundController
 
-# Speeds to begin with: slow enough to reach for the stop.
+# Initial speeds, slow enough to press the emergency stop in time.
 _LINEAR_SPEED, _ANGULAR_SPEED = 0.1, 0.3
 _VELOCITY_SCALE, _ACCELERATION_SCALE = 0.3, 0.5
-# For joints whose description gives no velocity limit [rad/s or m/s].
+# Velocity limits of joints without one in the description [rad/s or m/s].
 _UNKNOWN_SPEED = 0.5
 _TOPIC = '/joint_trajectory_controller/joint_trajectory'
 
@@ -40,9 +40,9 @@ class Proposal:
     """A parameter file.
 
     Attributes:
-        parameters: Values as a tree, as a parameter file holds them.
-        unknown: Sentences on what has to be looked up or measured.
-        srdf_lines: Elements ``disable_collisions`` for links that are neighbours or always touch.
+        parameters: Nested values, as in a parameter file.
+        unknown: Messages about values to look up or to measure.
+        srdf_lines: Elements ``disable_collisions`` for links that are adjacent or always touch.
     """
 
     parameters: dict[str, Any]
@@ -50,7 +50,7 @@ class Proposal:
     srdf_lines: tuple[str, ...]
 
     def yaml_text(self) -> str:
-        """Return the parameter file, with what is unknown as comments at its head."""
+        """Return the parameter file, with the unknown values as comments at the top."""
         head = ['Proposed by ros_ik_setup. It begins slowly on purpose. Not known, so look it up:']
         head += [f'- {sentence}' for sentence in self.unknown]
         tree = {'/**': {'ros__parameters': self.parameters}}
@@ -68,10 +68,10 @@ def propose(model: Model, controllers: Sequence[FoundController] | None = None) 
 
     Args:
         model: The robot.
-        controllers: Controllers on the graph; None where nobody looked.
+        controllers: Controllers on the graph; None without a graph.
 
     Raises:
-        ArgumentError: The robot has no joint to move.
+        ArgumentError: The robot has no movable joint.
     """
     limbs, unknown = list(find_limbs(model)), []
     if not limbs:
@@ -115,7 +115,7 @@ def propose(model: Model, controllers: Sequence[FoundController] | None = None) 
 def _chosen(
     controllers: Sequence[FoundController], joints: set[str], unknown: list[str]
 ) -> list[FoundController]:
-    """Return the controllers to drive: active ones first, then those that take trajectories."""
+    """Return the controllers to use: active ones first, then those for trajectories."""
     chosen: list[FoundController] = []
 
     def rank(found: FoundController) -> tuple[bool, bool]:
@@ -160,7 +160,7 @@ def _outputs(
 
 
 def _joint_limits(robot: ControlledRobot, unknown: list[str]) -> dict[str, Any]:
-    """Return the limits of the controlled joints, and what there is no source for."""
+    """Return the limits of the controlled joints, and the unknown ones."""
     limits, unlimited = {}, []
     dofs = robot.group.variable_dof
     for name, speed, gain in zip(
@@ -182,7 +182,7 @@ def _joint_limits(robot: ControlledRobot, unknown: list[str]) -> dict[str, Any]:
 
 
 def _of_shapes(robot: ControlledRobot) -> list[str]:
-    """Return what is not known of the robot's shapes."""
+    """Return messages about missing shapes."""
     shapes, found = robot.shapes, []
     if shapes.unmeasured:
         found.append(
@@ -198,7 +198,7 @@ def _of_shapes(robot: ControlledRobot) -> list[str]:
 
 
 def _base_frame(model: Model, limbs: Sequence[Limb]) -> str:
-    """Return the link below the first joint of every limb; the root where that is not one."""
+    """Return the link below the first joint of all limbs, or the root."""
     parents = model.joint_parent.numpy()
     first = {limb.joints[0] for limb in limbs}
     links = {int(parents[model.joint_index(joint)]) for joint in first}
@@ -206,14 +206,14 @@ def _base_frame(model: Model, limbs: Sequence[Limb]) -> str:
 
 
 def _task_names(limbs: Sequence[Limb]) -> list[str]:
-    """Return a name for each task: of its link where there are several."""
+    """Return a name for each task, from its link if there are several."""
     if len(limbs) == 1:
         return ['ee']
     return _distinct([limb.tip for limb in limbs])
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Return names of letters, digits and underscores, each once."""
+    """Return unique names of letters, digits and underscores."""
     found: list[str] = []
     for name in names:
         plain = re.sub(r'\W', '_', name, flags=re.ASCII).strip('_') or 'x'
@@ -224,5 +224,5 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def _rounded_down(value: float) -> float:
-    """Return a limit with four decimals that is not above the one given."""
+    """Return a limit rounded down to four decimals."""
     return math.floor(float(value) * 1e4) / 1e4

@@ -12,7 +12,7 @@ from ros_ik.demo.processes.process import run_node
 from ros_ik.demo.processes.warp_log import quieten_warp
 from ros_ik.viewer.viewer_node import ViewerNode
 
-# The node and the robot come first where processors are few.
+# Lower priority than the node and the robot.
 _NICE = 10
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A robot to try the node with: mock robot, node and page, started and ended together.
+"""A session with mock robot, node and page, started and ended together.
 
     python -m ros_ik.viewer.demo --robot panda
     python -m ros_ik.viewer.demo --robot g1 --params config/examples/two_arms.yaml
@@ -56,7 +56,8 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         '--params', type=Path, help='YAML of ros_ik and mock_robot; else one chain moves'
     )
-    # Without defaults: what is given counts more than the file, what is not counts less.
+    # Without defaults: given options take precedence over the file, which takes precedence over
+    # defaults.
     parser.add_argument('--device', help="'auto' (the default), 'cpu' or 'cuda:N'")
     parser.add_argument('--rate', type=float, help='rate of the control loop [Hz], 100 by default')
     parser.add_argument('--port', type=int, default=8080, help='port, or the next free one')
@@ -64,7 +65,7 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _run(options: argparse.Namespace, ended: threading.Event) -> str:
-    """Start everything and wait; return what went wrong, or ''."""
+    """Start everything and wait; return an error text, or ''."""
     robot = DemoRobot.load(options.robot or default_robot())
     port = _free_port(options.port)
     address = f'http://{_HOST}:{port}'
@@ -100,10 +101,10 @@ def _announce(address: str, robot: DemoRobot, params_file: Path | None) -> None:
 
 
 def _free_port(first: int) -> int:
-    """Return the first port from there on at which nobody listens.
+    """Return the first free port from a given one on.
 
     Raises:
-        ArgumentError: A number that is no port, or none of a hundred is free.
+        ArgumentError: The number is not a port, or none of a hundred ports is free.
     """
     if not 1 <= first <= 65535:
         raise ArgumentError(f'port must be in [1, 65535], got {first}')
@@ -119,7 +120,7 @@ def _free_port(first: int) -> int:
 
 
 def _is_served(address: str) -> bool:
-    """Return whether the page is there."""
+    """Return whether the page responds."""
     try:
         with urllib.request.urlopen(address, timeout=1.0):
             return True

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The page: its server, its panels, and what belongs to every page whatever the robot."""
+"""The page: its server, its panels, and content that does not depend on the robot."""
 
 from __future__ import annotations
 
@@ -47,23 +47,23 @@ A key moves while it is held and for 0.25 s after you let go. Speeds and task ar
 *Velocity*.
 """
 _STOP_COLOR = (200, 30, 0)
-# Size of the panel with the stop button, and of the other one [pixels].
+# Widths of the panel with the stop button, and of the other one [pixels].
 _STOP_WIDTH, _PANEL_WIDTH, _GAP = 230, 340, 12
 
 
 @contextlib.contextmanager
 def _own_origins(host: str) -> Iterator[None]:
-    """Let servers that start meanwhile refuse the pages of other sites.
+    """Make servers created within this context reject pages of other sites.
 
-    A page from anywhere that is open in a browser of this machine may open a connection to it.
-    The library does not look at where a connection comes from, its own library can.
+    Any page open in a browser of this machine may connect to the server. viser does not check the
+    origin of a connection, but the library below it can.
 
     Args:
-        host: Address to listen at; at any but this machine's own, names are not known.
+        host: Address to listen on. Names are checked only for addresses of this machine.
     """
     serve = websockets.asyncio.server.serve
     if host in _LOCAL_HOSTS:
-        # Programs that are no browsers send no origin.
+        # Programs other than browsers send no origin.
         websockets.asyncio.server.serve = functools.partial(  # type: ignore[misc, assignment]
             serve, origins=[None, _LOCAL_ORIGIN]
         )
@@ -74,10 +74,10 @@ def _own_origins(host: str) -> Iterator[None]:
 
 
 class _LocalServer(viser.ViserServer):
-    """A server that no browser can open to the internet."""
+    """A server without public share URLs."""
 
     def request_share_url(self, verbose: bool = True) -> str | None:
-        """Refuse: a robot is moved from here."""
+        """Refuse to create a public URL, because the page moves a robot."""
         return None
 
 
@@ -85,25 +85,25 @@ class Page:
     """The page of one viewer.
 
     Attributes:
-        server: What draws on it.
-        requests: What the people want who look at it.
-        address: Where it is.
-        show: Switches for what is drawn.
-        jog: Joint targets and velocities that people want.
-        obstacles: The obstacles that people put there.
+        server: Server of the scene and the panels.
+        requests: Requests of users.
+        address: URL of the page.
+        show: Switches of drawn elements.
+        jog: Joint targets and velocities of users.
+        obstacles: Obstacles placed by users.
         plots: Plots of the last seconds.
         parameters: Inputs for parameters of the node.
     """
 
     def __init__(self, host: str, port: int, requests: Requests) -> None:
-        """Serve it.
+        """Start the server.
 
         Args:
-            host: Address to listen at.
+            host: Address to listen on.
             port: The port, or the first free one above it.
-            requests: Takes what people want.
+            requests: Queue for the requests of users.
         """
-        # The library greets on the standard output; the viewer says itself where the page is.
+        # Suppress the greeting of viser; the viewer prints the address itself.
         with contextlib.redirect_stdout(io.StringIO()):
             with _own_origins(host):
                 self.server = _LocalServer(host=host, port=port, label='ros_ik', verbose=False)
@@ -152,7 +152,7 @@ class Page:
         return bool(self.server.get_clients())
 
     def show_status(self, status: str, answer: str) -> None:
-        """Show the status, and what the node answered last, as HTML."""
+        """Show the status and the last answer of the node, as HTML."""
         if status != self._shown[0]:
             self._status.content = status
         if answer != self._shown[1]:
@@ -160,7 +160,7 @@ class Page:
         self._shown = status, answer
 
     def look_at(self, center: tuple[float, float, float], distance: float) -> None:
-        """Let those who open the page see a place from a distance [m]."""
+        """Set the initial camera to look at a point from a distance [m]."""
         x, y, z = center
         camera = self.server.initial_camera
         camera.position = x + 0.8 * distance, y + 0.45 * distance, z + 0.4 * distance
@@ -170,7 +170,7 @@ class Page:
             client.camera.look_at = camera.look_at
 
     def press(self, kind: str) -> None:
-        """Do what a button does: stop, pause, resume or reset."""
+        """Act as a button: stop, pause, resume or reset."""
         if kind != 'resume':
             self.requests.release_all()
             self.jog.release()
@@ -178,18 +178,18 @@ class Page:
 
     @property
     def status(self) -> str:
-        """The status that is shown, as HTML."""
+        """The shown status, as HTML."""
         return self._shown[0]
 
     def close(self) -> None:
-        """Serve it no longer."""
+        """Stop the server."""
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
 
     def _button(self, kind: str, label: str, key: Any, **look: Any) -> None:
-        """Add a button that asks for something, and a key that does the same."""
+        """Add a button for a request, with a keyboard shortcut."""
 
-        # A coroutine runs at once, in the thread that hears the browsers.
+        # A coroutine runs at once, in the thread of the browser connections.
         async def ask(event: object) -> None:
             self.press(kind)
 

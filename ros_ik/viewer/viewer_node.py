@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The node ``ros_ik_viewer``: an ordinary client of one ros_ik node, with a page in the browser.
+"""The node ``ros_ik_viewer``: an ordinary client of one ros_ik node, with a page.
 
-It uses the topics and services of docs/interface.md and nothing else. One thread serves ROS and
-draws, one hears the browsers, and one reads a description while there is a new one.
+It uses only the topics and services of docs/interface.md. One thread serves ROS and draws, one
+handles the browser connections, and one reads new descriptions.
 """
 
 from __future__ import annotations
@@ -74,23 +74,23 @@ PARAMETERS = (
         'folders in which meshes are looked up beside those of the installed packages',
     ),
 )
-# Period of the targets while they are held [s].
+# Period of targets while their gizmos are held [s].
 _TARGET_PERIOD = 0.02
 _STATUS_PERIOD = 0.2
-# Time between two pictures while no browser is there [s].
+# Period of updates without a browser [s].
 _UNWATCHED_PERIOD = 0.2
-# Length of a gizmo's axis by the radius of the robot, and its bounds [m].
+# Length of a gizmo's axis relative to the radius of the robot, and its bounds [m].
 _GIZMO_PART, _GIZMO_SIZES = 0.35, (0.03, 0.3)
-# Distance of the camera by the radius of the robot.
+# Distance of the camera relative to the radius of the robot.
 _CAMERA_PART = 1.8
 _SET = 'parameter '
 
 
 def survive_wakes(callback: Callable[[], None]) -> Callable[[], None]:
-    """Return a callback that outlives one error of viser, after which the next turn draws again.
+    """Return a callback that survives an error of viser, and draws again next time.
 
-    viser wakes its senders from the thread that calls it, which asyncio does not allow: where a
-    page comes or goes at that moment, the waiters change while they are woken.
+    viser wakes its senders from the calling thread, which asyncio does not allow: if a page
+    connects or disconnects at that moment, the set of waiters changes during the iteration.
     """
 
     def turn() -> None:
@@ -104,22 +104,22 @@ def survive_wakes(callback: Callable[[], None]) -> Callable[[], None]:
 
 
 class ViewerNode(LeavesStreams, Node):
-    """Shows one ros_ik node, and sends it what people ask for on the page.
+    """Node that shows one ros_ik node and sends it the requests of users.
 
     Attributes:
         page: The page.
-        requests: Requests of people that were not carried out yet.
-        inputs: What the viewer has heard.
+        requests: Pending requests of users.
+        inputs: Received messages.
         calls: Calls of the services behind the buttons.
         parameters: The node's parameters.
-        answer: The node's last answer, in a sentence.
-        robot: The robot that is drawn, None before the first description.
-        robot_view: The drawing of it, None before that.
+        answer: Last answer of the node, as text.
+        robot: The drawn robot, or None before the first description.
+        robot_view: Its drawing, or None.
         pairs_view: The closest pairs.
         shapes_view: The collision shapes.
-        workspace: The boxes in which frames have to stay.
-        trails: The ways of frames and of targets.
-        targets: Poses of the tasks' frames in the world as last measured [7], by task.
+        workspace: The boxes for frames.
+        trails: Trails of frames and targets.
+        targets: Last measured poses of the tasks' frames in the world [7], by task.
     """
 
     def __init__(self) -> None:
@@ -152,7 +152,7 @@ class ViewerNode(LeavesStreams, Node):
         self._answers: tuple[str, ...] = ()
         self._tasks: set[str] = set()
         self._drawn = self._marker_time = -math.inf
-        # The last list of obstacles with the identity of its publisher, and the robot then.
+        # The last list of obstacles with its publisher, and the robot at that time.
         self._list: tuple[ObstacleArray, bytes] | None = None
         self._listed: RobotState | None = None
         try:
@@ -167,7 +167,8 @@ class ViewerNode(LeavesStreams, Node):
         self._commands = Commands(self, self._node_name)
         self.calls = ServiceCalls(self, self._node_name)
         self.parameters = NodeParameters(self, self._node_name)
-        # Newest wish by parameter: a slider has more of them than the node has time for.
+        # Newest requested value by parameter, because a slider changes faster than the node
+        # answers.
         self._changes: dict[str, Any] = {}
         self._boxes: dict[str, np.ndarray] = {}
         self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
@@ -178,7 +179,7 @@ class ViewerNode(LeavesStreams, Node):
 
     @property
     def gizmo_size(self) -> float:
-        """The length of an axis of a gizmo of this robot [m]."""
+        """Length of an axis of a gizmo for this robot [m]."""
         least, most = _GIZMO_SIZES
         return float(np.clip(_GIZMO_PART * self.robot.radius, least, most)) if self.robot else most
 
@@ -195,7 +196,7 @@ class ViewerNode(LeavesStreams, Node):
         self._wanted_description = message.data
 
     def _draw(self) -> None:
-        """Do what people asked for, and draw a picture."""
+        """Execute the requests of users, and draw."""
         now, is_watched = time.monotonic(), self.page.is_watched
         if not is_watched and now - self._drawn < _UNWATCHED_PERIOD:
             return
@@ -223,7 +224,7 @@ class ViewerNode(LeavesStreams, Node):
         self._commands.send_obstacles(self.robot, self.page.obstacles)
 
     def _exchange_robot(self) -> None:
-        """Draw the robot of a new description, once it has been read."""
+        """Draw the robot of a new description once it has been read."""
         read = self._reader.take(self._wanted_description)
         if isinstance(read, str):
             self.answer = read
@@ -247,7 +248,7 @@ class ViewerNode(LeavesStreams, Node):
     def _frame_poses(
         self, robot: RobotState, messages: dict[str, PoseStamped]
     ) -> dict[str, np.ndarray]:
-        """Return poses in the world [7] by task, of those in frames that are links."""
+        """Return poses in the world [7] by task, for frames that are links."""
         found: dict[str, np.ndarray] = {}
         if not robot.is_known(MEASURED):
             return found
@@ -279,7 +280,7 @@ class ViewerNode(LeavesStreams, Node):
                 view.show(message, base)
 
     def _hear_obstacles(self, robot: RobotState) -> None:
-        """Take over what the node says of obstacles, and the last of it for another robot too."""
+        """Process the obstacles of the node, and the last list again for a new robot."""
         messages = list(self.inputs.obstacles)
         self.inputs.obstacles.clear()
         if not messages and self._list is not None and robot is not self._listed:
@@ -304,7 +305,7 @@ class ViewerNode(LeavesStreams, Node):
         )
 
     def _send_targets(self) -> None:
-        """Publish the targets that are held."""
+        """Publish the targets whose gizmos are held."""
         if self.robot is None:
             return
         self._commands.send_poses(self.robot, self.requests.held())
@@ -312,7 +313,7 @@ class ViewerNode(LeavesStreams, Node):
         self._commands.send_twist(self.robot, *self.page.jog.twist())
 
     def _show_status(self) -> None:
-        """Show what the node does, its parameters and its curves."""
+        """Show the state of the node, its parameters and plots."""
         status = self.inputs.status()
         for task in status.tasks if status is not None else ():
             self._follow_task(task.name)
@@ -329,19 +330,19 @@ class ViewerNode(LeavesStreams, Node):
         self.page.show_status(status_html(status, name), _sentence(self.answer))
 
     def _follow_task(self, task: str) -> None:
-        """Listen to the pose of a task's frame, and publish its targets."""
+        """Subscribe to the pose of a task's frame, and advertise its targets."""
         if task in self._tasks:
             return
         self._tasks.add(task)
         try:
-            # The centre of mass has no frame, and a name for which nobody publishes does no harm.
+            # The centre of mass has no frame; subscribing to its name is harmless.
             self.inputs.follow_task(task)
             self._commands.follow_task(task)
         except ValueError as error:
             self.get_logger().warning(f'task {task!r} cannot be followed: {error}')
 
     def _offer_jog(self, status: IkStatus | None) -> None:
-        """Let sliders and buttons be those of the robot and the node."""
+        """Adapt sliders and buttons to the robot and the node."""
         if self.robot is None or status is None:
             return
         names = self._joint_names(self.robot, status)
@@ -351,11 +352,11 @@ class ViewerNode(LeavesStreams, Node):
             self.page.jog.follow(self.robot.positions(names))
 
     def _joint_names(self, robot: RobotState, status: IkStatus) -> list[str]:
-        """Return the commanded joints that the description has."""
+        """Return the commanded joints that exist in the description."""
         return [name for name in status.joint_names if robot.has_joint(name)]
 
     def _show_parameters(self) -> None:
-        """Show the section of parameters that is chosen, and the boxes."""
+        """Show the selected section of parameters, and the boxes."""
         parameters, panel = self.parameters, self.page.parameters
         if self.robot is None:
             return

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot under joint_trajectory_controller, without ROS.
 
-It refuses trajectories by the controller's rules and follows the accepted ones: the measured
+It rejects trajectories by the controller's rules and follows the accepted ones: the measured
 position x of each joint tracks the desired position d by x' = (d - x) / lag.
 """
 
@@ -22,7 +22,7 @@ from ros_ik.demo.robots.robot_joints import RobotJoints
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 
-# End of the name under which diagnostics count its trajectories.
+# Suffix of the name of its diagnostics entry.
 STATUS_SUFFIX = ': trajectories'
 
 
@@ -33,9 +33,9 @@ class SimulatedRobot:
         names: Every joint in the state, mimic joints included.
         controlled: The joints that trajectories move.
         accepted: Number of trajectories accepted.
-        rejected: Number of trajectories refused.
-        last_reason: Why the last one was refused, '' if none was.
-        frozen: True if it stands still, as in a protective stop; its state is as before.
+        rejected: Number of rejected trajectories.
+        last_reason: Reason for the last rejection, or ''.
+        frozen: True if it stands still, as in a protective stop.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class SimulatedRobot:
         lag: float = 0.02,
         controllers: int = 1,
     ) -> None:
-        """Stand at the initial position.
+        """Start at rest at the initial position.
 
         Args:
             model: The robot.
             now: Current time, ns.
-            controlled: The controller's joints, which each trajectory must name; empty for all
-                that are not mimic joints, of which a trajectory may name some.
-            initial: Where joints stand that are not at zero, rad or m.
+            controlled: Joints of the controller, all of which a trajectory must name; empty for
+                all except mimic joints, of which a trajectory may name some.
+            initial: Initial positions that are not zero, rad or m.
             lag: Time constant of tracking, s; zero for none.
             controllers: Number of controllers that drive it; a joint follows the last one whose
                 trajectory named it.
@@ -85,7 +85,7 @@ class SimulatedRobot:
         self.frozen = False
 
     def command(self, trajectory: Trajectory, now: int, controller: int = 0) -> str | None:
-        """Let a controller follow a trajectory, or return the reason why it is refused."""
+        """Accept a trajectory for a controller, or return the reason for its rejection."""
         reason = check_trajectory(
             trajectory, self.controlled, now, allow_partial_joints_goal=self._allow_partial
         )
@@ -116,7 +116,7 @@ class SimulatedRobot:
         self._velocity[self._coords] = velocity
 
     def _desired(self, now: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return position, velocity and acceleration that the drivers of the joints ask for."""
+        """Return the desired position, velocity and acceleration of the joints."""
         states = np.array([sampler.sample(now) for sampler in self._samplers])
         position, velocity, acceleration = states[self._driver, :, np.arange(len(self._driver))].T
         return position, velocity, acceleration

@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The rules by which joint_trajectory_controller refuses a trajectory, without ROS.
+"""Rules by which joint_trajectory_controller rejects a trajectory, without ROS.
 
 The rules are those of ``JointTrajectoryController::validate_trajectory_msg`` (ros2_controllers)
 for a controller with the position command interface and default parameters: no integration, no
-velocity at the end, and no partial goals unless they are allowed. Three are added that it lacks:
-NaN or infinite numbers, a joint named twice, and a first point before the start.
+velocity at the end, and no partial goals unless they are allowed. Three more rules are added: NaN
+or infinite numbers, repeated joints, and a first point before the start.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Trajectory:
     """A joint trajectory.
 
     Attributes:
-        joint_names: One name per number in the points' fields.
-        points: In the order of time.
+        joint_names: Joint names, in the order of the numbers of a point.
+        points: Points in the order of time.
         stamp: Start of the trajectory, ns; zero means now.
     """
 
@@ -62,17 +62,17 @@ def check_trajectory(
     allow_nonzero_velocity_at_trajectory_end: bool = False,
     allow_partial_joints_goal: bool = False,
 ) -> str | None:
-    """Say why a controller of ``joints`` refuses ``trajectory``.
+    """Return why a controller of ``joints`` rejects ``trajectory``, or None.
 
     Args:
-        trajectory: What was received.
+        trajectory: Received trajectory.
         joints: The joints of the controller, in any order.
         now: Current time on the clock of the stamp, ns.
         allow_nonzero_velocity_at_trajectory_end: The controller's parameter of this name.
         allow_partial_joints_goal: The controller's parameter of this name.
 
     Returns:
-        The reason of the refusal, or None for a trajectory that is accepted.
+        The reason for the rejection, or None for an accepted trajectory.
     """
     reason = _check_joints(trajectory.joint_names, joints, allow_partial_joints_goal)
     if reason is None and not trajectory.points:

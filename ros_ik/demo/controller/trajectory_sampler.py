@@ -41,9 +41,9 @@ class TrajectorySampler:
         ``allow_partial_joints_goal``.
 
         Args:
-            trajectory: One for which ``check_trajectory`` has no objection.
+            trajectory: A trajectory accepted by ``check_trajectory``.
             now: Current time, ns. It is the start of a trajectory whose stamp is zero.
-            before: The desired state, where other controllers have changed it.
+            before: The desired state, if other controllers have changed it.
         """
         before = self.sample(now) if before is None else before
         begin = trajectory.stamp if trajectory.stamp != 0 else now
@@ -61,7 +61,7 @@ class TrajectorySampler:
         zero = np.zeros_like(self._held)
         if not self._points:
             return self._held.copy(), zero, zero
-        now = max(now, int(self._times[0]))  # a clock that went back: wait at the start
+        now = max(now, int(self._times[0]))  # the clock jumped backwards: wait at the start
         after = int(np.searchsorted(self._times, now, side='right'))
         if after == len(self._times):
             self._held = self._points[-1][0]
@@ -75,7 +75,7 @@ class TrajectorySampler:
 def _known_derivatives(
     point: TrajectoryPoint, order: Sequence[int], held: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """Return position and, where given, velocity and acceleration of all joints.
+    """Return position and, if given, velocity and acceleration of all joints.
 
     Args:
         point: Point of a trajectory.
@@ -100,7 +100,7 @@ def _interpolate(
     if count == 1:
         velocity = (end[0] - start[0]) / span
         return start[0] + elapsed * velocity, velocity, np.zeros_like(velocity)
-    # In the time u = elapsed / span: the derivatives at u = 0 give the lower half of the
+    # With u = elapsed / span, the derivatives at u = 0 determine the lower half of the
     # coefficients, those at u = 1 the upper half.
     u = elapsed / span
     powers = np.arange(2 * count)
@@ -117,7 +117,7 @@ def _interpolate(
 
 
 def _falling(powers: np.ndarray, k: int) -> np.ndarray:
-    """Return the factor that ``k`` derivatives put before each power."""
+    """Return the factor of each power after ``k`` derivatives."""
     result = np.ones(len(powers))
     for m in range(k):
         result = result * np.maximum(powers - m, 0)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Processes of the demo: started together, and ended by pid whatever happens."""
+"""Child processes of the demo, started together and always ended."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ class Children:
     def start(self, module: str, arguments: Sequence[str] = ()) -> None:
         """Start a Python module with ROS arguments in a process of its own."""
         command = [sys.executable, '-m', module, '--ros-args', *arguments]
-        # In a session of its own: Ctrl-C reaches only this process, which ends them in order.
+        # In a session of its own, so that Ctrl-C reaches only this process, which ends the
+        # children orderly.
         self._processes[module] = subprocess.Popen(
             command,
             env=self._environment,
@@ -54,14 +55,14 @@ class Children:
         )
 
     def fallen(self) -> str:
-        """Return which child has ended by itself and how, '' while all run."""
+        """Return which child has ended by itself and how, or ''."""
         for module, process in self._processes.items():
             if process.poll() is not None:
                 return f'{module} ended with exit code {process.returncode}'
         return ''
 
     def end(self) -> dict[str, int]:
-        """Interrupt every child, wait, kill what is left; return the exit codes by module."""
+        """Interrupt every child, wait, kill the others; return the exit codes by module."""
         for process in reversed(self._processes.values()):
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)

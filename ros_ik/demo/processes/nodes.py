@@ -20,9 +20,10 @@ from ros_ik.settings.parameter_file import read_parameters
 
 
 def choose_domain() -> None:
-    """Let this process and its children use a ROS domain of their own, on this machine.
+    """Set a ROS domain for this process and its children, on this machine only.
 
-    So two demos do not hear each other. What the environment says already counts.
+    Two demos then do not receive each other's messages. Existing settings of the environment are
+    kept.
     """
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 101))
@@ -34,8 +35,8 @@ def watched_shapes(
     """Return the environment in which the nodes find meshes, and parameters of the node for them.
 
     Args:
-        robot: Where it is not known which of its links touch by design, only obstacles are kept
-            away from its meshes.
+        robot: The robot. If it is unknown which links touch by design, only obstacles are checked
+            against its meshes.
         params_file: Parameters of the node, if any. They say what is kept apart; the meshes are
             then found only where it is known which links touch.
     """
@@ -62,14 +63,14 @@ def start_nodes(
         folder: Takes the file with the parameters.
         robot: The robot; the node moves its chain, unless a file says otherwise.
         parameters: Parameters of the node beside those that name the chain.
-        beside: More nodes: module and parameters by name.
+        beside: Additional nodes: module and parameters by name.
         params_file: Parameters of the node and of the mock robot in the place of the chain,
             which count more than those above; the mock robot then takes commands for any of its
             joints, on the topic of each output.
-        options: Parameters of the node that count more than those of the file.
+        options: Parameters of the node that take precedence over those of the file.
 
     Raises:
-        RosIkError: The file is none that the node and the mock robot can use.
+        RosIkError: The file is not usable for the node and the mock robot.
     """
     chain: Mapping[str, object] = {
         'joint_group': robot.chain,
@@ -95,7 +96,7 @@ def start_nodes(
     files = [_write(folder / 'parameters.yaml', {n: values for n, (_, values) in nodes.items()})]
     if params_file is not None:
         files.append(params_file)
-    # Of several files the last one that has a parameter counts.
+    # If several files have a parameter, the last one takes precedence.
     if options:
         files.append(_write(folder / 'options.yaml', {'ros_ik': options}))
     for module, _ in nodes.values():
@@ -110,7 +111,7 @@ def _write(path: Path, nodes: Mapping[str, Mapping[str, object]]) -> Path:
 
 
 def command_topics(params_file: Path) -> dict[str, object]:
-    """Return parameters of the mock robot that make it listen to the node of a parameter file.
+    """Return parameters of the mock robot for the topics of a node's parameter file.
 
     Args:
         params_file: Parameters of the node, which sends trajectories on the topic of each output.

@@ -28,8 +28,8 @@ def describe(kind: Parameter.Type, description: str) -> ParameterDescriptor:
 def run_node(create: Callable[[], Node], args: Sequence[str] | None) -> int:
     """Create a node and spin it until SIGINT or SIGTERM.
 
-    rclpy's own signal handlers are left out: a signal that meets them between the creation of the
-    node and the executor's first wait leaves the process waiting for ever.
+    rclpy's own signal handlers are not used: with them, a signal between the creation of the node
+    and the first wait of the executor would leave the process waiting forever.
 
     Args:
         create: Creates the node.
@@ -58,7 +58,8 @@ def run_node(create: Callable[[], Node], args: Sequence[str] | None) -> int:
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
-        # The interpreter gives handlers up before it ends; a second signal must not kill it then.
+        # The interpreter removes signal handlers before it ends; a second signal must not kill it
+        # then.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
     return 0

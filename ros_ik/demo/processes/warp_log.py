@@ -8,5 +8,5 @@ import warp as wp
 
 
 def quieten_warp() -> None:
-    """Keep Warp's greeting and its line for each kernel off the terminal; warnings still show."""
+    """Suppress Warp's greeting and its line for each kernel; warnings still appear."""
     wp.config.log_level = wp.LOG_WARNING

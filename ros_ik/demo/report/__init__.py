@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Judgement of a recorded run: evaluation, table, picture."""
+"""Evaluation of a recorded run: results, table, picture."""

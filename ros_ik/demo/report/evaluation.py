@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Judges a recording by what the robot measured, not by what the node says of itself."""
+"""Evaluation of a recording from measured states, not from the node's reports."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from ros_ik.demo.scenario.scenario import Demand
 from ros_ik.demo.scenario.scenario import Scenario
 from ros_ik_interfaces.msg import IkStatus
 
-# What the demo demands of a reachable target [m, rad], of the box [m] and of the limits.
+# Tolerances for a reachable target [m, rad], for the box [m] and for the limits.
 REACHED = (1e-3, math.radians(0.5))
 BARRIER_TOLERANCE = 1e-4
 _POSITION_TOLERANCE = 1e-6
-# The box counts as pressed on below this distance, in lengths of the chain.
+# Distance below which the robot presses on the box, in lengths of the chain.
 _PRESSED = 0.02
-# A limit counts as reached below this [rad or m]: the node's default margin and a little.
+# Distance at which a limit is reached [rad or m]: slightly more than the node's default margin.
 _LIMIT_REACHED = 0.025
-# The robot has given way to the ball beyond this, has folded up below that [chain lengths].
+# Distance above which the robot has moved out of the way of the ball, and distance below which it
+# has folded [chain lengths].
 _ASIDE, _FOLDED = 0.02, 0.1
-# Status codes for a robot that stands still; on a busy machine delays come first.
+# Accepted status codes of a robot that stands still; on a busy machine, delays take precedence.
 _BLOCKED = {
     IkStatus.FOLLOWING_ERROR, IkStatus.JOINT_STATE_STALE, IkStatus.DEADLINE_MISSED
 }  # fmt: skip
-# Joint states from one measurement of distances to the next; how long a ball counts [s].
+# Number of joint states between two distance measurements; lifetime of a ball [s].
 _EVERY, _BALL_STAYS = 4, 0.05
-# Rounding of a step divided by its duration, relative.
+# Relative rounding error of a step divided by its duration.
 _VELOCITY_TOLERANCE = 1e-9
 
 
@@ -45,10 +46,10 @@ class PhaseResult:
         name: Name of the phase.
         seconds: Its duration [s].
         demand: What it demanded.
-        met: True if it did that.
-        verdict: What happened, in words with figures.
+        met: True if the demand was met.
+        verdict: Result in words, with figures.
         linear: Distance to the last target at the end [m].
-        angular: Angle to it [rad], NaN where the orientation does not count.
+        angular: Angle to it [rad], NaN if the orientation is free.
         least_barrier: Least distance to a face of the box [m].
         least_clearance: Least distance to the ball or of two links [m], NaN where not measured.
     """
@@ -108,12 +109,12 @@ class Evaluation:
 
 
 def evaluate(robot: DemoRobot, scenario: Scenario, recording: Recording) -> Evaluation:
-    """Judge a recording.
+    """Evaluate a recording.
 
     Args:
         robot: The robot.
-        scenario: What was asked.
-        recording: What was heard.
+        scenario: Sent targets.
+        recording: Received messages.
     """
     times, states = np.array(recording.state_times), np.array(recording.states)
     tip_poses = robot.tip_poses(states)
@@ -173,7 +174,7 @@ def _measure(
     if recording.balls:
         sent = np.array([time for time, _ in recording.balls])
         latest = np.searchsorted(sent, times) - 1
-        # The ball is there from its first message until a moment after its last one.
+        # The ball exists from its first message until shortly after its last one.
         there = (latest >= 0) & (times - sent[latest] < _BALL_STAYS)
         places[there] = np.array([place for _, place in recording.balls])[latest[there]]
     to_itself, links = scenario.clearance.to_itself(states)
@@ -192,7 +193,7 @@ def _judge(
     codes: set[int],
     barriers: set[str],
 ) -> PhaseResult:
-    """Judge one phase by the last state measured in it, and by the distances in it."""
+    """Evaluate one phase by its last measured state, and by the distances in it."""
     phase = record.phase
     during = (times >= record.start) & (times <= record.end)
     last = int(np.flatnonzero(during)[-1])
@@ -258,7 +259,7 @@ def _least_way_to_limit(robot: DemoRobot, states: np.ndarray, targets: dict[str,
 
 
 def _limit_violations(robot: DemoRobot, recording: Recording, states: np.ndarray) -> int:
-    """Count values outside position limits, and commanded velocities outside theirs."""
+    """Count positions and commanded velocities outside the limits."""
     dofs = robot.group.variable_dof
     lower, upper, velocity, _ = (limit[dofs] for limit in robot.model.limits64())
     count = 0

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Picture of a run: the robot with the way of its tool in space, curves, and what they show."""
+"""Picture of a run: the robot and the path of its tool, curves, and notes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from mpl_toolkits.mplot3d import Axes3D
 
-# Colours that colour-blind eyes tell apart (Okabe and Ito).
+# Colours for all kinds of colour vision (Okabe and Ito).
 _BLUE, _ORANGE, _GREEN, _RED, _GREY = '#0072b2', '#e69f00', '#009e73', '#d55e00', '#8a8f98'
 _AXES = (('x', _RED), ('y', _GREEN), ('z', _BLUE))
 # Captions by phase; the verdict of the phase completes the sentence.
@@ -53,9 +53,9 @@ def save_plot(
         path: File to write.
         title: Heading.
         robot: The robot.
-        scenario: What was asked.
-        recording: What was heard.
-        evaluation: What came of it.
+        scenario: Sent targets.
+        recording: Received messages.
+        evaluation: Result of the evaluation.
     """
     import matplotlib
 
@@ -95,7 +95,7 @@ def _draw_space(
     recording: Recording,
     evaluation: Evaluation,
 ) -> None:
-    """Draw the robot at home and giving way, the way of its tool, the box and the ball."""
+    """Draw the robot at home and evading, the path of its tool, the box and the ball."""
     picture = RobotPicture(robot)
     way = evaluation.tip_poses[:, :3]
     axes.plot(*way.T, color=_BLUE, linewidth=1.0, label='way of the tool')
@@ -147,7 +147,7 @@ def _draw_robot(
     alpha: float,
     chosen: np.ndarray | slice = slice(None),
 ) -> None:
-    """Draw the chosen triangles where there are some, else lines from link to link."""
+    """Draw the selected triangles if there are some, otherwise lines between links."""
     from mpl_toolkits.mplot3d.art3d import Line3DCollection
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
@@ -178,7 +178,7 @@ def _draw_ball(axes: Axes3D, center: np.ndarray, radius: float) -> None:
 
 
 def _frame(axes: Axes3D, points: np.ndarray) -> None:
-    """Show all points at one scale, without the walls of the diagram."""
+    """Show all points at one scale, without the panes of the diagram."""
     low, high = points.min(axis=0), points.max(axis=0)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
     axes.set_aspect('equal')
@@ -187,7 +187,7 @@ def _frame(axes: Axes3D, points: np.ndarray) -> None:
 
 
 def _write_notices(figure: Figure, evaluation: Evaluation) -> None:
-    """Write what happened in each phase, with the numbers that stand above the curves."""
+    """Write the result of each phase, with the numbers above the curves."""
     lines = []
     for number, phase in enumerate(evaluation.phases, start=1):
         begins = _NOTICES.get(phase.demand) or _NAMED.get(phase.name)

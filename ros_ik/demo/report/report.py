@@ -13,7 +13,7 @@ from ros_ik.demo.report.evaluation import PhaseResult
 from ros_ik.demo.scenario.client import Recording
 from ros_ik.demo.scenario.scenario import Demand
 
-# Part of missed ticks from which a machine is too busy for a robot to hear every command.
+# Fraction of missed ticks above which the robot may miss commands.
 _BUSY = 0.05
 
 
@@ -49,10 +49,10 @@ def summary(
 
     Args:
         robot: Name of the robot.
-        device: Where the solver ran.
+        device: Device of the solver.
         rate: Rate of the control loop [Hz].
-        evaluation: What came of the run.
-        recording: What was heard.
+        evaluation: Result of the evaluation.
+        recording: Received messages.
     """
     demands = (Demand.REACH, Demand.WAIT)
     demanded = [phase for phase in evaluation.phases if phase.demand in demands]
@@ -83,15 +83,15 @@ def summary(
 
 
 def _known(value: float) -> float | None:
-    """Return a number that JSON has, None for NaN."""
+    """Return a number, or None for NaN, which JSON lacks."""
     return None if math.isnan(value) else round(value, 6)
 
 
 def succeeded(figures: dict[str, object], evaluation: Evaluation) -> bool:
     """Return whether every phase met its demand, and nothing was violated or refused.
 
-    On a machine that is too busy the robot does not hear every command: it goes straight to the
-    newest, which may lead through a corner of the box that no command leaves.
+    On an overloaded machine the robot misses commands and moves straight to the newest one, which
+    may cut a corner of the box.
     """
     ticks, missed = (float(figures[name]) for name in ('ticks', 'missed_ticks'))  # type: ignore
     robot_inside = evaluation.min_barrier >= -BARRIER_TOLERANCE

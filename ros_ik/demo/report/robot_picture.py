@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The robot of the demo as triangles of its collision shapes, and as lines from link to link."""
+"""Triangles of the robot's collision shapes, and lines between its links, for the picture."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ros_ik.model import Model
 from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
 
-# Triangles that a picture of some hundred points across can show.
+# Maximum number of triangles in the picture.
 _MOST_TRIANGLES = 6000
-# Flat parts of round shapes in such a picture.
+# Number of facets of round shapes.
 _SECTIONS = 16
 
 
 class RobotPicture:
-    """Shapes of a robot, placed by configurations; no shapes where trimesh is not installed."""
+    """Shapes of a robot at given configurations; without trimesh there are no shapes."""
 
     def __init__(self, robot: DemoRobot) -> None:
-        """Read the collision shapes; meshes that are not found are left out."""
+        """Read the collision shapes; missing meshes are ignored."""
         share = f'{mesh_prefix(robot.files)}/share'
         self._model = Model.from_urdf(robot.text, package_paths=[share], device='cpu')
         self._shapes = _triangles_of_links(self._model)
@@ -36,7 +36,7 @@ class RobotPicture:
         return np.concatenate(parts) if parts else np.zeros((0, 3, 3))
 
     def bones(self, joint_q: np.ndarray) -> np.ndarray:
-        """Return lines from each link to the next at a configuration [m], [n, 2, 3]."""
+        """Return lines between the links at a configuration [m], [n, 2, 3]."""
         places = self._poses(joint_q)[:, :3]
         parents = self._model.joint_parent.numpy()
         children = self._model.joint_child.numpy()[parents >= 0]
@@ -54,7 +54,7 @@ def _placed(pose: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def _triangles_of_links(model: Model) -> list[tuple[int, np.ndarray]]:
-    """Return link and triangles [n, 3, 3] of each collision shape, few enough to draw."""
+    """Return link and triangles [n, 3, 3] of each collision shape, simplified."""
     try:
         from ros_ik.demo.report.shape_scene import shape_scene
     except ModuleNotFoundError:

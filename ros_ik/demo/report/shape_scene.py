@@ -19,13 +19,13 @@ from ros_ik.model.readers.mesh_files import read_content
 def shape_scene(
     kind: int, scale: np.ndarray, source: object, sections: int = 32
 ) -> trimesh.Scene | None:
-    """Return a shape about its origin [m], None for one without a size or a file.
+    """Return a shape about its origin [m], or None without a size or a file.
 
     Args:
         kind: Its :class:`GeoType`.
-        scale: Its size as models have it.
+        scale: Its size, in the convention of models.
         source: File of a mesh.
-        sections: Flat parts of what is round, about an axis.
+        sections: Number of facets around the axis of round shapes.
 
     Raises:
         ModelError: A mesh file that cannot be read.
@@ -54,7 +54,7 @@ def shape_scene(
 
 
 def _read_scene(uri: str, path: Path) -> trimesh.Scene:
-    """Read a mesh file in m; files that it names beside it, such as pictures, are not read."""
+    """Read a mesh file in m; referenced files, such as textures, are not read."""
     where = f'mesh {uri!r}'
     kind, content = read_content(path)
     try:
@@ -62,7 +62,7 @@ def _read_scene(uri: str, path: Path) -> trimesh.Scene:
         units = scene.units
         if kind == 'dae' and units is not None:
             scene.apply_scale(trimesh.units.unit_conversion(units, 'meters'))
-    # A reader of files raises whatever a broken one makes it stumble over.
+    # Readers raise arbitrary errors for broken files.
     except Exception as error:
         raise ModelError(where, f'cannot be read as {kind}: {error!r}') from error
     return scene

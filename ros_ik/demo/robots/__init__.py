@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Robots of the demo: found by name or path, described, and loaded with the chain to move."""
+"""Robots of the demo: found by name or path, loaded with the chain to move."""
 
 from typing import TYPE_CHECKING
 

@@ -1,15 +1,15 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Chooses what to control on a robot that nobody described to the demo."""
+"""Selection of the chain to control on an unknown robot."""
 
 from __future__ import annotations
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 
-# Links whose name says that something is done with them win over others as far from the base.
+# Patterns in the names of tip links, which are preferred among links equally far from the base.
 _TOOL_WORDS = ('tcp', 'tool', 'ee', 'grasp', 'gripper', 'hand')
-# More joints than this in one chain is a torso and an arm: the demo starts above it.
+# Maximum number of joints of an arm. A longer chain includes a torso, which is not moved.
 _MAX_JOINTS = 8
 
 
@@ -27,7 +27,7 @@ def choose_chain(model: Model) -> tuple[str, str]:
     incoming = {int(body): joint for joint, body in enumerate(child)}
 
     def moving(body: int) -> list[int]:
-        """Joints between the root and a body, root first."""
+        """Return the joints between the root and a body, root first."""
         joints = []
         while body in incoming:
             joint = incoming[body]

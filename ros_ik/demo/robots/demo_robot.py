@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The robot of a demonstration: its model, what of it is controlled, and where it starts."""
+"""The robot of a demonstration: its model, its controlled chain, and its start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ros_ik.kinematics import eval_fk
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 
-# Topic on which the node sends trajectories and the mock robot listens.
+# Topic of the trajectories from the node to the mock robot.
 COMMAND_TOPIC = 'ros_ik/joint_trajectory'
 
 
@@ -26,13 +26,13 @@ class DemoRobot:
     """A robot and the chain of it that the demo moves.
 
     Attributes:
-        files: Where it comes from.
+        files: Its files.
         text: Its description.
         model: Its model, on the CPU.
-        chain: The chain as the node's parameter joint_group has it.
+        chain: The chain, in the format of the node's parameter joint_group.
         tip_link: Last link of the chain.
         group: The controlled joints.
-        home: Start, coordinates [joint_coord_count].
+        home: Initial coordinates [joint_coord_count].
     """
 
     files: RobotFiles
@@ -48,7 +48,7 @@ class DemoRobot:
         """Load a robot by its name or by the path of its URDF or xacro file.
 
         Raises:
-            ArgumentError: Neither a known name nor a file, or nothing on it moves.
+            ArgumentError: Neither a known name nor a file, or a robot without movable joints.
             ModelError: The description is malformed.
         """
         files = find_robot(robot)
@@ -62,15 +62,15 @@ class DemoRobot:
 
     @property
     def uses_orientation(self) -> bool:
-        """True where the chain has joints enough to control the orientation too."""
+        """True if the chain has enough joints to control the orientation too."""
         return bool(self.group.n_variables >= 6)
 
     @property
     def keeps_own_links_apart(self) -> bool:
-        """True where it is known which links touch by design, or no shape is around a mesh.
+        """True if touching links are known, or no shape is a fit around a mesh.
 
-        Shapes around meshes are thicker than the meshes. Without an SRDF they would hold the robot
-        back from targets that it can reach.
+        Fits around meshes are thicker than the meshes. Without an SRDF they would block reachable
+        targets.
         """
         if self.files.srdf_path is not None:
             return True
@@ -107,7 +107,7 @@ class DemoRobot:
 
 
 def home_configuration(model: Model, group: JointGroup, given: dict[str, float]) -> np.ndarray:
-    """Return the start: the given joints, the others at zero or well inside their limits.
+    """Return the start: the given joints, others at zero or well inside their limits.
 
     Args:
         model: The robot.
@@ -121,7 +121,7 @@ def home_configuration(model: Model, group: JointGroup, given: dict[str, float])
         for joint, dof in zip(group.joint_indices, group.variable_dof, strict=False):
             low, high = max(lower[dof], -np.pi), min(upper[dof], np.pi)
             third = (high - low) / 3.0
-            # Bent rather than stretched: a straight chain is singular.
+            # Bent, because a stretched chain is singular.
             joint_q[starts[joint]] = np.clip(0.4, low + third, high - third)
     for name, value in given.items():
         joint_q[starts[model.joint_index(name)]] = value

@@ -24,7 +24,7 @@ DATA_FOLDERS = ('example-robot-data', 'example_robot_data')
 
 @dataclass(frozen=True)
 class RobotFiles:
-    """Data of a robot beside its description.
+    """Files and properties of a robot.
 
     Attributes:
         name: Short name for reports.
@@ -32,7 +32,7 @@ class RobotFiles:
         srdf_path: SRDF file, or None.
         base_link: First link of the controlled chain, '' to choose from the model.
         tip_link: Last link of the controlled chain, '' to choose from the model.
-        home: Start, rad or m by joint name.
+        home: Initial positions, rad or m by joint name.
     """
 
     name: str
@@ -44,12 +44,12 @@ class RobotFiles:
 
 
 def robot_names() -> list[str]:
-    """Return the robots known by name."""
+    """Return the names of the known robots."""
     return sorted(_known_robots())
 
 
 def default_robot() -> str:
-    """Return the robot to show where none is named: panda where it is installed, else six_axis."""
+    """Return the default robot: panda if installed, otherwise six_axis."""
     try:
         robot_data_path()
     except ArgumentError:
@@ -100,7 +100,7 @@ def mesh_prefix(files: RobotFiles) -> str:
 
 
 def mesh_folders(urdf_path: Path) -> list[str]:
-    """Return the folders that may hold the meshes of a description, beside installed packages.
+    """Return the folders that may contain the meshes of a description.
 
     A description lies in ``<folder>/<package>/urdf`` or in ``<folder>/<package>``; one that is
     installed, anywhere below ``share``.
@@ -111,7 +111,7 @@ def mesh_folders(urdf_path: Path) -> list[str]:
 
 
 def mesh_environment(files: RobotFiles) -> dict[str, str]:
-    """Return the environment of this process, where the meshes of a robot are found."""
+    """Return the environment of this process, extended by the meshes of a robot."""
     prefixes = [os.environ.get('AMENT_PREFIX_PATH', ''), mesh_prefix(files)]
     return {**os.environ, 'AMENT_PREFIX_PATH': os.pathsep.join(filter(None, prefixes))}
 
@@ -138,7 +138,7 @@ def _known_robot(name: str, entry: Mapping) -> RobotFiles:
 
 
 def _share_folders() -> Iterator[Path]:
-    """Yield the folders ``share`` where a wheel or a ROS install may have put its data."""
+    """Yield the folders ``share`` of wheels and ROS installs."""
     try:
         wheel = metadata.distribution('example-robot-data')
         yield Path(str(wheel.locate_file('cmeel.prefix'))) / 'share'

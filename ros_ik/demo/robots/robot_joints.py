@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Coordinates of a model that appear in joint_states, and those that a controller drives."""
+"""Mapping of a model's coordinates to joint_states and to controllers."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model import JointType
 from ros_ik.model import Model
 
-# joint_states carries one number per joint: planar and floating joints do not appear in it.
+# joint_states has one number per joint, without planar and floating joints.
 SINGLE = (JointType.REVOLUTE, JointType.PRISMATIC)
-# Part of the range between the limits that a start keeps from each of them.
+# Minimum distance of a start from each limit, as a fraction of the range.
 _LEAST_ROOM = 0.05
 
 
 class RobotJoints:
-    """Joint names of a model against its coordinates.
+    """Joint names of a model and their coordinates.
 
     Attributes:
-        names: Every joint with one coordinate, mimic joints included, in the order of the model.
+        names: Every joint with one coordinate, including mimic joints, in model order.
         coords: The coordinate of each, shape [len(names)].
-        driven: The names that are not mimic joints: what controllers can own.
+        driven: Names except mimic joints: joints for controllers.
     """
 
     def __init__(self, model: Model) -> None:
@@ -42,7 +42,7 @@ class RobotJoints:
         """Return the coordinate of each named joint, shape [len(names)].
 
         Raises:
-            ArgumentError: A joint that is unknown or has not one coordinate.
+            ArgumentError: A joint is unknown or does not have exactly one coordinate.
         """
         unknown = [name for name in names if name not in self.names]
         if unknown:
@@ -53,10 +53,10 @@ class RobotJoints:
         return self.coords[[self.names.index(name) for name in names]]
 
     def configuration(self, positions: Mapping[str, float]) -> np.ndarray:
-        """Return a start with some joints placed, mimic joints following.
+        """Return a start with some joints at given positions; mimic joints follow.
 
-        The others are at zero, revolute joints in the middle of their limits where zero lies
-        outside or near the end: an arm that starts stretched against a limit can hardly move.
+        The others are at zero, or in the middle of their limits if zero is outside or near a
+        limit, because an arm that starts at a limit can hardly move.
 
         Args:
             positions: rad or m by joint name.

@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Scenario of the demo: targets, tried beforehand and sent by a client that records."""
+"""Scenario of the demo: targets, tested in advance and sent by a recording client."""

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distances of the robot to itself and to a ball, by forward kinematics of measured positions.
 
-The ball is a link of a copy of the model, on three sliding joints: the same search for the closest
-points then serves both distances, apart from everything that the node computes.
+The ball is a link on three prismatic joints in a copy of the model. The same closest-point search
+then computes both distances, independently of the node.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.kinematics import CollisionChecker
 from ros_ik.model import Model
 
-# Configurations that are measured at once.
+# Number of configurations per batch.
 _ROWS = 256
 _BALL = 'demo_ball'
-# Change of a distance that is none but rounding [m].
+# Rounding error of a distance [m].
 _MOVED = 1e-6
-# A place of the ball out of the way of every robot [m].
+# Position of the ball far from every robot [m].
 _AWAY = np.array([0.0, 0.0, -50.0])
 _SLIDE = (
     '<joint name="{name}" type="prismatic"><parent link="{parent}"/><child link="{name}"/>'
@@ -32,7 +32,7 @@ _SLIDE = (
 
 
 class Clearance:
-    """Measures a robot whose SRDF says which of its links touch by design."""
+    """Distances of a robot whose SRDF lists the links that touch by design."""
 
     def __init__(self, robot: DemoRobot, radius: float) -> None:
         """Read the shapes of the robot and add a ball.
@@ -56,7 +56,7 @@ class Clearance:
         self._checker = CollisionChecker(self.model, _ROWS)
         starts, own = self.model.joint_q_start.numpy(), robot.model.joint_q_start.numpy()
         self._ball = [int(starts[self.model.joint_index(name)]) for name in names]
-        # Coordinates of the robot in the larger model, joint by joint.
+        # Coordinates of the robot in the extended model, joint by joint.
         self._from, self._to = [], []
         for joint, name in enumerate(robot.model.joint_label):
             count = int(own[joint + 1] - own[joint])
@@ -69,14 +69,14 @@ class Clearance:
         ]
         self._links = links
         self._of_ball = np.array([_BALL in pair for pair in links], bool)
-        # Links that the chain does not move against each other stay as they are.
+        # Pairs of links whose relative pose the chain does not change.
         turned = robot.home.copy()
         turned[robot.coords] += 0.1
         both = self._distances(np.array([robot.home, turned]), np.tile(_AWAY, (2, 1)))
         self._moved = ~self._of_ball & (np.abs(both[1] - both[0]) > _MOVED)
 
     def to_itself(self, joint_q: np.ndarray) -> tuple[np.ndarray, list[list[str]]]:
-        """Return the least distance between links [m], [n], and the two links of each.
+        """Return the smallest distance between links [m], [n], and the two links of each.
 
         Args:
             joint_q: Coordinates of the robot, [n, joint_coord_count].
@@ -91,7 +91,7 @@ class Clearance:
 
         Args:
             joint_q: Coordinates of the robot, [n, joint_coord_count].
-            places: Where the ball is in the root link [m], [n, 3]; NaN where there is none.
+            places: Position of the ball in the root link [m], [n, 3]; NaN without a ball.
         """
         there = np.isfinite(places).all(axis=1)
         result = np.full(len(joint_q), np.nan)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A user of the node: sends targets and writes down what comes back, by public messages only."""
+"""A client of the node that sends targets and records messages, by public interfaces only."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ from ros_ik_interfaces.msg import ObstacleArray
 
 # Period of the targets [s]: 50 Hz, well inside the node's command_timeout.
 _TARGET_PERIOD = 0.02
-# Longest wait for the next message [s]. Always the same: with another timeout rclpy restarts
-# with what is ready, and on a busy machine the last subscriptions are never heard.
+# Longest wait for the next message [s]. Constant, because with another timeout rclpy restarts its
+# round, and on a busy machine the last subscriptions would never be served.
 _LISTENING = 0.005
-# A target is reached when the measured pose stays this close [m, rad] for so long [s].
+# Tolerances of a reached target [m, rad], and time within them [s].
 _ARRIVED = (2e-4, 1e-3)
 _SETTLED = 0.2
-# A robot is at rest when no joint moves farther [rad or m] in so many joint states, and none of so
-# many statuses says that it is held up by a delay: a busy machine has delays.
+# A robot is at rest if no joint moves farther than this [rad or m] during this number of joint
+# states, and none of this number of statuses reports a delay.
 _REST, _REST_STATES, _REST_STATUSES = 1e-4, 30, 10
 _DELAYED = (IkStatus.JOINT_STATE_STALE, IkStatus.COMMAND_STALE, IkStatus.FOLLOWING_ERROR)
-# Longest time that the ball moves on for one status [s].
+# Longest time by which the ball advances per status [s].
 _BALL_STRIDE = 0.05
-# Time in which a robot that is to move has begun to [s].
+# Time within which a robot must start to move [s].
 _LEAST_WAY = 1.0
-# A phase is judged by its last joint state, which is no older than this at its end [s]. A busy
-# machine may stand still; longest time without any [s].
+# Maximum age of the last joint state at the end of a phase [s]. Longest time without a joint state
+# on a busy machine [s].
 _FRESH, _SILENT = 0.5, 20.0
 _READY_CODES = (IkStatus.OK, IkStatus.COMMAND_STALE)
 
 
 @dataclasses.dataclass(eq=False)
 class PhaseRecord:
-    """Time span of a phase, by the clock of the recording [s]."""
+    """Time span of a phase on the clock of the recording [s]."""
 
     phase: Phase
     start: float
@@ -67,7 +67,7 @@ class PhaseRecord:
 
 @dataclasses.dataclass(eq=False)
 class Recording:
-    """Everything that was sent and heard, with times [s] since the first phase.
+    """Sent and received messages, with times [s] since the first phase.
 
     Attributes:
         state_times: Times of the joint states.
@@ -77,7 +77,7 @@ class Recording:
         targets: (time, pose) of the pose targets that were finite.
         phases: The phases.
         status: Last status.
-        rejected: Trajectories that the robot refused.
+        rejected: Number of trajectories that the robot rejected.
         codes: Status codes seen in each phase.
         barriers: Barriers that the node named in each phase.
         balls: (time, place in the root link [m]) of the ball while it is there.
@@ -97,10 +97,10 @@ class Recording:
 
 
 class DemoClient(Node):
-    """Plays phases on the node ``ros_ik``.
+    """Client that runs phases on the node ``ros_ik``.
 
     Attributes:
-        recording: What was heard so far.
+        recording: Recording so far.
     """
 
     def __init__(
@@ -115,10 +115,10 @@ class DemoClient(Node):
 
         Args:
             robot: The robot.
-            uses_orientation: True if the orientation counts for arriving.
+            uses_orientation: True if the orientation must be reached too.
             ball_radius: Radius of the ball [m].
-            control_rate: Rate of the node [Hz]: the ball moves in its time, so that the delays of
-                a busy machine do not let it run into a robot that cannot know.
+            control_rate: Rate of the node [Hz]. The ball moves in the node's time, so that delays
+                of a busy machine do not let it hit the robot.
         """
         super().__init__('ros_ik_demo')
         self.recording = Recording()
@@ -130,7 +130,7 @@ class DemoClient(Node):
         self._joint_q = robot.home.copy()
         self._started: float | None = None
         self._last_text = ''
-        # When the last joint state was heard, by the monotonic clock [s].
+        # Time of the last joint state on the monotonic clock [s].
         self._heard = -math.inf
         self._still_states = self._still_statuses = 0
         self._executor = make_executor()
@@ -138,7 +138,7 @@ class DemoClient(Node):
         self._pose = self.create_publisher(PoseStamped, 'ros_ik/target_pose', 1)
         self._joints = self.create_publisher(JointState, 'ros_ik/target_joints', 1)
         self._ball_radius, self._period = ball_radius, 1.0 / control_rate
-        # Time of the ball, which the robot had for giving way [s].
+        # Time of the ball [s].
         self._ball_time = 0.0
         self._obstacles = self.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
         self._freeze = self.create_client(SetBool, 'mock_robot/freeze')
@@ -154,12 +154,12 @@ class DemoClient(Node):
     def wait_until_ready(
         self, timeout: float, fallen: Callable[[], str], say: Callable[[str], None]
     ) -> str:
-        """Wait until the node follows targets; return why not, '' on success.
+        """Wait until the node follows targets; return an error text, or ''.
 
         Args:
             timeout: Longest wait [s].
-            fallen: Returns which process ended, '' while all run.
-            say: Called with each new thing the node waits for.
+            fallen: Returns which process ended, or ''.
+            say: Called with each new missing input of the node.
         """
         give_up = time.monotonic() + timeout
         while time.monotonic() < give_up:
@@ -181,10 +181,10 @@ class DemoClient(Node):
     def play(self, phase: Phase) -> str:
         """Send the targets of a phase until its last target is reached or its time is over.
 
-        A robot that is to press something has the time that it needs to come to rest there.
+        A robot that presses against something gets the time that it needs to come to rest.
 
         Returns:
-            Why the phase cannot be judged, '' where it can.
+            The reason why the phase cannot be evaluated, or ''.
         """
         if self._started is None:
             self._started = time.monotonic()
@@ -194,7 +194,7 @@ class DemoClient(Node):
         self.recording.barriers.append(set())
         next_target, settled_since, sent = record.start, math.inf, 0
         self._ball_time = 0.0
-        # Messages of the phase before say nothing of this one.
+        # Discard messages of the previous phase.
         self._still_states = self._still_statuses = 0
         begun = time.monotonic()
         while (
@@ -221,7 +221,7 @@ class DemoClient(Node):
         return ''
 
     def settle(self, duration: float) -> None:
-        """Listen for a while [s]: the robot's last count of refusals is still to come."""
+        """Receive messages for a time [s], for the robot's last count of rejections."""
         give_up = time.monotonic() + duration
         while time.monotonic() < give_up:
             serve_one(self._executor, 0.02)
@@ -241,11 +241,11 @@ class DemoClient(Node):
         )  # fmt: skip
 
     def _is_deaf(self, since: float = -math.inf) -> bool:
-        """Return whether no joint state was heard of late, or none since a time [s]."""
+        """Return whether no recent joint state arrived, or none since a time [s]."""
         return self._heard < max(since, time.monotonic() - _FRESH)
 
     def _why_silent(self, when: str) -> str:
-        """Return what is known where no joint state is heard."""
+        """Return known causes of missing joint states."""
         status = self.recording.status
         return (
             f'no joint states were heard for {when}; publishers of joint_states: '
@@ -266,7 +266,7 @@ class DemoClient(Node):
         return elapsed >= phase.duration
 
     def _disturb(self, phase: Phase, elapsed: float) -> None:
-        """Move the ball, and hold the robot or let it go, as the phase has it."""
+        """Move the ball, and freeze or release the robot, as the phase requires."""
         if phase.ball is not None:
             part = self._ball_time / phase.duration
             index = min(int(part * len(phase.ball)), len(phase.ball) - 1)
@@ -282,7 +282,7 @@ class DemoClient(Node):
         if phase.frozen is not None:
             begin, end = phase.frozen
             if IkStatus.FOLLOWING_ERROR not in self.recording.codes[-1]:
-                # A busy machine may take longer until the node says so.
+                # On a busy machine, the node may report it later.
                 end = max(end, 0.5 * phase.duration)
             frozen = begin <= elapsed < end
             if frozen != self._frozen:
@@ -290,7 +290,7 @@ class DemoClient(Node):
                 self._frozen = frozen
 
     def _send(self, phase: Phase, elapsed: float, count: int) -> bool:
-        """Send one target; return whether it is the last one of the phase."""
+        """Send one target; return whether it is the last of the phase."""
         if phase.joints is not None:
             message = JointState(name=list(phase.joints), position=list(phase.joints.values()))
             self._joints.publish(message)
@@ -318,7 +318,7 @@ class DemoClient(Node):
         return bool(distance < _ARRIVED[0] and (angle < _ARRIVED[1] or not self._uses_orientation))
 
     def _on_state(self, message: JointState) -> None:
-        # Grippers and robots that the description does not have may be on the same topic.
+        # Joints of other robots or grippers may be on the same topic.
         named = dict(zip(message.name, message.position, strict=True))
         known = named.keys() & self._coord_of.keys()
         if not known:
@@ -348,7 +348,7 @@ class DemoClient(Node):
         self.recording.status = message
         is_delayed = message.code in _DELAYED
         if before is not None and not is_delayed:
-            # A machine that stands still for a moment must not let the ball leap.
+            # A delay of the machine must not make the ball jump.
             passed = self._period * (message.ticks - before.ticks)
             self._ball_time += min(max(passed, 0.0), _BALL_STRIDE)
         self._still_statuses = 0 if is_delayed else self._still_statuses + 1

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Scenario of the demo: targets that a robot can reach, and some that it must not follow.
+"""Scenario of the demo: reachable targets, and targets that the robot must not follow.
 
-Reachable targets are poses of configurations near home, tried beforehand with the same solver;
-the box is drawn around them, so that reaching fits inside and the barrier phase presses on a face.
+Reachable targets are poses of configurations near home, tested in advance with the same solver.
+The box encloses them, so that they are inside and the barrier phase presses on a face.
 """
 
 from __future__ import annotations
@@ -22,31 +22,34 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
 
 N_POSES = 3
-# Distance of random configurations from home [rad; m for sliding joints as part of their range].
+# Distance of random configurations from home [rad; for prismatic joints a fraction of their
+# range].
 _SPREAD = 0.35
-# Distance kept from the position limits while drawing, more than the node's own margin [rad or m].
+# Margin to the position limits of random configurations, more than the node's own [rad or m].
 _MARGIN = 0.05
 _DRAWS = 60
 # Distance of the box from every reachable target, in lengths of the chain.
 _CLEARANCE = 0.06
 CIRCLE_TIME = 3.0
-# Radius of the ball, and room to give way to it; where it starts, from where before the tool it is
-# slow, and how far it comes beyond the place where it touches the tool at rest [chain lengths].
+# Radius of the ball, and room to evade it; its start, the distance from the tool at which it slows
+# down, and its final penetration if the tool did not move [chain lengths].
 _BALL_RADIUS, _ROOM, _FAR, _SLOW, _PUSH = 0.07, 0.15, 0.25, 0.03, 0.03
 _BALL_TIME = 4.4
-# Configurations among which one is looked for in which the robot meets itself, and ways to them.
+# Number of configurations that are searched for a self-collision, and of points on the paths to
+# them.
 _FOLDS, _WAYS = 768, 12
 _FROZEN = 0.3, 1.3
-# Links that come nearer than this may hold each other back [m]: capsules hold their meshes.
+# Distance of links below which barriers may slow the robot [m], because capsules enclose the
+# meshes.
 _APART = 0.06
-# Longest time to reach a target or a rest [s]: 2 s do, unless the machine does much else.
+# Longest time to reach a target or rest [s]; 2 s suffice unless the machine is busy.
 PATIENCE = 20.0
 
 
 class Demand(enum.Enum):
-    """Demands of a phase beside staying inside box and limits."""
+    """Demands of a phase, in addition to box and limits."""
 
-    REACH = 'reach'  # the last target, and the phase ends when it is reached
+    REACH = 'reach'  # reach the last target; the phase ends then
     PRESS_BOX = 'press the box'
     PRESS_LIMIT = 'press a joint limit'
     GIVE_WAY = 'give way to the ball'
@@ -61,14 +64,14 @@ class Phase:
 
     Attributes:
         name: Short name.
-        expectation: What should happen, for the table.
-        duration: Longest duration [s]; a press lasts on until the robot rests.
+        expectation: Expected behaviour, for the table.
+        duration: Longest duration [s]; a press lasts until the robot is at rest.
         poses: Pose targets [n, 7], sent one after the other over the duration; one is repeated.
         joints: Joint targets [rad or m] by name instead of poses.
-        demand: What the robot must show.
-        nan_messages: True if poses full of NaN are mixed in.
-        ball: Where the ball is in the root link [m], [n, 3], over the duration, or None.
-        frozen: From when to when the robot stands still, as in a protective stop [s].
+        demand: Demand on the robot.
+        nan_messages: True to mix in poses full of NaN.
+        ball: Position of the ball in the root link [m], [n, 3], over the duration, or None.
+        frozen: Start and end of a freeze of the robot, as in a protective stop [s].
     """
 
     name: str
@@ -90,11 +93,11 @@ class Scenario:
         phases: The parts, in order.
         box_min: Lower corner of the box barrier [m], shape [3].
         box_max: Upper corner [m], shape [3].
-        uses_orientation: True if the chain has joints enough to control the orientation too.
+        uses_orientation: True if the chain has enough joints to control the orientation too.
         size: Length of the stretched chain [m].
         ball_radius: Radius of the ball [m].
-        clearance: Measures distances; None where no SRDF says which links touch by design, and
-            the run then has neither ball nor self-collision.
+        clearance: Distance measurement; None without an SRDF, and the run then has neither ball
+            nor self-collision.
     """
 
     phases: tuple[Phase, ...]
@@ -107,7 +110,7 @@ class Scenario:
 
 
 def make_scenario(robot: DemoRobot, seed: int) -> Scenario:
-    """Draw the run for one robot; the same seed gives the same run.
+    """Create the run for one robot; the same seed gives the same run.
 
     Args:
         robot: The robot.
@@ -129,7 +132,7 @@ def make_scenario(robot: DemoRobot, seed: int) -> Scenario:
     around = np.concatenate([poses[:, :3], circle[:, :3], start[None, :3]])
     if fold is not None:
         around = np.concatenate([around, fold[1]])
-    # Room to give way to the ball, which comes from outside.
+    # Room to evade the ball, which comes from outside.
     outward = _outward(robot, start)
     around = np.concatenate([around, start[None, :3] - _ROOM * size * outward])
     box_min, box_max = (
@@ -146,7 +149,8 @@ def make_scenario(robot: DemoRobot, seed: int) -> Scenario:
         for k, pose in enumerate(poses)
     ]
     followed = f'followed, radius {1e3 * radius:.0f} mm'
-    # Back by pose: straight through the box, where a way in joint space may run into a face.
+    # Back by a pose target, on a straight line inside the box; a joint-space path may touch a
+    # face.
     go_back = functools.partial(Phase, poses=start[None], demand=Demand.REACH)
     go_home = functools.partial(Phase, joints=home_joints, demand=Demand.REACH)
     special = []
@@ -205,7 +209,7 @@ def _outward(robot: DemoRobot, start: np.ndarray) -> np.ndarray:
 def _ball(
     robot: DemoRobot, clearance: Clearance, start: np.ndarray, outward: np.ndarray, size: float
 ) -> np.ndarray:
-    """Return the way of the ball [n, 3]: from outside slowly against the tool, and back."""
+    """Return the path of the ball [n, 3]: from outside slowly against the tool, and back."""
     ways = np.linspace(0.0, _FAR * size, 100)
     places = start[:3] + np.outer(ways, outward)
     distances = clearance.to_ball(np.tile(robot.home, (len(ways), 1)), places)
@@ -219,9 +223,9 @@ def _ball(
 def _fold(
     robot: DemoRobot, trial: Trial, clearance: Clearance
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return a configuration in which the robot meets itself, and places of the tip on the way.
+    """Return a configuration in self-collision, and tip positions on the path to it.
 
-    It is the one, of random positions of some joints, on the way to which that happens soonest.
+    Among random positions of some joints, it is the one with the earliest collision on the path.
 
     Returns:
         Coordinates [joint_coord_count] and places [n, 3]; None where none was found.
@@ -230,7 +234,7 @@ def _fold(
     dofs, home = robot.group.variable_dof, robot.home
     low, high = np.maximum(lower[dofs], -np.pi) + _MARGIN, np.minimum(upper[dofs], np.pi) - _MARGIN
     folded = np.zeros((0, len(home)))
-    # The fewer joints move, the less a robot slides along itself, far from where it met itself.
+    # With fewer moving joints, a robot slides less along itself after the contact.
     for moving in (3, len(dofs)):
         rng, ends = np.random.default_rng(0), np.tile(home, (_FOLDS, 1))
         drawn = rng.uniform(low, high, (_FOLDS, len(dofs)))
@@ -246,7 +250,7 @@ def _fold(
         way = home + parts[:, None] * (end - home)
         first = int(np.argmax(clearance.to_itself(way)[0] <= 0.0))
         times = np.abs(end - home)[robot.coords] / np.maximum(velocity[dofs], 1e-3)
-        # Joints that need less time may be there sooner.
+        # Faster joints may arrive earlier.
         soon = home.copy() + np.zeros_like(way)
         done = np.minimum(parts[:, None] * times.max() / np.maximum(times, 1e-3), 1.0)
         soon[:, robot.coords] += done * (end - home)[robot.coords]
@@ -315,7 +319,7 @@ def _circle(
 def _beyond_box(
     robot: DemoRobot, trial: Trial, box_min: np.ndarray, box_max: np.ndarray, size: float
 ) -> np.ndarray:
-    """Return a pose outside the box that lets the robot press on it."""
+    """Return a pose outside the box, so that the robot presses on it."""
     barrier = PositionBarrier(robot.tip, box_min, box_max, gain=5.0, safe_displacement_gain=0.0)
     for target in _targets_outside(robot, trial, box_min, box_max, size):
         joint_q, _ = trial.follow(robot.home, target, [barrier], steps=150)
@@ -329,7 +333,7 @@ def _beyond_box(
 def _targets_outside(
     robot: DemoRobot, trial: Trial, box_min: np.ndarray, box_max: np.ndarray, size: float
 ) -> list[np.ndarray]:
-    """Return poses outside the box: straight through each face, and some the chain can take."""
+    """Return poses outside the box: straight through each face, and some reachable ones."""
     start = trial.pose(robot.home)
     targets = []
     for axis in range(3):
@@ -357,7 +361,7 @@ def _reachable_limit(
     box_max: np.ndarray,
     clearance: Clearance | None,
 ) -> tuple[bool, str, float]:
-    """Return the joint that is soonest at a limit without leaving the box or folding up.
+    """Return the joint that reaches a limit first without leaving the box or folding.
 
     Returns:
         Whether it is stopped all the same, because every joint would do either or none has a

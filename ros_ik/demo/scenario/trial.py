@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Tries targets of the demo beforehand, with the solver alone and without time."""
+"""Test of the demo's targets in advance, with the solver alone."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from ros_ik.solvers import Task
 
 # The node's default distance from the position limits [rad or m].
 _NODE_MARGIN = 0.02
-# A trial counts as reached below this [m, rad]; a tenth of what the demo demands.
+# Tolerances of a trial [m, rad], a tenth of those of the demo.
 _TOLERANCE = (1e-4, 1e-3)
 _STEPS = 400
 
 
 class Trial:
-    """Trial of a target with the solver alone, without time."""
+    """Test of targets with the solver alone."""
 
     def __init__(self, robot: DemoRobot, *, uses_orientation: bool) -> None:
         """Build the solver for the chain of a robot."""
@@ -65,7 +65,7 @@ class Trial:
         barriers: Sequence[PositionBarrier],
         steps: int = _STEPS,
     ) -> tuple[np.ndarray, bool]:
-        """Go towards a pose; return the configuration at the end and whether it was reached."""
+        """Move towards a pose; return the final configuration and whether the pose was reached."""
         self._objective.set_target_pose(0, target)
         self._posture.set_target_positions(joint_q)
         for _ in range(steps):

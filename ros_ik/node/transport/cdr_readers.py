@@ -111,7 +111,7 @@ def _stamped_reader(
         stamp, frame_id = message.header.stamp, message.header.frame_id
         return StampedSample(frame_id, Stamp(stamp.sec, stamp.nanosec), numbers_of(message))
 
-    read.__doc__ = f"""Return what a serialized {kind.__name__} says.
+    read.__doc__ = f"""Return the content of a serialized {kind.__name__}.
 
     Raises:
         RuntimeError: It cannot be read.

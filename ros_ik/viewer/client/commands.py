@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Targets, velocities and obstacles of the page on their way to the node."""
+"""Publishers of the targets, velocities and obstacles of the page."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from ros_ik_interfaces.msg import ObstacleArray
 
 
 class Commands:
-    """Publishers of what people want; for the thread of ROS."""
+    """Publishers for the requests of users; for the ROS thread."""
 
     def __init__(self, node: Node, name: str) -> None:
-        """Publish to the node of a name."""
+        """Create publishers to the node with a given name."""
         self._node, self._name = node, name
         self._targets: dict[str, Publisher] = {}
         self._twists: dict[str, Publisher] = {}
@@ -33,10 +33,10 @@ class Commands:
         self._obstacles = node.create_publisher(ObstacleArray, f'{name}/obstacles', LATCHED)
 
     def follow_task(self, task: str) -> None:
-        """Publish targets of a task.
+        """Advertise the targets of a task.
 
         Raises:
-            ValueError: A name that no topic can have.
+            ValueError: The name is not valid in a topic.
         """
         self._targets[task] = self._node.create_publisher(
             PoseStamped, f'{self._name}/{task}/target_pose', 1

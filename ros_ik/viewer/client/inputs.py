@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Topics that the viewer listens to, read once a picture.
+"""Topics of the shown node, read once per update.
 
-The node publishes some of them with each tick. Messages that no picture shows are overwritten in
-DDS, where they cost this process next to nothing: the processors are the node's.
+The node publishes some of them in each tick. Messages between two updates are overwritten in DDS,
+where they take almost no processor time from the node.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ from ros_ik.viewer.robot.robot_state import RobotState
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import ObstacleArray
 
-# A node that has said nothing for so long is not there [s].
+# Time without a status after which the node is considered absent [s].
 SILENCE = 2.0
 _NEWEST = QoSProfile(depth=1)
-# Joint states may come in parts, from as many publishers.
+# Joint states may come from several publishers.
 _JOINTS = QoSProfile(depth=8, reliability=ReliabilityPolicy.BEST_EFFORT)
-# Whoever compares them with what he sent needs the answer to each of his messages.
+# Depth for topics whose messages are compared with sent ones one by one.
 _LISTS = QoSProfile(depth=20, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 _TARGETS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class Inputs:
-    """The newest messages; for the thread of ROS.
+    """Newest messages; for the ROS thread.
 
     Attributes:
-        robot: Takes measured and commanded joints, None before there is one.
+        robot: Robot that receives measured and commanded joints, or None.
         velocities: Measured velocities by joint [rad/s or m/s].
         poses: Measured pose of the frame by task.
-        targets: Targets by task that came since :meth:`take_targets`, whoever published them.
-        markers: The newest markers, None where there are none or after they were taken.
-        obstacles: Lists of obstacles of the node since the last look, the oldest first, each with
-            the identity of its publisher.
+        targets: Targets by task since :meth:`take_targets`, from any publisher.
+        markers: Newest markers, or None if none arrived since the last look.
+        obstacles: Lists of obstacles since the last look, the oldest first, each with its
+            publisher.
     """
 
     def __init__(self, node: Node, name: str) -> None:
-        """Listen to the node of a name."""
+        """Subscribe to the node with a given name."""
         self._node, self._name = node, name
         self.robot: RobotState | None = None
         self.velocities: dict[str, float] = {}
@@ -78,10 +78,10 @@ class Inputs:
         )
 
     def follow_task(self, task: str) -> None:
-        """Listen to the pose of a task's frame and to its targets.
+        """Subscribe to the pose of a task's frame and to its targets.
 
         Raises:
-            ValueError: A name that no topic can have.
+            ValueError: The name is not valid in a topic.
         """
         poses, targets = (
             functools.partial(kept.__setitem__, task) for kept in (self.poses, self.targets)
@@ -90,7 +90,7 @@ class Inputs:
         self._listen(PoseStamped, f'{self._name}/{task}/target_pose', targets, _TARGETS)
 
     def listen_to_markers(self, is_wanted: bool) -> None:
-        """Listen to the markers or not: the node draws them only for those who listen."""
+        """Subscribe to the markers or unsubscribe; the node draws them only for subscribers."""
         if is_wanted and self._marker_stream is None:
             self._marker_stream = self._listen(
                 MarkerArray, f'{self._name}/markers', self._on_markers, _NEWEST
@@ -101,17 +101,17 @@ class Inputs:
             self._marker_stream = self.markers = None
 
     def read(self) -> None:
-        """Take what has come."""
+        """Read new messages."""
         now = time.monotonic()
         for stream in tuple(self._streams):
             stream.read(now)
 
     def status(self) -> IkStatus | None:
-        """Return the newest status, None where nothing has been heard for a while."""
+        """Return the newest status, or None without a recent one."""
         return self._status if time.monotonic() - self._status_time < SILENCE else None
 
     def take_targets(self) -> dict[str, PoseStamped]:
-        """Return the targets that came since the last call, by task."""
+        """Return the targets since the last call, by task."""
         taken = dict(self.targets)
         self.targets.clear()
         return taken
@@ -130,12 +130,12 @@ class Inputs:
         self.obstacles.append((message, self._publisher_of(self._lists)))
 
     def _publisher_of(self, stream: Stream) -> bytes:
-        """Return the identity of who published the message that a stream passes on."""
+        """Return the identity of the publisher of a stream's last message."""
         gid = stream.info.get('publisher_gid')
         if gid is not None:
             return bytes(gid['data'])
-        # Before ROS 2 Jazzy only the graph says it, and may know of a node later than its messages
-        # come.
+        # Before ROS 2 Jazzy only the graph has it, and may discover a node after its first
+        # messages.
         known = self._node.get_publishers_info_by_topic(stream.topic)
         return b''.join(sorted(bytes(info.endpoint_gid) for info in known))
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the shown node, over its parameter services; nothing here waits for an answer."""
+"""Parameters of the shown node, read and set asynchronously."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from rclpy.parameter import parameter_value_to_python
 from rclpy.parameter_client import AsyncParameterClient
 import yaml
 
-# A request that has not been answered after this time is made again [s].
+# Time without an answer after which a request is repeated [s].
 _PATIENCE = 2.0
 
 
 class NodeParameters:
-    """Names, descriptors and values of the parameters of one node; for the thread of ROS.
+    """Names, descriptors and values of the parameters of one node; for the ROS thread.
 
     Attributes:
-        names: Every parameter of the node, empty until it answers.
-        descriptors: Descriptors by name, of those that were asked for.
-        values: Values by name, of those that were asked for, kept up to date.
-        answer: What became of the last change, '' before the first.
+        names: Names of all parameters, empty before the first answer.
+        descriptors: Requested descriptors, by name.
+        values: Requested values by name, kept up to date.
+        answer: Result of the last change, '' before the first.
     """
 
     def __init__(self, node: Node, name: str) -> None:
-        """Prepare requests to the node of a name, relative to the namespace of ``node``."""
+        """Create clients to the node with a given name, relative to the namespace of ``node``."""
         self._client = AsyncParameterClient(node, name)
         self._full_name = node.resolve_topic_name(name)
         self._asked: dict[str, float] = {}
@@ -46,16 +46,16 @@ class NodeParameters:
 
     @property
     def sections(self) -> tuple[str, ...]:
-        """The sections of the parameters: what stands before the last dot of a name."""
+        """Sections of the parameters: the part before the last dot of a name."""
         return tuple(sorted({section_of(name) for name in self.names}))
 
     def list(self) -> None:
-        """Ask for the names, if they are not known."""
+        """Request the names, if unknown."""
         if not self.names:
             self._ask('list', lambda: self._client.list_parameters(), self._on_list)
 
     def read(self, names: Sequence[str]) -> None:
-        """Ask for descriptors and values of those that are not known."""
+        """Request descriptors and values, if unknown."""
         unknown = [name for name in names if name not in self.values]
         if unknown:
             key = ' '.join(unknown)
@@ -63,7 +63,7 @@ class NodeParameters:
             self._ask(f'describe {key}', describe, functools.partial(self._on_describe, unknown))
 
     def change(self, name: str, value: Any) -> None:
-        """Ask for a value; :attr:`answer` says what became of it.
+        """Request a new value; :attr:`answer` gives the result.
 
         Args:
             name: A parameter whose descriptor is known.
@@ -80,16 +80,16 @@ class NodeParameters:
         self._ask(name, send, functools.partial(self._on_set, name))
 
     def take_refused(self) -> set[str]:
-        """Return the parameters whose changes were refused since the last call."""
+        """Return the parameters whose changes were rejected since the last call."""
         refused, self._refused = self._refused, set()
         return refused
 
     def forget(self) -> None:
-        """Forget everything, for a node that is there again."""
+        """Forget everything, after a restart of the node."""
         self.names, self.descriptors, self.values, self._asked = (), {}, {}, {}
 
     def _converted(self, name: str, value: Any) -> Any:
-        """Return a value in the type that the parameter has now."""
+        """Return a value in the current type of the parameter."""
         before = self.values[name]
         if isinstance(value, str) and not isinstance(before, str):
             value = yaml.safe_load(value)
@@ -101,7 +101,7 @@ class NodeParameters:
         return float(value) if is_real else value
 
     def _ask(self, key: str, send: Callable[[], Any], then: Callable[[Any], None]) -> None:
-        """Send a request, unless one with this key is on its way."""
+        """Send a request, unless one with this key is pending."""
         now = time.monotonic()
         if now - self._asked.get(key, -_PATIENCE) < _PATIENCE or not self._is_ready():
             return
@@ -139,7 +139,7 @@ class NodeParameters:
             self._refused.add(name)
 
     def _on_event(self, event: ParameterEvent) -> None:
-        """Take over what anybody has changed."""
+        """Process changes by any node."""
         if event.node == self._full_name:
             for parameter in event.changed_parameters:
                 if parameter.name in self.values:
@@ -147,5 +147,5 @@ class NodeParameters:
 
 
 def section_of(name: str) -> str:
-    """Return the section of a parameter: what stands before the last dot, or 'general'."""
+    """Return the section of a parameter: the part before the last dot, or 'general'."""
     return name.rpartition('.')[0] or 'general'

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Services of the node behind the buttons of the page."""
+"""Calls of the node's services for the buttons of the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from std_srvs.srv import Trigger
 
 from ros_ik_interfaces.srv import SetMode
 
-# Kinds of commands by their names on the page.
+# Modes by their names on the page.
 MODES = {
     'auto': SetMode.Request.AUTO,
     'pose': SetMode.Request.POSE,
@@ -23,7 +23,7 @@ MODES = {
     'joint': SetMode.Request.JOINT,
     'hold': SetMode.Request.HOLD,
 }
-# A service that has not answered after this may be asked again [s].
+# Time without an answer after which a service may be called again [s].
 _PATIENCE = 2.0
 _SERVICES: dict[str, tuple[Any, str, Any]] = {
     'stop': (Trigger, 'stop', Trigger.Request()),
@@ -35,10 +35,10 @@ _SERVICES: dict[str, tuple[Any, str, Any]] = {
 
 
 class ServiceCalls:
-    """Calls that nothing waits for; for the thread of ROS.
+    """Asynchronous service calls; for the ROS thread.
 
     Attributes:
-        answer: What the node answered last, '' before.
+        answer: Last answer of the node, or ''.
     """
 
     def __init__(self, node: Node, name: str) -> None:

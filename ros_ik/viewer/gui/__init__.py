@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Panels of the page: inputs, plots, status, and the requests of those who look."""
+"""Panels of the page: inputs, plots, status, and the requests of users."""

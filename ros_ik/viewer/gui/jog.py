@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Sliders for joint targets, and buttons that mean a velocity while they are held."""
+"""Sliders for joint targets, and buttons for velocities while held."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 import viser
 
-# A slider that nobody moves follows its joint in steps of this [rad or m].
+# Step in which an unused slider follows its joint [rad or m].
 _STILL = 1e-3
-# A joint target has arrived where every joint is as near as this [rad or m].
+# Tolerance at which a joint target has been reached [rad or m].
 _ARRIVED = 2e-3
-# A button that was not heard of for so long is held no longer [s]; while it is, so often [Hz].
+# Time without an event after which a button is released [s], and rate of events while it is held
+# [Hz].
 _HELD_TIME, _HOLD_RATE = 0.25, 20.0
 _AXES = ('x', 'y', 'z', 'about x', 'about y', 'about z')
-# Keys of the velocities along each axis, there and back; with Shift they turn about it.
+# Keys for velocities along each axis, forward and back; with Shift, about the axis.
 _KEYS: tuple[tuple[Any, Any], ...] = (('I', 'K'), ('J', 'L'), ('U', 'M'))
 # Range of sliders of joints without limits [rad or m].
 _UNBOUNDED = np.pi
@@ -31,7 +32,7 @@ class Jog:
     """The controls; any thread may call it."""
 
     def __init__(self, server: viser.ViserServer) -> None:
-        """Add those that need no robot."""
+        """Add the controls that do not depend on the robot."""
         self._server, self._lock = server, threading.RLock()
         self._sliders: dict[str, viser.GuiSliderHandle[float]] = {}
         self._goal: dict[str, float] = {}
@@ -49,7 +50,7 @@ class Jog:
                     button = gui.add_button(f'{mark} {axis}', hint='moves while it is held')
                     push = functools.partial(self._on_hold, row, sign)
                     button.on_hold(callback_hz=_HOLD_RATE)(push)
-                    # A key that is held comes again and again, as in a text.
+                    # A held key repeats.
                     gui.add_command(
                         f'velocity {mark} {axis}',
                         hotkey=_KEYS[row % 3][sign < 0.0],
@@ -59,12 +60,12 @@ class Jog:
     def offer(
         self, tasks: Sequence[str], names: Sequence[str], lower: np.ndarray, upper: np.ndarray
     ) -> None:
-        """Offer tasks for velocities and joints for targets.
+        """Show tasks for velocities and joints for targets.
 
         Args:
             tasks: Names of the frame tasks.
             names: The commanded joints.
-            lower: Their lower limits [rad or m], one each; without one not finite.
+            lower: Lower limits [rad or m], not finite if there is none.
             upper: Their upper limits.
         """
         with self._lock:
@@ -87,7 +88,7 @@ class Jog:
                     self._sliders[name] = slider
 
     def follow(self, positions: Mapping[str, float]) -> None:
-        """Let the sliders follow the measured joints, and end a target that has arrived.
+        """Update the sliders from the measured joints, and end a target that is reached.
 
         Args:
             positions: rad or m by joint.
@@ -103,7 +104,7 @@ class Jog:
                     slider.value = float(np.clip(positions[name], slider.min, slider.max))  # type: ignore[misc]
 
     def set_goal(self, name: str, position: float, client: int | None = None) -> None:
-        """Want a joint at a position [rad or m], and those that have none where they are."""
+        """Set a target of a joint [rad or m]; other joints without one keep their positions."""
         with self._lock:
             if not self._goal:
                 self._goal = {joint: slider.value for joint, slider in self._sliders.items()}
@@ -111,17 +112,17 @@ class Jog:
                 self._goal[name], self._goal_client = position, client
 
     def push(self, row: int, sign: float) -> None:
-        """Want a velocity for a moment: along or about axis x, y, z, in rows 0 to 5."""
+        """Request a velocity for a moment: along or about axis x, y, z, in rows 0 to 5."""
         with self._lock:
             self._twist = np.zeros(6)
             self._twist[row] = sign * (self._speed.value if row < 3 else self._turn.value)
             self._twist_time = time.monotonic()
 
     def release(self, client: int | None = None) -> None:
-        """Want nothing any more.
+        """Withdraw targets and velocities.
 
         Args:
-            client: The browser that has gone; None for everything whoever wanted it.
+            client: The disconnected browser; None for all.
         """
         with self._lock:
             if client is None or client == self._goal_client:
@@ -130,20 +131,20 @@ class Jog:
                 self._twist_time = -_HELD_TIME
 
     def goal(self) -> dict[str, float]:
-        """Return the joint target [rad or m], empty for none."""
+        """Return the joint target [rad or m], or an empty dict."""
         with self._lock:
             return dict(self._goal)
 
     def twist(self) -> tuple[str, np.ndarray | None]:
-        """Return a task and the velocity wanted now [6], m/s and rad/s; None if there is none."""
+        """Return a task and its current velocity [6], m/s and rad/s, or None."""
         with self._lock:
             if time.monotonic() - self._twist_time > _HELD_TIME or not self._task.value:
                 return '', None
             return self._task.value, self._twist
 
-    # Coroutines run in the order of events, in the one thread that hears the browsers.
+    # Coroutines run in the order of events, in the thread of the browser connections.
     async def _on_slide(self, name: str, event: viser.GuiEvent) -> None:
-        # Without a browser it is the viewer that moved the slider.
+        # Without a client, the viewer itself moved the slider.
         if event.client is not None:
             self.set_goal(name, float(event.target.value), event.client.client_id)
 

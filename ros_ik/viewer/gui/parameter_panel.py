@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs for the dynamic parameters of the node, one section of them at a time."""
+"""Inputs for the dynamic parameters of the node, one section at a time."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ import yaml
 from ros_ik.viewer.gui.requests import Requests
 
 NOTHING = '-'
-# A range that is no longer than this gets a slider, with so many steps; others get a number.
+# Longest range with a slider, and its number of steps; longer ranges have a number input.
 _LONGEST_SLIDER, _STEPS = 10.0, 200
-# Bounds beyond this are none.
+# Bounds beyond this are ignored.
 _UNBOUNDED = 1e9
-# A permitted value of a string, as the node describes it.
+# Pattern of a permitted string in a description of the node.
 _CHOICE = re.compile(r"'([^']*)'")
 
 _NONE = '<div style="margin:4px 8px"><i>Nothing here may change while the node runs.</i></div>'
@@ -33,7 +33,7 @@ class ParameterPanel:
     """The inputs; changes become requests named ``parameter <name>``."""
 
     def __init__(self, server: viser.ViserServer, requests: Requests) -> None:
-        """Add the choice of a section into the container at hand."""
+        """Add the selection of a section to the current container."""
         self._gui, self._requests = server.gui, requests
         self._section = self._gui.add_dropdown(
             'section', (NOTHING,), initial_value=NOTHING, hint='Parameters that may change now.'
@@ -45,28 +45,28 @@ class ParameterPanel:
 
     @property
     def section(self) -> str:
-        """The section that is chosen, :data:`NOTHING` for none."""
+        """The selected section, or :data:`NOTHING`."""
         return str(self._section.value)
 
     @property
     def sections(self) -> tuple[str, ...]:
-        """The sections to choose from."""
+        """The available sections."""
         return tuple(self._section.options)
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The parameters that have an input now."""
+        """The parameters that have an input."""
         return tuple(self._inputs)
 
     def choose(self, section: str) -> None:
-        """Choose a section."""
+        """Select a section."""
         self._section.value = section  # type: ignore[misc]
 
     def offer(self, sections: Sequence[str]) -> None:
-        """Offer sections to choose from."""
+        """Set the available sections."""
         options = (NOTHING, *sections)
         if options != self._section.options:
-            # The library chooses the first one where the present one is missing.
+            # viser selects the first section if the current one is missing.
             self._section.options = options
 
     def show(
@@ -75,12 +75,12 @@ class ParameterPanel:
         descriptors: Mapping[str, ParameterDescriptor],
         refused: Collection[str] = (),
     ) -> None:
-        """Show inputs for parameters in the place of those before.
+        """Replace the inputs by those of some parameters.
 
         Args:
             values: Their values by name.
             descriptors: Their descriptors by name.
-            refused: Those whose input has another value, which was refused.
+            refused: Parameters whose input shows a rejected value.
         """
         note = '' if values or self.section == NOTHING else _NONE
         if note != self._note.content:
@@ -101,7 +101,7 @@ class ParameterPanel:
                 shown.value = _as_text(value) if isinstance(shown.value, str) else value
 
     def _add(self, name: str, value: Any, descriptor: ParameterDescriptor) -> Any:
-        """Return an input of the kind that fits a parameter."""
+        """Return an input that fits the type of a parameter."""
         label, hint = name.rpartition('.')[2], descriptor.description
         low, high = _bounds(descriptor)
         if isinstance(value, bool):
@@ -122,9 +122,9 @@ class ParameterPanel:
         made.on_update(functools.partial(self._on_change, name))
         return made
 
-    # A coroutine runs in the order of events, in the one thread that hears the browsers.
+    # Coroutines run in the order of events, in the thread of the browser connections.
     async def _on_change(self, name: str, event: viser.GuiEvent) -> None:
-        # Without a browser it is the viewer that shows a value.
+        # Without a client, the viewer itself set the value.
         if event.client is not None:
             self._requests.ask(f'parameter {name}', event.target.value)
 
@@ -137,7 +137,7 @@ def _as_text(value: Any) -> str:
 
 
 def _bounds(descriptor: ParameterDescriptor) -> tuple[float | None, float | None]:
-    """Return the least and the largest number, or None."""
+    """Return the smallest and the largest value, or None."""
     ranges = [*descriptor.floating_point_range, *descriptor.integer_range]
     if not ranges:
         return None, None

@@ -21,12 +21,12 @@ from ros_ik.viewer.robot.palette import SKY
 from ros_ik.viewer.robot.palette import VERMILLION
 
 _COLORS: tuple[Color, ...] = (BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE)
-# A robot with more joints than this has the first ones plotted.
+# Maximum number of plotted joints.
 _MOST_JOINTS = 12
-# Samples that are kept: 20 s at five a second.
+# Number of samples: 20 s at 5 Hz.
 _SAMPLES = 100
 _HEIGHT = 150
-# Plots of more curves have no legend: it would be longer than they are.
+# Maximum number of curves with a legend.
 _MOST_LEGENDS = 9
 
 POSITIONS = 'positions: 0 lower, 1 upper limit'
@@ -35,7 +35,7 @@ TASKS = 'errors of tasks [mm, degrees]'
 FOLLOWING = 'largest following error [mrad, mm]'
 TICKS = 'ticks [ms]'
 
-# Plots of parts of limits show the limits.
+# Plots relative to limits show the limits.
 _RANGES = {
     POSITIONS: {'y': uplot.Scale(auto=False, range=(-0.05, 1.05))},
     VELOCITIES: {'y': uplot.Scale(auto=False, range=(-1.1, 1.1))},
@@ -43,10 +43,10 @@ _RANGES = {
 
 
 class Plots:
-    """The plots; for the thread that serves ROS."""
+    """Plots; for the ROS thread."""
 
     def __init__(self, server: viser.ViserServer) -> None:
-        """Add the controls into the container at hand."""
+        """Add the controls to the current container."""
         self._gui = server.gui
         self.is_wanted = self._gui.add_checkbox(
             'plots', False, hint='Each plot is sent anew five times a second.'
@@ -58,7 +58,7 @@ class Plots:
         self._samples: dict[str, collections.deque[np.ndarray]] = {}
 
     def add(self, now: float, curves: Mapping[str, Mapping[str, float]]) -> None:
-        """Add a sample to each plot and send them, if they are wanted.
+        """Add a sample to each plot, and send the plots if they are shown.
 
         Args:
             now: Time on a steady clock [s].
@@ -142,5 +142,5 @@ def joint_curves(
     return ranges, speeds
 
 
-# Limits from here on are none [rad or m, rad/s or m/s].
+# Limits beyond this are ignored [rad or m, rad/s or m/s].
 _UNBOUNDED = 1e3

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Switches for what is drawn on the page."""
+"""Switches of drawn elements on the page."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ class ShowControls:
 
     Attributes:
         ghost: True if the commanded robot is drawn.
-        targets: True if targets can be taken hold of.
+        targets: True if targets have gizmos.
         trails: True if frames and targets leave trails.
-        workspace: True if the boxes are drawn in which frames have to stay.
+        workspace: True if the boxes for frames are drawn.
         pairs: True if the closest pairs are drawn.
         shapes: True if the collision shapes are drawn.
     """
 
     def __init__(self, server: viser.ViserServer) -> None:
-        """Add the switches into the container at hand."""
+        """Add the switches to the current container."""
         gui = server.gui
         with gui.add_folder('Show', expand_by_default=False):
             self.ghost = gui.add_checkbox(

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The status of the node in words, for the page."""
+"""The status of the node as text for the page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def status_html(status: IkStatus | None, node: str) -> str:
     """Return the status as HTML.
 
     Args:
-        status: The newest one, None where nothing has been heard for a while.
+        status: The newest status, or None without a recent one.
         node: Name of the node.
     """
     if status is None:

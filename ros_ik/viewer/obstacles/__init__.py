@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Obstacles of the node, shown and changed on the page."""
+"""Obstacles of the node, shown and edited on the page."""

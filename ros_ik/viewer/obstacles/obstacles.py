@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Obstacles on the page: all that the node has; people add, drag, resize and remove them."""
+"""Obstacles on the page: users add, drag, resize and remove those of the node."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ros_ik.viewer.scene.robot_view import place
 from ros_ik.viewer.scene.robot_view import pose_of
 from ros_ik_interfaces.msg import ObstacleArray
 
-# More than this from one page is a mistake.
+# Maximum number of obstacles from one page.
 _MOST = 20
 _START_SIZE = (0.2, 0.2, 0.2)
 _LEAST_SIZE, _MOST_SIZE = 0.01, 5.0
@@ -36,11 +36,11 @@ class _Drawing:
     """Drawing of one obstacle.
 
     Attributes:
-        obstacle: The obstacle as it is drawn.
-        is_own: True if it has the colour of those that this page changed last.
+        obstacle: The drawn obstacle.
+        is_own: True if it has the colour of obstacles last changed by this page.
         has_gizmo: True if it can be dragged.
-        path: Where it is in the scene: a number, for names may be anything.
-        root: Its gizmo, or a frame.
+        path: Path in the scene: a number, because names may contain any characters.
+        root: Its gizmo or frame.
     """
 
     obstacle: PlacedObstacle
@@ -51,7 +51,7 @@ class _Drawing:
 
 
 class Obstacles:
-    """The obstacles of one page, and its controls for them; any thread may call it."""
+    """Obstacles of one page, and their controls; any thread may call it."""
 
     def __init__(self, server: viser.ViserServer) -> None:
         """Add the controls."""
@@ -59,9 +59,9 @@ class Obstacles:
         self._shared = SharedObstacles()
         self._drawings: dict[str, _Drawing] = {}
         self._numbers = itertools.count()
-        # The obstacle whose size is shown: people type there while it is drawn.
+        # The obstacle whose size is shown; users may be typing while it is drawn.
         self._sized: PlacedObstacle | None = None
-        # Two viewers that have not heard of each other must not choose the same names.
+        # Random, so that two viewers do not choose the same names.
         self._token = secrets.token_hex(2)
         self.start = np.array([0.5, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0])
         gui = server.gui
@@ -79,7 +79,7 @@ class Obstacles:
             )
             remove = gui.add_button('Remove')
 
-        # Coroutines run in the order of events, in the one thread that hears the browsers.
+        # Coroutines run in the order of events, in the thread of the browser connections.
         async def on_add(event: object) -> None:
             self.add(shape.value)
 
@@ -101,18 +101,18 @@ class Obstacles:
 
     @property
     def placed(self) -> dict[str, PlacedObstacle]:
-        """The obstacles on the page by name, whoever made them."""
+        """All obstacles by name."""
         with self._lock:
             return dict(self._shared.placed)
 
     @property
     def own(self) -> set[str]:
-        """The names of those that this page changed last."""
+        """Names of the obstacles last changed by this page."""
         with self._lock:
             return set(self._shared.own)
 
     def add(self, shape: str) -> str:
-        """Add an obstacle and select it; return its name, '' where there are too many."""
+        """Add an obstacle and select it; return its name, or '' if there are too many."""
         with self._lock:
             if len(self._shared.own) >= _MOST:
                 return ''
@@ -127,10 +127,10 @@ class Obstacles:
         self._change(name, lambda obstacle: dataclasses.replace(obstacle, pose=pose))
 
     def resize(self, name: str, size: tuple[float, float, float]) -> None:
-        """Give an obstacle another size along its axes [m]."""
+        """Set the size of an obstacle along its axes [m]."""
 
         def resized(obstacle: PlacedObstacle) -> PlacedObstacle:
-            # Others may send larger ones than the controls can show.
+            # Other nodes may send larger ones than the controls can show.
             sizes = [
                 before if after == shown else min(max(float(after), _LEAST_SIZE), _MOST_SIZE)
                 for before, shown, after in zip(
@@ -156,22 +156,22 @@ class Obstacles:
         link_pose: Callable[[str], np.ndarray | None],
         is_other_node: bool,
     ) -> None:
-        """Take over what the node says that there is, as SharedObstacles does."""
+        """Process the obstacles of the node, see SharedObstacles."""
         with self._lock:
             self._shared.hear(message, link_pose, is_other_node)
 
     def agree(self) -> None:
-        """Draw what there is."""
+        """Draw the current obstacles."""
         with self._lock:
             self._shared.agree()
             self._update()
 
     def take_message(self, from_world: np.ndarray, frame: str) -> ObstacleArray | None:
-        """Return what has changed here since the last call, or None.
+        """Return the changes made here since the last call, or None.
 
         Args:
             from_world: Pose of the world in the frame [7].
-            frame: Link in which poses are given.
+            frame: Link in whose frame poses are given.
         """
         with self._lock:
             return self._shared.take_message(from_world, frame)
@@ -183,9 +183,9 @@ class Obstacles:
                 self._update()
 
     def _update(self, selected: str | None = None) -> None:
-        """List and draw what there is; select one of them where it is named."""
+        """List and draw the obstacles; select one if named."""
         placed = self._shared.placed
-        # None is selected unless somebody does: what is selected has a gizmo.
+        # Only users select obstacles, because a selected one has a gizmo.
         options = '', *placed
         if options != self._selected.options:
             self._selected.options = options
@@ -202,7 +202,7 @@ class Obstacles:
             self._draw(name, obstacle, is_own, has_gizmo=is_own or name == chosen)
 
     def _draw(self, name: str, obstacle: PlacedObstacle, is_own: bool, has_gizmo: bool) -> None:
-        """Draw one obstacle, as far as it is not drawn like that."""
+        """Draw one obstacle, if its drawing has changed."""
         drawn = self._drawings.get(name)
         if drawn is not None and drawn.has_gizmo != has_gizmo:
             self._drawings.pop(name).root.remove()
@@ -246,7 +246,7 @@ class Obstacles:
             if drawn is None or drawn.root is not event.target:
                 return
             pose = pose_of(event.target)
-            # The browsers have it there already.
+            # The browsers already show it there.
             drawn.obstacle = dataclasses.replace(drawn.obstacle, pose=pose)
             self._change(name, lambda obstacle: dataclasses.replace(obstacle, pose=pose))
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""One obstacle as the page has it, to and from ros_ik_interfaces/Obstacle."""
+"""One obstacle on the page, and its conversion to ros_ik_interfaces/Obstacle."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SHAPES = {
     'cylinder': Obstacle.CYLINDER,
     'capsule': Obstacle.CAPSULE,
 }
-# Others can only send this one; it has no size.
+# Shape that only other nodes can send; it has no size.
 HALF_SPACE = 'half space'
 _TYPES = {**SHAPES, HALF_SPACE: Obstacle.HALF_SPACE}
 _NAMES = {number: name for name, number in _TYPES.items()}
 _LEAST_STRAIGHT = 1e-3
-# A half-space is drawn as a plate below its face [m].
+# Size of the plate that shows a half-space [m].
 _PLATE = (4.0, 4.0, 0.01)
-# Rounding on the way to the node and back [m, and the same number for quaternions].
+# Rounding error of a round trip to the node [m, and the same number for quaternions].
 _SAME = 1e-6
 
 
@@ -38,7 +38,7 @@ class PlacedObstacle:
 
     Attributes:
         shape: One of ``SHAPES``, or ``HALF_SPACE``.
-        size: Size along its axes [m]; what is round has the first for its diameter.
+        size: Size along its axes [m]; the first is the diameter of round shapes.
         pose: Pose in the world [7].
     """
 
@@ -48,7 +48,7 @@ class PlacedObstacle:
 
     @classmethod
     def from_message(cls, entry: Obstacle, frame_pose: np.ndarray) -> PlacedObstacle | None:
-        """Return the obstacle of a message, None for a shape that this viewer does not know.
+        """Return the obstacle of a message, or None for an unknown shape.
 
         Args:
             entry: The message.
@@ -70,12 +70,12 @@ class PlacedObstacle:
         return cls(shape, (x, y, z), pose)
 
     def message(self, name: str, from_world: np.ndarray, frame: str) -> Obstacle:
-        """Return the addition that asks for it.
+        """Return an ADD message for it.
 
         Args:
             name: Its name.
             from_world: Pose of the world in the frame [7].
-            frame: Link in which poses are given.
+            frame: Link in whose frame poses are given.
         """
         kind, sizes = _TYPES[self.shape], self.dimensions()
         entry = Obstacle(id=name, operation=Obstacle.ADD, type=kind, dimensions=sizes)
@@ -97,7 +97,7 @@ class PlacedObstacle:
         return []
 
     def is_like(self, other: PlacedObstacle) -> bool:
-        """Return whether another one is the same but for rounding."""
+        """Return whether another obstacle is equal up to rounding errors."""
         if self.shape != other.shape:
             return False
         turn = self.pose[3:] * np.sign(self.pose[3:] @ other.pose[3:])
@@ -108,7 +108,7 @@ class PlacedObstacle:
         return bool(np.abs(np.subtract(here, there)).max() <= _SAME)
 
     def mesh(self) -> trimesh.Trimesh:
-        """Return what is drawn of it, about its origin."""
+        """Return its mesh about its origin."""
         sizes = self.dimensions()
         if self.shape == 'box':
             return trimesh.creation.box(extents=sizes)

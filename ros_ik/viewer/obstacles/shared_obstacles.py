@@ -1,10 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The obstacles of the node, and which of them this page has changed last.
+"""Obstacles of the node, merged with recent changes of this page.
 
-The node says what there is, and that counts. Only what was changed here a moment ago waits for the
-node to have heard of it: what the node says meanwhile may be older, and a hand that drags an
-obstacle would fight it. Something that was never sent from here is of somebody else, and newer.
+The list of the node is authoritative. Only obstacles changed here recently keep their local state
+until the node has processed the change, because its messages may be older; otherwise an obstacle
+would jump back while it is dragged. A state that was never sent from here is a newer change by
+someone else.
 """
 
 from __future__ import annotations
@@ -20,23 +21,23 @@ from ros_ik.viewer.obstacles.placed_obstacle import PlacedObstacle
 from ros_ik_interfaces.msg import Obstacle
 from ros_ik_interfaces.msg import ObstacleArray
 
-# What the node says within this time after a change here may be older than that [s].
+# Time after a local change within which messages of the node may be older than it [s].
 _HOLD = 1.0
-# Versions of one obstacle on the way to the node; it answers the newer ones in order.
+# Maximum number of unanswered versions of one obstacle; the node answers in order.
 _MOST_SENT = 100
-# Removals that are repeated until the node has heard of them; more than a page can have.
+# Maximum number of unanswered removals; more than a page can have obstacles.
 _MOST_REMOVALS = 100
 
 
 @dataclasses.dataclass(eq=False)
 class _Change:
-    """Change made here that the node may not have heard of; None is no obstacle.
+    """A local change that the node may not have processed; None means no obstacle.
 
     Attributes:
-        since: When it was changed last [s].
-        answered: What the node has said of it before, or answered last.
-        sent: What was sent since then.
-        asked: When it was sent once more without a change [s].
+        since: Time of the last change [s].
+        answered: Last state reported by the node, before the change or as an answer.
+        sent: Versions sent since then.
+        asked: Time at which it was resent without a change [s].
     """
 
     since: float
@@ -50,23 +51,24 @@ class SharedObstacles:
 
     Attributes:
         placed: The obstacles.
-        own: Names of those that this page changed last.
+        own: Names of the obstacles last changed by this page.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with none; ``clock`` returns a time [s]."""
+        """Start empty; ``clock`` returns a time [s]."""
         self._clock = clock
         self.placed: dict[str, PlacedObstacle] = {}
         self.own: set[str] = set()
-        # What the node said last, with the messages: who is in a link that moves stays where it
-        # was seen first.
+        # Last list of the node, with its messages: an obstacle in a moving link stays where it was
+        # first.
         self._known: dict[str, tuple[Obstacle, PlacedObstacle]] = {}
         self._heard = -np.inf
         self._touched: dict[str, _Change] = {}
         self._removed: list[str] = []
         self._is_changed = False
-        # When others changed what the last message has [s]: who hears that later must not get it.
-        # It is replaced a while after, for they may be at it, and the next change not heard yet.
+        # Times at which others changed obstacles of the last message [s]. Late subscribers must
+        # not receive the old state. The message is replaced after a delay, because further changes
+        # may follow.
         self._outdated = np.inf
 
     def is_free(self, name: str) -> bool:
@@ -74,7 +76,7 @@ class SharedObstacles:
         return name not in self.placed and name not in self._known and name not in self._removed
 
     def put(self, name: str, obstacle: PlacedObstacle) -> None:
-        """Add an obstacle, or change one, whoever made it."""
+        """Add or change an obstacle."""
         self.placed[name] = obstacle
         self.own.add(name)
         if name in self._removed:
@@ -82,7 +84,7 @@ class SharedObstacles:
         self._touch(name)
 
     def remove(self, name: str) -> None:
-        """Remove an obstacle, whoever made it."""
+        """Remove an obstacle."""
         del self.placed[name]
         self.own.discard(name)
         self._removed.append(name)
@@ -96,13 +98,13 @@ class SharedObstacles:
         link_pose: Callable[[str], np.ndarray | None],
         is_other_node: bool,
     ) -> None:
-        """Take over what the node says that there is; in order, and none left out.
+        """Process the list of the node; call it in order, for every message.
 
         Args:
-            message: All of it: CLEAR, and an ADD for each obstacle.
-            link_pose: Returns the pose of a link in the world [7], None for no link.
-            is_other_node: True if another node says it than before: it may not have heard of this
-                page yet, and what is missing was not removed.
+            message: The complete list: CLEAR, and an ADD for each obstacle.
+            link_pose: Returns the pose of a link in the world [7], or None for an unknown link.
+            is_other_node: True if the node was restarted. It may not know this page yet, so
+                missing obstacles were not removed.
         """
         before, self._known = self._known, {}
         for entry in message.obstacles:
@@ -126,25 +128,25 @@ class SharedObstacles:
                 self._touch(name)
 
     def agree(self) -> None:
-        """Let what the node says count, but for what was changed here a moment ago."""
+        """Adopt the list of the node, except for recent local changes."""
         for name in {**self.placed, **self._known, **self._touched}:
             if self._is_in_doubt(name):
                 continue
             if name in self._removed:
-                # Others may use the name.
+                # Others may reuse the name.
                 self._outdate()
             self._forget(name)
             self._take(name)
 
     def take_message(self, from_world: np.ndarray, frame: str) -> ObstacleArray | None:
-        """Return what has changed here since the last call, or None.
+        """Return the changes made here since the last call, or None.
 
-        It has every obstacle that this page changed last, for who joins late, and clears none of
-        others.
+        It contains every obstacle last changed by this page, for late subscribers, and no CLEAR,
+        to keep those of others.
 
         Args:
             from_world: Pose of the world in the frame [7].
-            frame: Link in which poses are given.
+            frame: Link in whose frame poses are given.
         """
         if not self._is_changed and self._clock() - self._outdated < _HOLD:
             return None
@@ -167,7 +169,7 @@ class SharedObstacles:
             sent = collections.deque[PlacedObstacle | None](maxlen=_MOST_SENT)
             self._touched[name] = _Change(self._clock(), self._said(name), sent)
         else:
-            # What is done here now is newer than anything that the node has said.
+            # Current changes are newer than all messages of the node.
             change.answered = self._said(name)
             change.since, change.asked = self._clock(), np.inf
 
@@ -175,20 +177,20 @@ class SharedObstacles:
         self._outdated = min(self._outdated, self._clock())
 
     def _forget(self, name: str) -> None:
-        """Forget that a name was changed here."""
+        """Forget the local change of a name."""
         self._touched.pop(name, None)
         if name in self._removed:
             self._removed.remove(name)
 
     def _said(self, name: str) -> PlacedObstacle | None:
-        """Return what the node says of a name."""
+        """Return the state of a name in the node."""
         known = self._known.get(name)
         return None if known is None else known[1]
 
     def _is_in_doubt(self, name: str) -> bool:
-        """Return whether the node may not have heard of a change here; ask it once.
+        """Return whether the node may not have processed a local change; resend it once.
 
-        Asked by the same once more: the node publishes after each message that it accepts.
+        Resending works as a question, because the node publishes after each accepted message.
         """
         change, now = self._touched.get(name), self._clock()
         if change is None:
@@ -205,14 +207,14 @@ class SharedObstacles:
         return True
 
     def _is_of_others(self, name: str) -> bool:
-        """Return whether the node says of a name in doubt what was never sent from here."""
+        """Return whether the node reports a state that was never sent from here."""
         change, said = self._touched.get(name), self._said(name)
         ours = () if change is None else (self.placed.get(name), change.answered, *change.sent)
         return change is not None and not any(_are_same(said, one) for one in ours)
 
     @staticmethod
     def _note_answer(said: PlacedObstacle | None, change: _Change) -> None:
-        """Note which of the messages on the way the node has heard."""
+        """Record which of the sent messages the node has processed."""
         for count, sent in enumerate(change.sent, start=1):
             if _are_same(said, sent):
                 change.answered = said
@@ -221,7 +223,7 @@ class SharedObstacles:
                 return
 
     def _take(self, name: str) -> None:
-        """Let the node's word on one obstacle count."""
+        """Adopt the state of one obstacle in the node."""
         said = self._said(name)
         if said is None:
             self.placed.pop(name, None)
@@ -235,7 +237,7 @@ class SharedObstacles:
 
 
 def _are_same(one: PlacedObstacle | None, other: PlacedObstacle | None) -> bool:
-    """Return whether two are the same but for rounding, or both nothing."""
+    """Return whether two states are equal up to rounding errors, or both None."""
     if one is None or other is None:
         return one is other
     return one.is_like(other)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Meshes with fewer triangles: without a graphics card the processor draws each of them."""
+"""Reduction of meshes, because without a graphics card the processor draws each triangle."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ import math
 
 import trimesh
 
-# A part keeps so many triangles, however many the others have.
+# Minimum number of triangles of a part.
 _LEAST = 100
-# Faces that meet at a larger angle keep an edge [rad].
+# Angle between faces above which an edge stays sharp [rad].
 _SHARP = math.radians(50.0)
 
 
 def coarsen(parts: Sequence[trimesh.Trimesh], triangles: int) -> list[trimesh.Trimesh]:
-    """Return parts with about so many triangles in total; each loses the same share of its own.
+    """Return parts with about a given number of triangles; all are reduced by the same ratio.
 
-    Parts that have a colour of their own for each vertex stay as they are. So does everything
-    where fast-simplification is not installed.
+    Parts with colours per vertex are not reduced. Without fast-simplification nothing is.
 
     Args:
-        parts: What is drawn.
-        triangles: How many triangles it may have; 0 for as many as it has.
+        parts: Parts to draw.
+        triangles: Maximum number of triangles; 0 for no limit.
     """
     total = sum(len(part.faces) for part in parts)
     is_due = 0 < triangles < total and importlib.util.find_spec('fast_simplification')
@@ -37,7 +36,7 @@ def _coarse(part: trimesh.Trimesh, triangles: int) -> trimesh.Trimesh:
     if len(part.faces) <= triangles or not isinstance(part.visual, trimesh.visual.TextureVisuals):
         return part
     bare = trimesh.Trimesh(part.vertices, part.faces, process=False)
-    # Files give each triangle corners of its own, which would come apart.
+    # Merge vertices, because files may store separate corners for each triangle.
     bare.merge_vertices()
     if len(bare.faces) > triangles:
         bare = bare.simplify_quadric_decimation(face_count=triangles, aggression=3)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Colours that eyes with every kind of colour vision tell apart (Okabe and Ito, 2008)."""
+"""Colours for all kinds of colour vision (Okabe and Ito, 2008)."""
 
 Color = tuple[int, int, int]
 

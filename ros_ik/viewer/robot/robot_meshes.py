@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The shapes that a robot description draws, one scene a link, read with trimesh."""
+"""Visual meshes of a robot description, one scene per link, read with trimesh."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ros_ik.model.readers.xml import parse_document
 from ros_ik.viewer.robot.coarse_meshes import coarsen
 from ros_ik.viewer.robot.palette import GREY
 
-# Shapes of the geometries that a description can name, for the order of its colours.
+# Geometry elements of a description, to match colours by order.
 _KNOWN = ('box', 'sphere', 'cylinder', 'capsule', 'mesh')
 _GREY = np.array([*GREY, 255]) / 255.0
 
@@ -45,17 +45,17 @@ class LinkMesh:
 def read_meshes(
     model: Model, text: str, triangles: int, problems: list[str], ended: threading.Event
 ) -> list[LinkMesh]:
-    """Return what is drawn of each link; nothing once it is to end.
+    """Return the drawing of each link; stops early once ``ended`` is set.
 
-    Visual shapes are drawn; collision shapes where a robot has no visual one.
+    Visual shapes are drawn, or collision shapes if a robot has no visual ones.
 
     Args:
         model: The robot.
-        text: Its description, which has the colours.
+        text: Its description, with the colours.
         triangles: About how many triangles the robot may have, see
             :func:`~ros_ik.viewer.robot.coarse_meshes.coarsen`.
-        problems: What cannot be drawn is added here, a sentence each.
-        ended: Once it is set, no further mesh is read.
+        problems: Receives a message for each shape that cannot be drawn.
+        ended: Event that stops the reading.
     """
     parts: list[trimesh.Trimesh] = []
     links: list[int] = []
@@ -108,7 +108,7 @@ def _link_mesh(link: int, scene: trimesh.Scene) -> LinkMesh:
 
 
 def _paint(scene: trimesh.Scene, color: np.ndarray | None) -> None:
-    """Give a colour to a scene: what has none of its own, and everything where one is given."""
+    """Set a colour: on everything if one is given, otherwise on parts without one."""
     for geometry in scene.geometry.values():
         if not isinstance(geometry, trimesh.Trimesh):
             continue
@@ -131,7 +131,7 @@ def _matrix(pose: np.ndarray) -> np.ndarray:
 
 
 def _colors(text: str) -> dict[str, list[np.ndarray | None]]:
-    """Return the colour of each visual shape [4] by link, None where the description has none."""
+    """Return the colour of each visual shape [4] by link, or None."""
     root = parse_document(text, 'robot')
     named = {}
     for material in root.iterfind('material'):

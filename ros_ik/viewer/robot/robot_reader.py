@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The newest robot description, read in a thread of its own: meshes take seconds."""
+"""Reader of robot descriptions in a thread of its own, because meshes take seconds."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ros_ik.viewer.robot.robot_state import RobotState
 
 
 class RobotReader:
-    """Reads one description at a time; for one thread, beside the one that reads."""
+    """Reader of one description at a time, for one calling thread."""
 
     def __init__(self, package_paths: Callable[[], Sequence[str]], triangles: int) -> None:
-        """Start with none.
+        """Start idle.
 
         Args:
             package_paths: Returns the folders in which meshes are looked up.
-            triangles: About how many triangles a robot may be drawn with, 0 for any number.
+            triangles: Maximum number of triangles of a robot, 0 for no limit.
         """
         self._package_paths, self._triangles = package_paths, triangles
         self._ended = threading.Event()
@@ -29,10 +29,10 @@ class RobotReader:
         self._read: RobotState | str | None = None
 
     def take(self, wanted: str) -> RobotState | str | None:
-        """Return a robot that has been read, or why it cannot be drawn; None for nothing new.
+        """Return a robot that has been read, or an error text, or None if there is nothing new.
 
         Args:
-            wanted: The newest description, which is read next where it is another one.
+            wanted: Newest description, which is read next if it has changed.
         """
         taken = None
         if self._thread is not None and not self._thread.is_alive():
@@ -44,7 +44,7 @@ class RobotReader:
         return taken
 
     def end(self) -> None:
-        """Read no further mesh, and wait a moment for the one at hand."""
+        """Stop reading, and wait briefly for the current mesh."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join(1.0)

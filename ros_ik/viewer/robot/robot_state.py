@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A described robot and where its links are, measured and commanded."""
+"""A robot with the measured and the commanded poses of its links."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class RobotState:
 
     Attributes:
         model: The robot.
-        meshes: What is drawn of it.
-        problems: What cannot be drawn, a sentence each.
-        root_link: Name of the link in which poses of the world are given.
+        meshes: Meshes of its links.
+        problems: Messages about shapes that cannot be drawn.
+        root_link: Name of the root link, the frame of poses in the world.
         body_q: Poses of the links in the world, measured and commanded [2, body_count, 7].
     """
 
@@ -37,8 +37,8 @@ class RobotState:
         Args:
             text: The description.
             package_paths: Folders in which meshes are looked up.
-            triangles: About how many triangles the robot may be drawn with, 0 for any number.
-            ended: Once it is set, no further mesh is read.
+            triangles: Maximum number of triangles of the robot, 0 for no limit.
+            ended: Event that stops the reading of meshes.
 
         Raises:
             ModelError: The description is malformed.
@@ -64,7 +64,7 @@ class RobotState:
         )
 
     def set_joints(self, which: int, names: Sequence[str], positions: Sequence[float]) -> None:
-        """Take over positions [rad or m] by joint; unknown joints and odd numbers are left out."""
+        """Set positions [rad or m] by joint; unknown joints and invalid numbers are ignored."""
         for name, position in zip(names, positions, strict=False):
             coord = self._coords.get(name)
             if coord is not None and np.isfinite(position):
@@ -99,7 +99,7 @@ class RobotState:
         eval_fk(self.model, both, self.body_q)
 
     def link_pose(self, name: str) -> np.ndarray | None:
-        """Return the measured pose of a link in the world [7], None for no link of the robot."""
+        """Return the measured pose of a link in the world [7], or None for an unknown link."""
         if name not in self.model.body_label:
             return None
         return self.body_q[MEASURED, self.model.body_label.index(name)]

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The closest pairs on the page: lines coloured by what is left of the margin, from ~/markers."""
+"""Closest pairs on the page: lines coloured by barrier value, from ~/markers."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class PairsView:
     """Lines between the nearest points of links and obstacles.
 
     Attributes:
-        count: Pairs that are drawn.
+        count: Number of drawn pairs.
     """
 
     def __init__(self, server: viser.ViserServer) -> None:
-        """Start with none."""
+        """Start empty."""
         nothing = np.zeros((1, 2, 3))
         self._lines = server.scene.add_line_segments(
             '/pairs/lines',
@@ -43,7 +43,7 @@ class PairsView:
         """Draw the pairs of a message.
 
         Args:
-            message: What the node draws for RViz.
+            message: Markers of the node.
             base: Pose of the frame of its markers in the world [7].
         """
         has_pairs = False

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The robot on the page: as it is measured, and as a ghost where it is commanded to be."""
+"""The robot on the page: measured, and commanded as a ghost."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ros_ik.viewer.robot.robot_state import MEASURED
 from ros_ik.viewer.robot.robot_state import RobotState
 
 _GHOST_OPACITY = 0.45
-# A link that moved less than this is not sent again [m, and the same number for quaternions].
+# Smallest motion of a link that is sent [m, and the same number for quaternions].
 _STILL = 2e-5
-# A ghost that is nearer to its link than this is not drawn: both would flicker [m, quaternion].
+# Distance below which a ghost link is hidden, because both would flicker [m, quaternion].
 _APART = 2e-3
 
 
 class RobotView:
-    """The robot of one description."""
+    """Drawing of one robot."""
 
     def __init__(self, server: viser.ViserServer, robot: RobotState) -> None:
         """Draw it."""
@@ -51,7 +51,7 @@ class RobotView:
         ]
 
     def update(self, with_ghost: bool) -> None:
-        """Move the links to where the robot has them."""
+        """Move the links to their current poses."""
         poses = self._robot.body_q[:, self._links]
         away = np.abs(poses[COMMANDED] - poses[MEASURED]).max(axis=1, initial=0.0)
         shown = (away > _APART) & (with_ghost and self._robot.is_known(COMMANDED))
@@ -60,7 +60,7 @@ class RobotView:
         self._is_shown = shown
         for which, handles in ((MEASURED, self._measured), (COMMANDED, self._commanded)):
             moved = np.abs(poses[which] - self._drawn[which]).max(axis=1, initial=0.0)
-            # Not a number before the first time.
+            # NaN before the first update.
             is_due = ~(moved <= _STILL)
             if which == COMMANDED:
                 is_due &= shown
@@ -70,7 +70,7 @@ class RobotView:
 
     @property
     def visible(self) -> bool:
-        """True if the robot is on the page."""
+        """True if the robot is shown."""
         return bool(self._root.visible)
 
     @visible.setter
@@ -78,17 +78,17 @@ class RobotView:
         self._root.visible = shown
 
     def remove(self) -> None:
-        """Take the robot off the page."""
+        """Remove the robot."""
         self._root.remove()
 
 
 def place(handle: viser.SceneNodeHandle, pose: np.ndarray) -> None:
-    """Move something that is drawn to a pose x y z qx qy qz qw."""
+    """Move a scene node to a pose x y z qx qy qz qw."""
     handle.position = pose[:3]
     handle.wxyz = pose[[6, 3, 4, 5]]
 
 
 def pose_of(handle: viser.SceneNodeHandle) -> np.ndarray:
-    """Return the pose x y z qx qy qz qw of something that is drawn."""
+    """Return the pose x y z qx qy qz qw of a scene node."""
     w, x, y, z = np.asarray(handle.wxyz, dtype=float)
     return np.array([*np.asarray(handle.position, dtype=float), x, y, z, w])

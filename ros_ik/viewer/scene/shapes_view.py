@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The collision shapes on the page, as the node draws them in ~/markers."""
+"""Collision shapes on the page, from ~/markers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ros_ik.viewer.scene.robot_view import place
 
 _NAMESPACE = 'collision_shapes'
 _OPACITY = 0.4
-# A shape that moved less than this stays [m, and the same number for quaternions].
+# Smallest motion of a shape that is sent [m, and the same number for quaternions].
 _STILL = 1e-4
 
 
 class ShapesView:
-    """The shapes that the node keeps apart; for one thread."""
+    """Drawing of the collision shapes; for one thread."""
 
     def __init__(self, server: viser.ViserServer) -> None:
-        """Start with none."""
+        """Start empty."""
         self._server = server
         self._root = server.scene.add_frame('/shapes', show_axes=False)
         self._handles: list[viser.MeshHandle] = []
@@ -33,14 +33,14 @@ class ShapesView:
 
     @property
     def count(self) -> int:
-        """The number of shapes that are drawn."""
+        """Number of drawn shapes."""
         return len(self._handles)
 
     def show(self, message: MarkerArray, base: np.ndarray) -> None:
         """Draw the shapes of a message.
 
         Args:
-            message: What the node draws for RViz.
+            message: Markers of the node.
             base: Pose of the frame of its markers in the world [7].
         """
         markers = [marker for marker in message.markers if marker.ns == _NAMESPACE]
@@ -53,7 +53,7 @@ class ShapesView:
             self._kinds, self._drawn = kinds, np.full((len(kinds), 7), np.nan)
         place(self._root, base)
         placed = np.array([pose_numbers(marker.pose) for marker in markers]).reshape(-1, 7)
-        # Not a number before the first time.
+        # NaN before the first update.
         moved = ~(np.abs(placed - self._drawn).max(axis=1, initial=0.0) <= _STILL)
         for row in np.flatnonzero(moved).tolist():
             place(self._handles[row], placed[row])

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A gizmo for the target of each frame task: it follows its frame until somebody takes hold."""
+"""A gizmo for the target of each frame task, which follows its frame unless it is held."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ros_ik.viewer.gui.requests import Requests
 from ros_ik.viewer.scene.robot_view import place
 from ros_ik.viewer.scene.robot_view import pose_of
 
-# A gizmo that is nearer to its frame than this stays [m, quaternion].
+# Distance below which a gizmo is not moved to its frame [m, quaternion].
 _STILL = 1e-4
 
 
@@ -28,7 +28,7 @@ class TargetGizmos:
         self._drawn: dict[str, np.ndarray] = {}
 
     def update(self, poses: Mapping[str, np.ndarray], size: float) -> None:
-        """Show one gizmo for each task; those that are held stay in the hand.
+        """Show one gizmo for each task; held gizmos are not moved.
 
         Args:
             poses: Measured poses of the frames in the world [7], by task.
@@ -42,7 +42,7 @@ class TargetGizmos:
             if task not in self._handles:
                 self._handles[task] = self._add(task, pose, size)
             elif task in held:
-                # Where it is let go it has to be sent back, however near it is.
+                # After a release it must be sent back, even if it is near.
                 self._drawn[task] = np.full(7, np.nan)
                 continue
             elif np.abs(pose - self._drawn[task]).max() <= _STILL:
@@ -58,7 +58,7 @@ class TargetGizmos:
         handle.on_update(functools.partial(self._on_update, task))
         return handle
 
-    # Coroutines run in the order of events, in the one thread that hears the browsers.
+    # Coroutines run in the order of events, in the thread of the browser connections.
     async def _on_update(self, task: str, event: viser.TransformControlsEvent) -> None:
         if event.phase == 'start':
             self._requests.hold(task, event.client_id, pose_of(event.target))

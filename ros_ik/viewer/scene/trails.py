@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Trails of frames and of their targets on the page: the last seconds of their ways."""
+"""Trails of frames and of their targets during the last seconds."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ros_ik.viewer.robot.palette import BLUE
 from ros_ik.viewer.robot.palette import Color
 from ros_ik.viewer.robot.palette import VERMILLION
 
-# A trail grows by a point where the way since the last one is this long [m], to so many points.
+# Minimum distance between two points of a trail [m], and maximum number of points.
 _STEP, _MOST_POINTS = 0.004, 200
-# A trail that nothing was added to for so long is taken off the page [s].
+# Time without a new point after which a trail is removed [s].
 _LIFETIME = 8.0
 _LINE_WIDTH = 4.0
 
 
 @dataclasses.dataclass
 class _Trail:
-    """One trail, its line and when it grew last [s]."""
+    """One trail: its line, and the time of its last point [s]."""
 
     line: viser.LineSegmentsHandle
     color: np.ndarray
@@ -47,11 +47,11 @@ class Trails:
     def update(
         self, frames: Mapping[str, np.ndarray], targets: Mapping[str, np.ndarray], now: float
     ) -> None:
-        """Let the trails grow.
+        """Add points to the trails.
 
         Args:
             frames: Positions of the frames in the world [3], m, by task.
-            targets: Positions of the targets that came since the last time.
+            targets: Positions of the targets since the last update.
             now: Time on a steady clock [s].
         """
         for kind, color, positions in (('frame', BLUE, frames), ('target', VERMILLION, targets)):
@@ -63,7 +63,7 @@ class Trails:
                 del self._trails[name]
 
     def clear(self) -> None:
-        """Take every trail off the page."""
+        """Remove all trails."""
         for trail in self._trails.values():
             trail.line.remove()
         self._trails = {}
@@ -83,7 +83,7 @@ class Trails:
         trail.points.append(position.copy())
         trail.grown = now
         way = np.array(trail.points, dtype=np.float32)
-        # The oldest part is nearly as light as the background.
+        # The oldest part fades into the background.
         shade = np.linspace(0.2, 1.0, len(way))[:, None]
         colors = (shade * trail.color + (1.0 - shade) * 255.0).astype(np.uint8)
         trail.line.points = np.stack([way[:-1], way[1:]], axis=1)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes on the page in which frames have to stay: the node's barriers.position parameters."""
+"""Boxes for frames on the page: the node's barriers.position parameters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ros_ik.viewer.robot.palette import GREEN
 from ros_ik.viewer.scene.robot_view import place
 
 PREFIX = 'barriers.position.'
-# Distance to which a box is drawn on a side without a face [m].
+# Drawn extent of a box on an open side [m].
 _FAR = 1.5
 _LINE_WIDTH = 2.0
 _CORNERS = np.array(list(itertools.product((0, 1), repeat=3)))
@@ -31,7 +31,7 @@ def read_boxes(values: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Return the lower and the upper corner of each box in the base frame [2, 3], m, by name.
 
     Args:
-        values: Parameters of the node by name. Boxes that lack a corner are left out.
+        values: Parameters of the node by name. Incomplete boxes are ignored.
     """
     boxes = {}
     for name in {key[len(PREFIX) :].split('.')[0] for key in values if key.startswith(PREFIX)}:
@@ -48,7 +48,7 @@ class WorkspaceView:
     """The boxes.
 
     Attributes:
-        names: Those that are drawn.
+        names: Names of the drawn boxes.
     """
 
     def __init__(self, server: viser.ViserServer) -> None:
@@ -59,10 +59,10 @@ class WorkspaceView:
         self.names: tuple[str, ...] = ()
 
     def show(self, boxes: Mapping[str, np.ndarray]) -> None:
-        """Draw these boxes in the place of those before.
+        """Draw these boxes instead of the previous ones.
 
         Args:
-            boxes: Corners in the base frame [2, 3], m, by name; not finite where there is no face.
+            boxes: Corners in the base frame [2, 3], m, by name; not finite on open sides.
         """
         for handle in self._handles:
             handle.remove()
