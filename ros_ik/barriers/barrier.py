@@ -63,6 +63,8 @@ class Barrier(ReadOnce):
             there is an acceleration limit too, the step gets rows at the end of its stop while a
             violation lasts, and stops are checked wherever the barrier is near. Read at the first
             solve.
+        is_recordable: Whether solvers may replay the launches of a user's class, see
+            :class:`~ros_ik.IKObjective`. Without it they call its methods in each solve.
         splits: Whether the launch methods may be called for parts of a large batch, with
             ``_state`` the state of the part. A barrier with an array per robot must then read its
             rows through :meth:`StepState.rows`.
@@ -77,7 +79,7 @@ class Barrier(ReadOnce):
     read_once = frozenset(('margin', 'safe_displacement_gain', 'recovery_speed'))
     changes: ClassVar[int] = 0
     recovery_speed: float = np.inf
-    splits = False
+    splits = is_recordable = False
     is_checked = True
     sweeps = follows = False
 

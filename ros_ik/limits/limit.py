@@ -30,6 +30,8 @@ class Limit(ReadOnce):
     Attributes:
         yields: Order of precedence. If limits conflict, the lower number wins: limits of higher
             numbers are applied later and clamped into the box. 0 is never clamped.
+        is_recordable: Whether solvers may replay the launches of a user's class, see
+            :class:`~ros_ik.IKObjective`. Without it they call its methods in each solve.
         splits: Whether :meth:`launch` may be called for parts of a large batch, with ``_state``
             the state of the part. A limit with an array per robot must then read its rows through
             :meth:`StepState.rows`.
@@ -39,7 +41,7 @@ class Limit(ReadOnce):
     """
 
     yields: int = 0
-    splits = False
+    splits = is_recordable = False
     is_constant = False
     changes: ClassVar[int] = 0
 

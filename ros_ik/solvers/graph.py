@@ -16,6 +16,7 @@ import warp as wp
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 from ros_ik.objectives.recording.host_code import find_host_code
+from ros_ik.objectives.recording.host_code import users_parts
 
 # How many graphs each thread has recorded.
 _RECORDED = threading.local()
@@ -30,8 +31,9 @@ class Graph:
     """Kernel launches captured from a function.
 
     The function must launch kernels and copies only: no allocation, no host work that should
-    happen again at each replay. Methods of callers that it runs may do more: where they are found
-    to, the function runs again at each launch, with a warning.
+    happen again at each replay. Methods of users' classes may do more, so the function runs again
+    at each launch if it calls them, unless the class sets ``is_recordable``. If such a method is
+    found to do more nevertheless, the function runs again at each launch, with a warning.
 
     Attributes:
         is_replayed: Whether launches are replayed; False where the function runs each time.
@@ -57,15 +59,18 @@ class Graph:
         with LAUNCHES.shared():
             record()
             wait_for(self._device)
-            found = find_host_code(record, parts)
-        self.is_replayed = found is None
+            own = users_parts(parts)
+            is_recordable = all(getattr(part, 'is_recordable', False) for part in own)
+            found = find_host_code(record, own) if is_recordable else None
         if found is not None:
-            self._replay = record
             warnings.warn(
                 f'launches are made one by one, not replayed as a graph: a method {found}',
                 RuntimeWarning,
                 stacklevel=3,
             )
+        self.is_replayed = is_recordable and found is None
+        if not self.is_replayed:
+            self._replay = record
             return
         with LAUNCHES.alone():
             wait_for(self._device)

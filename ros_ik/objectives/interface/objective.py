@@ -32,9 +32,13 @@ class IKObjective:
 
     When a solver is created, it calls :meth:`set_batch_layout`, :meth:`bind_device` and
     :meth:`init_buffers`. The order may vary, but :meth:`init_buffers` follows :meth:`bind_device`.
-    The solver calls the compute methods in every iteration. Several solvers share an objective if
-    they need the same model, device and rows. Otherwise each sets it up again before it solves,
-    which takes as long as creating the solver.
+    Several solvers share an objective if they need the same model, device and rows. Otherwise each
+    sets it up again before it solves, which takes as long as creating the solver.
+
+    Solvers call the methods of your class in each iteration, so whatever they read may change.
+    A class with ``is_recordable = True`` declares that its methods only launch kernels and copies,
+    with arguments from attributes of the objective. Solvers then replay these launches, which is
+    several times faster for small batches.
 
     Arrays are batch first: ``body_q`` [n_batch, body_count] transforms in the world,
     ``joint_q`` [n_batch, joint_coord_count], ``residuals`` [n_batch, total_residuals],
@@ -49,6 +53,7 @@ class IKObjective:
         n_batch: Number of configurations that are evaluated together.
     """
 
+    is_recordable = False
     # Whether record() returns a record after set-up.
     has_record = False
     # Whether a set-up serves any layout of rows, because nothing is allocated per row.

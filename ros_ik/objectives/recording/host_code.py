@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Detection of host code in users' methods that a recording of launches would miss.
 
-A recording replays launches with their original arguments. A user's method may be recorded if
-these arguments are computed by pure functions from the method's data, which
-:mod:`ros_ik.objectives.recording.snapshot` compares. A method must run each time if it reads
-arrays on the host or external state (a clock, random numbers, a file), or changes its own data. A
-single run shows this: a Python profiler sees every call of the thread, and the data are compared
-before and after.
+A recording replays launches with their original arguments. Users' methods run each time, unless
+their class declares itself recordable: its methods then compute these arguments by pure functions
+from data that :mod:`ros_ik.objectives.recording.snapshot` compares. A method contradicts this if
+it reads arrays on the host or external state (a clock, random numbers, a file), or changes its own
+data. A single run usually shows this: a Python profiler sees every call of the thread, and the
+data are compared before and after.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Sequence
 import sys
 import types
 from typing import Any
@@ -47,24 +48,28 @@ _READS = frozenset(
 _WRITES = frozenset(('from_numpy', 'from_torch', 'from_dlpack', 'from_jax', 'from_paddle'))
 
 
-def find_host_code(record: Callable[[], None], parts: Iterable[Any]) -> str | None:
+def users_parts(parts: Iterable[Any]) -> list[Any]:
+    """Return the objectives, limits and barriers of users' classes."""
+    return [part for part in parts if is_of_caller(type(part))]
+
+
+def find_host_code(record: Callable[[], None], own: Sequence[Any]) -> str | None:
     """Run a function once and describe the first host code that its recording would miss.
 
     Args:
         record: Function that launches kernels; it must have run before.
-        parts: Objects whose methods it calls: objectives, limits, barriers.
+        own: Objects of users' classes whose methods it calls.
 
     Returns:
         A predicate such as "calls time.time() in Wave.compute_residuals". None if nothing was
-        found, or if all parts are classes of a library.
+        found, or if ``own`` is empty.
     """
-    own = [part for part in parts if is_of_caller(type(part))]
     if not own:
         return None
     if sys.getprofile() is not None:
         return 'cannot be watched while a profiler runs'
     before = [Snapshot(part, whole=True) for part in own]
-    watch = _Watch(own)
+    watch = _Watch(list(own))
     sys.setprofile(watch)
     try:
         record()

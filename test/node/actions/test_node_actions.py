@@ -109,7 +109,7 @@ def wait_until_moving(client):
 
 
 def test_a_pose_is_reached_and_feedback_comes_at_a_bounded_rate(client, user, twin):
-    started = time.monotonic()
+    started, missed = time.monotonic(), client.status.missed_ticks
     goal, target = send(client, user, (0.05, 0.2, -0.05), task='ee')
     status, result = goal.result()
     seconds = time.monotonic() - started
@@ -119,7 +119,9 @@ def test_a_pose_is_reached_and_feedback_comes_at_a_bounded_rate(client, user, tw
     assert distance <= 1e-3 and angle <= 1e-2
     assert 3 <= len(goal.feedback) <= 20.0 * seconds + 2
     errors = [message.linear_error for message in goal.feedback]
-    assert errors == sorted(errors, reverse=True) and errors[-1] < 0.5 * errors[0]
+    # After a missed tick the motion goes on from where the robot is, up to a sample behind.
+    rise = 1e-3 if client.status.missed_ticks > missed else 0.0
+    assert np.max(np.diff(errors)) <= rise and errors[-1] < 0.5 * errors[0]
     good = {*range(IkStatus.JOINT_BOUND + 1), IkStatus.DEADLINE_MISSED}
     assert {message.code for message in goal.feedback} <= good
     client.assert_trajectories_are_accepted()

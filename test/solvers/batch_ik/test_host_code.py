@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Objectives of the caller with code on the host, which no recording of launches holds.
+"""Objectives that declare themselves recordable, with host code that a recording would miss.
 
 The oracle is a solver that replays nothing (``use_graph=False``), and the count of calls.
 """
@@ -41,6 +41,8 @@ def spread(
 
 class Pull(IKObjective):
     """Draws the first three joints to targets by a factor of its own."""
+
+    is_recordable = True
 
     def __init__(self):
         super().__init__()

@@ -128,7 +128,7 @@ KINDS = (
 # Written by solvers when they set an objective up, or kept for reading.
 NOT_DATA = {
     'device', 'total_residuals', 'residual_offset', 'n_batch', 'has_record', 'serves_any_rows',
-    'changes', 'read_once', 'construction_only', 'formula',
+    'is_recordable', 'changes', 'read_once', 'construction_only', 'formula',
 }  # fmt: skip
 
 
