@@ -14,6 +14,7 @@ the step is ``RELAXED``.
 """
 
 import functools
+from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.arguments import finite_array
 from ros_ik.limits.arguments import margin_values
 from ros_ik.limits.arguments import position_bounds
+from ros_ik.limits.limit import copied_on_device
 from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import STATE_TOLERANCE
 from ros_ik.limits.limit import write_rows
@@ -176,12 +178,21 @@ class AccelerationLimit(ScaledLimit):
             self._write_range(self._state, values)
         self._position_margin = values
 
-    def set_last_displacement(self, displacement: np.ndarray) -> None:
+    def set_last_displacement(self, displacement: Any) -> None:
         """Set the last step [rad or m], shape [joint_dof_count] or [n, joint_dof_count].
+
+        Args:
+            displacement: The step. After the first solve, one of n robots in an array of Warp,
+                PyTorch, JAX or CuPy is copied on the device, and a solve reports what is not
+                finite.
 
         Raises:
             ArgumentError: Not finite or of another shape; the previous value then stays.
         """
+        if self._is_allocated and copied_on_device(
+            ('displacement', self._last_step, displacement)
+        ):
+            return
         values = finite_array('displacement', displacement)
         if self._is_allocated:
             write_rows('displacement', self._last_step, values)

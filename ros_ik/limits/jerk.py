@@ -13,6 +13,7 @@ position limit brakes at once with the acceleration that it needs. Strict jerk l
 """
 
 import functools
+from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from ros_ik.kinematics.stepping.braking import braking_function
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.arguments import finite_array
 from ros_ik.limits.arguments import positive_values
+from ros_ik.limits.limit import copied_on_device
 from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import write_rows
 from ros_ik.limits.limit import yield_function
@@ -105,16 +107,22 @@ class JerkLimit(ScaledLimit):
         self._steps = np.zeros(1), np.zeros(1)
         self.scale = scale
 
-    def set_last_displacements(self, last: np.ndarray, before: np.ndarray) -> None:
+    def set_last_displacements(self, last: Any, before: Any) -> None:
         """Set the last two steps [rad or m], each [joint_dof_count] or [n, joint_dof_count].
 
         Args:
-            last: The last step.
+            last: The last step. After the first solve, steps of n robots in arrays of Warp,
+                PyTorch, JAX or CuPy are copied on the device, and a solve reports what is not
+                finite.
             before: The step before it.
 
         Raises:
             ArgumentError: Not finite or of another shape; the previous values then stay.
         """
+        if self._is_allocated and copied_on_device(
+            ('last', self._last_step, last), ('before', self._step_before, before)
+        ):
+            return
         steps = finite_array('last', last), finite_array('before', before)
         if steps[0].shape != steps[1].shape:
             raise ArgumentError(

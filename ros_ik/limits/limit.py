@@ -3,6 +3,7 @@
 """Base of limits: hard bounds on the step of each variable, the box of the solver."""
 
 import functools
+from typing import Any
 from typing import ClassVar
 from typing import no_type_check
 from typing import TYPE_CHECKING
@@ -11,6 +12,10 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.array_exchange import exchanged
+from ros_ik.kinematics.runtime.array_exchange import is_exchanged
+from ros_ik.kinematics.runtime.batch_arrays import batch_input
+from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.limits.arguments import fraction
@@ -104,6 +109,32 @@ class ScaledLimit(Limit):
     def _write(self) -> None:
         """Copy the scaled limits to the device, after allocation."""
         raise NotImplementedError
+
+
+def copied_on_device(*steps: tuple[str, HostBuffer, Any]) -> bool:
+    """Copy steps of n robots on a GPU, if all are arrays of Warp or another library.
+
+    Args:
+        steps: For each its name in errors, the buffer [n, joint_dof_count] that it goes to, and
+            the array, float32 or float64; its numbers are not looked at.
+
+    Returns:
+        False where one is of NumPy or of another shape, or on a CPU: the host reads these.
+
+    Raises:
+        ArgumentError: An array of another GPU, or of other numbers.
+    """
+    found = []
+    for name, buffer, given in steps:
+        if not (buffer.is_apart and is_exchanged(given)):
+            return False
+        found.append(exchanged(name, given))
+        if tuple(found[-1].shape) != tuple(buffer.array.shape):
+            return False
+    for (name, buffer, _), array in zip(steps, found, strict=True):
+        rows, _ = batch_input(name, array, array.shape[1], buffer.array.device)
+        cast_into(buffer.array, rows)
+    return True
 
 
 def write_rows(name: str, buffer: HostBuffer, values: np.ndarray) -> None:

@@ -25,6 +25,7 @@ from ros_ik.limits.arguments import margin_values
 from ros_ik.limits.arguments import position_bounds
 from ros_ik.limits.arguments import positive_values
 from ros_ik.limits.jerk_viable_step import viable_step_functions
+from ros_ik.limits.limit import copied_on_device
 from ros_ik.limits.limit import Limit
 from ros_ik.limits.limit import write_rows
 from ros_ik.limits.limit import yield_function
@@ -189,16 +190,22 @@ class MotionLimit(Limit):
             self._write_range(self._state, values)
         self._margin = values
 
-    def set_last_displacements(self, last: np.ndarray, before: np.ndarray) -> None:
+    def set_last_displacements(self, last: Any, before: Any) -> None:
         """Set the last two steps [rad or m], each [joint_dof_count] or [n, joint_dof_count].
 
         Args:
-            last: The last step.
+            last: The last step. After the first solve, steps of n robots in arrays of Warp,
+                PyTorch, JAX or CuPy are copied on the device, and a solve reports what is not
+                finite.
             before: The step before it.
 
         Raises:
             ArgumentError: Not finite or of another shape; the previous values then stay.
         """
+        if self._is_bound and copied_on_device(
+            ('last', self._last, last), ('before', self._before, before)
+        ):
+            return
         steps = finite_array('last', last), finite_array('before', before)
         if self._is_bound:
             write_rows('last', self._last, steps[0])

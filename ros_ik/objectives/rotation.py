@@ -175,8 +175,7 @@ class IKObjectiveRotation(LinkObjective):
     def target_rotations(self) -> wp.array:
         """Targets on the device, read by the next solve.
 
-        This is the Warp array that was given, if it is on the device of the solver, and otherwise
-        an array of shape [n_problems, 4].
+        This is the Warp array that was given, or else an array of shape [n_problems, 4].
         """
         return self._targets.given
 

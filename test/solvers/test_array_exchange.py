@@ -36,6 +36,9 @@ from ros_ik import RedundantClosedFormIK
 from ros_ik import SolveStatus
 from ros_ik import Task
 from ros_ik import VelocityLimit
+from ros_ik.limits import JerkLimit
+from ros_ik.limits import MotionLimit
+from ros_ik.objectives.base.parameter import Parameter
 
 N = 5
 
@@ -310,6 +313,69 @@ def test_steps_of_a_batch_do_not_pass_the_host(arm, kind):
         np.testing.assert_array_equal(solver.solve_ik(q, tasks, limits, box, host), status)
         np.testing.assert_array_equal(host, expected)
         np.testing.assert_array_equal(solver.integrate(q, host), after)
+
+
+def following(arm, n):
+    """Return limits that look back, each with the method that sets the steps that it looks at."""
+    dofs = arm.model.joint_dof_count
+    acceleration, jerk = AccelerationLimit(np.full(dofs, 9.0)), JerkLimit(np.full(dofs, 500.0))
+    motion = MotionLimit(np.full(dofs, 2.0), np.full(dofs, 9.0), np.full(dofs, 500.0))
+    return {
+        'acceleration': (acceleration, lambda last, before: acceleration.set_last_displacement(
+            last)),
+        'jerk': (jerk, jerk.set_last_displacements),
+        'motion': (motion, motion.set_last_displacements),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize('kind', ['warp', 'torch', 'dlpack'])
+@pytest.mark.parametrize('limit', ['acceleration', 'jerk', 'motion'])
+def test_targets_and_last_steps_of_a_batch_do_not_pass_the_host(arm, kind, limit):
+    n = 4
+    q, tasks, _ = stepping(arm, n)
+    moved = tasks[0].objective.target_poses() + 0.02 * np.eye(7)[1]
+    last = np.random.default_rng(1).uniform(-0.005, 0.005, (n, arm.model.joint_dof_count))
+
+    def solve(number):
+        _, tasks, _ = stepping(arm, n)
+        bound, set_last = following(arm, n)[limit]
+        solver, step = DifferentialIK(arm.model, n_robots=n), made('warp', np.zeros_like(last))
+        given = made('warp', q)
+        first = solver.solve_ik(given, tasks, [bound], [], step, xp=wp).numpy()
+        yield
+        tasks[0].objective.set_target_poses(number(moved))
+        set_last(number(last), number(0.5 * last))
+        solver.solve_ik(given, tasks, [bound], [], step, xp=wp)
+        yield step.numpy(), first, tasks[0].objective
+
+    on_host = solve(lambda values: values)
+    next(on_host)
+    expected, status, _ = next(on_host)
+    with apart_memory() as copies:
+        on_device = solve(lambda values: made(kind, values))
+        next(on_device)
+        copies.up = copies.down = 0
+        found, _, objective = next(on_device)
+        assert (copies.up, copies.down) == (0, 0)
+        np.testing.assert_array_equal(found, expected)
+        assert np.all(status == SolveStatus.CONVERGED)
+        # The host reads what the device holds, and one target that it sets leaves the others.
+        np.testing.assert_array_equal(objective.target_poses(), moved)
+        objective.set_target_pose(2, moved[0])
+        np.testing.assert_array_equal(objective.target_poses(), moved[[0, 1, 0, 3]])
+        np.testing.assert_array_equal(objective._targets.array.numpy(), moved[[0, 1, 0, 3]])
+
+
+def test_an_array_that_is_read_in_place_must_be_where_the_solver_is(monkeypatch):
+    given = Parameter('target_positions', wp.zeros((2, 3), dtype=wp.float64, device='cpu'), 3)
+    numbers_of_host = Parameter('target_positions', np.zeros((2, 3)), 3, device='cpu')
+    given.bind('cpu')
+    with monkeypatch.context() as patch, pytest.raises(ArgumentError, match=(
+        'target_positions is a Warp array on cpu, and the solver on cuda:0 would not see'
+    )):  # fmt: skip
+        patch.setattr(wp, 'get_device', lambda device: 'cuda:0')
+        given.bind('cuda:0')
+    numbers_of_host.bind('cpu')
 
 
 def test_steps_into_the_wrong_arrays_are_refused(arm):

@@ -36,9 +36,9 @@ def apart_memory():
             buffer.host[...] = np.nan
 
     def counted(name, copy):
-        def copying(buffer, rows=None):
+        def copying(buffer, *rows, **options):
             setattr(copies, name, getattr(copies, name) + 1)
-            copy(buffer, rows)
+            copy(buffer, *rows, **options)
 
         return copying
 

@@ -46,15 +46,17 @@ class HostBuffer:
         )
         self.host: np.ndarray = (self.array if self._pinned is None else self._pinned).numpy()
 
-    def upload(self, rows: int | None = None) -> None:
+    def upload(self, rows: int | None = None, first: int = 0) -> None:
         """Copy what the host wrote to the device; nothing to do on a CPU.
 
         Args:
-            rows: How many rows, the first ones; None for all.
+            rows: How many rows; None for all from the first one on.
+            first: The first of them.
         """
         if self._pinned is not None:
             with LAUNCHES.shared():
-                wp.copy(self.array[:rows], self._pinned[:rows])
+                some = slice(first, None if rows is None else first + rows)
+                wp.copy(self.array[some], self._pinned[some])
 
     def download(self, rows: int | None = None) -> None:
         """Copy what the device wrote to the host, to be read after a synchronisation.

@@ -264,8 +264,7 @@ class PositionTargetObjective(BuiltinObjective):
     def target_positions(self) -> wp.array:
         """Targets on the device, read by the next solve.
 
-        This is the Warp array that was given, if it is on the device of the solver, and otherwise
-        an array of shape [n_problems, 3].
+        This is the Warp array that was given, or else an array of shape [n_problems, 3].
         """
         return self._targets.given
 

@@ -12,6 +12,9 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.kinematics.runtime.array_exchange import exchanged
+from ros_ik.kinematics.runtime.array_exchange import is_exchanged
+from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.numbers import real_array
 
@@ -48,6 +51,7 @@ class Parameter:
         """
         self.name = name
         self._buffer: HostBuffer | None = None
+        self._is_host_behind = False  # the device has numbers that did not pass the host
         if isinstance(values, wp.array):
             self.array = _table(name, values, width)
             self.given = values  # keeps its memory alive for the view
@@ -73,34 +77,46 @@ class Parameter:
         return self.array.dtype  # type: ignore[no-any-return]
 
     def bind(self, device: wp.DeviceLike) -> None:
-        """Copy the numbers to ``device``, if they are not there already."""
-        if self.array.device == wp.get_device(device):
+        """Copy the numbers to ``device``, if they are not there already.
+
+        Raises:
+            ArgumentError: They are a Warp array, which is read in place, on another device.
+        """
+        target = wp.get_device(device)
+        if self.array.device == target:
             return
         if self._buffer is None:
-            self.given = self.array = self.array.to(device)
-        else:
-            self._buffer = _filled(self.read(), device)
-            self.given = self.array = self._buffer.array
+            raise ArgumentError(
+                f'{self.name} is a Warp array on {self.array.device}, and the solver on {target} '
+                'would not see what is written to it later; pass an array of that device, or '
+                'numbers'
+            )
+        self._buffer = _filled(self.read(), device)
+        self.given = self.array = self._buffer.array
+        self._is_host_behind = False
 
     def read(self) -> np.ndarray:
         """Return a copy in float64, shape [count, width]."""
-        host = self.array.numpy() if self._buffer is None else self._buffer.host
-        return np.array(host, dtype=np.float64)
+        if self._buffer is None or self._is_host_behind:
+            return np.array(self.array.numpy(), dtype=np.float64)
+        return np.array(self._buffer.host, dtype=np.float64)
 
     def write(self, values: Any) -> None:
         """Replace every row; a solve reports non-finite values.
 
         Args:
-            values: As in the constructor, with the same number of rows.
+            values: As in the constructor, with the same number of rows, or such an array of
+                another library. An array on the device of the parameter does not pass the host.
 
         Raises:
             ArgumentError: A wrong shape or type.
         """
-        if isinstance(values, wp.array):
-            values = _table(self.name, values, self.array.shape[1])
-            if self._buffer is None and values.dtype == self.scalar:
+        if is_exchanged(values):
+            values = _table(self.name, exchanged(self.name, values), self.array.shape[1])
+            if values.device == self.array.device:
                 self._check_count(len(values))
-                wp.copy(self.array, values)
+                cast_into(self.array, values)
+                self._is_host_behind = self._buffer is not None and self._buffer.is_apart
                 return
             values = values.numpy()
         table = _host_table(self.name, values, self.array.shape[1])
@@ -110,6 +126,7 @@ class Parameter:
         else:
             self._buffer.host[:] = table
             self._buffer.upload()
+            self._is_host_behind = False
 
     def write_row(self, row: int, values: Any) -> None:
         """Replace one row; a solve reports non-finite values.
@@ -133,7 +150,7 @@ class Parameter:
             self.array[row : row + 1].assign(value[None].astype(wp.dtype_to_numpy(self.scalar)))
         else:
             self._buffer.host[row] = value
-            self._buffer.upload()
+            self._buffer.upload(1, first=row)
 
     def _check_count(self, count: int) -> None:
         if count != len(self):
