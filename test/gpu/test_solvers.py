@@ -19,6 +19,7 @@ from ros_ik.kinematics import eval_fk
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.solvers import all_solutions
+from ros_ik.solvers import ChainIK
 from ros_ik.solvers import DenseQP
 from ros_ik.solvers import DlsSolver
 from ros_ik.solvers import GaussNewtonSolver
@@ -61,6 +62,17 @@ def test_the_same_search_gives_the_same_answers():
     first, second = search(DEVICE), search(DEVICE)
     for one, other in zip(first, second, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_solvers_work_on_the_stream_of_the_caller():
+    model, poses = panda(DEVICE), reachable_poses(panda, TIP, N)
+    solver = ChainIK(model, TIP, N)
+    first = solver.solve(poses).joint_q.copy()
+    stream = wp.Stream(DEVICE) if wp.get_device(DEVICE).is_cuda else None
+    with wp.ScopedStream(stream):
+        there = wp.array(poses, dtype=wp.float64, device=DEVICE)
+        found = solver.solve(there, xp=wp).joint_q
+        np.testing.assert_array_equal(found.numpy(), first)
 
 
 def assert_reached(joint_q, poses):

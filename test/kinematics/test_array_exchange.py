@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of other libraries are read and written where they lie."""
 
+import sys
+import types
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,6 +22,7 @@ from ros_ik import eval_fk
 from ros_ik import eval_jacobian
 from ros_ik import eval_mass_matrix
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime import array_exchange
 from ros_ik.kinematics.runtime.array_exchange import check_device
 from ros_ik.kinematics.runtime.array_exchange import in_namespace
 from ros_ik.kinematics.runtime.array_exchange import namespace_of
@@ -32,6 +35,37 @@ WRITABLE = [name for name in MAKERS if name != 'jax']
 @pytest.fixture(scope='module')
 def model():
     return panda()
+
+
+def stream(number):
+    """Return what stands for a stream of CUDA."""
+    return SimpleNamespace(cuda_stream=number, ptr=number)
+
+
+@pytest.mark.parametrize(
+    ('library', 'theirs', 'waits'),
+    [('torch', 9, True), ('cupy', 9, True), ('torch', 7, False), ('unknown', 9, False)],
+)
+def test_a_library_waits_for_what_was_written_in_place(monkeypatch, library, theirs, waits):
+    """On a GPU, which stand-ins play here: the library's stream waits for Warp's."""
+    ours, found = stream(7), []
+    device = SimpleNamespace(is_cuda=True, ordinal=2, stream=ours)
+    cuda = SimpleNamespace(
+        current_stream=lambda ordinal: stream(theirs) if ordinal == 2 else None,
+        get_current_stream=lambda: stream(theirs),
+    )
+    module = types.ModuleType(library)
+    module.cuda = cuda
+    monkeypatch.setitem(sys.modules, library, module)
+    view = SimpleNamespace(device=device, _source=type('Tensor', (), {'__module__': library})())
+
+    def made(device, cuda_stream):
+        return SimpleNamespace(wait_stream=lambda other: found.append((cuda_stream, other)))
+
+    monkeypatch.setattr(wp, 'Stream', made)
+    monkeypatch.setattr(array_exchange, 'exchanged', lambda name, given: given)
+    array_exchange.hand_back(view)
+    assert found == ([(theirs, ours)] if waits else [])
 
 
 def cases(model, n):

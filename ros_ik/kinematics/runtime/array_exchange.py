@@ -3,8 +3,9 @@
 """Conversion of other libraries' arrays to Warp arrays and back, without copies.
 
 The conversion uses DLPack and ``__cuda_array_interface__``. On a GPU, work is ordered by the
-current streams of Warp and of the other library: each reads an array only after the other has
-written it, without waiting on the host.
+current streams of Warp and of the other library, without waiting on the host. Warp's current
+stream waits for arrays that are given. The current stream of the other library waits for results
+that are returned or written in place.
 """
 
 from __future__ import annotations
@@ -160,6 +161,30 @@ def in_namespace(result: wp.array, namespace: ModuleType) -> Any:
     if namespace is np:
         return result.numpy()
     return namespace.from_dlpack(result)
+
+
+def hand_back(given: Any) -> None:
+    """Make the current stream of an array's library wait for the work that Warp has enqueued.
+
+    Args:
+        given: Array of PyTorch or CuPy that was written in place, or a view of one. Users of other
+            libraries must wait for Warp's stream themselves.
+    """
+    source = getattr(given, '_source', given)
+    module = sys.modules.get(type(source).__module__.partition('.')[0])
+    name = getattr(module, '__name__', '')
+    if name not in ('torch', 'cupy'):
+        return
+    device: Any = exchanged('an output', given).device
+    if not device.is_cuda:
+        return
+    cuda: Any = module.cuda  # type: ignore[union-attr]
+    if name == 'torch':
+        stream = cuda.current_stream(device.ordinal).cuda_stream
+    else:
+        stream = cuda.get_current_stream().ptr
+    if stream != device.stream.cuda_stream:
+        wp.Stream(device, cuda_stream=stream).wait_stream(device.stream)
 
 
 def _wait_for(stream: int | None, device: wp.Device) -> None:

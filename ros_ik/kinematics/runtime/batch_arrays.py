@@ -13,6 +13,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.array_exchange import check_device
 from ros_ik.kinematics.runtime.array_exchange import check_writable
 from ros_ik.kinematics.runtime.array_exchange import exchanged
+from ros_ik.kinematics.runtime.array_exchange import hand_back
 from ros_ik.kinematics.runtime.array_exchange import host_view
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
@@ -109,9 +110,12 @@ def batch_output(
 
 
 def copy_back(result: wp.array, given: Any) -> None:
-    """Copy the result to the caller's array, if it was computed elsewhere."""
-    if isinstance(given, np.ndarray) and result.ptr != given.__array_interface__['data'][0]:
-        given[...] = result.numpy()
+    """Copy the result to the caller's array, or let its library wait for a result in place."""
+    if isinstance(given, np.ndarray):
+        if result.ptr != given.__array_interface__['data'][0]:
+            given[...] = result.numpy()
+    elif wp.get_device(result.device).is_cuda:
+        hand_back(given)
 
 
 def cast_into(target: wp.array, source: wp.array) -> None:

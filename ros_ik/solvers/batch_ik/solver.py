@@ -19,6 +19,7 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.array_exchange import as_warp
+from ros_ik.kinematics.runtime.array_exchange import hand_back
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 from ros_ik.kinematics.runtime.read_once import ReadOnce
@@ -227,6 +228,8 @@ class IKSolver(ReadOnce):
             )
             self._select.run()
             copy_array(joint_q_out, self._best)
+            if self.device.is_cuda:
+                hand_back(joint_q_out)
 
     def reset(self) -> None:
         """Start the sampler's random numbers over and forget the last solve."""

@@ -28,6 +28,7 @@ from ros_ik.kinematics.runtime.array_exchange import check_device
 from ros_ik.kinematics.runtime.array_exchange import check_writable
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.array_exchange import exchanged
+from ros_ik.kinematics.runtime.array_exchange import hand_back
 from ros_ik.kinematics.runtime.array_exchange import in_namespace
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.batch_arrays import batch_input
@@ -242,6 +243,8 @@ class DifferentialIK(ReadOnce):
         if step.shape not in found:
             raise wrong_step(step.shape, problem.delta_q, problem.x)
         cast_into(step, found[step.shape])
+        if self._device.is_cuda:
+            hand_back(step)
         return self._statuses(problem, xp, on_device=True)
 
     def _statuses(self, problem: StepProblem, xp: Any, *, on_device: bool = False) -> Any:
