@@ -15,6 +15,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
+from ros_ik.kinematics.runtime.batch_arrays import as_numbers
 from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
@@ -97,16 +98,16 @@ class ProblemInput:
         self._poses, self._seeds = poses.array, seeds.array
         self._columns = chain.coordinates
         n, device = len(poses.host), self._poses.device
-        self._given_poses = HostBuffer((n, 7), wp.float64, device)
+        # Poses are read where the host writes them.
+        self._given_poses, self._pose_numbers = poses, as_numbers(poses.array)
         self._given_seeds = HostBuffer((n, n_coords), wp.float64, device)
         self._default = np.zeros(n_coords)
         self._default[self._columns] = 0.5 * np.sum(chain.sampling_range(), axis=0)
         self._read_given = Graph(self._launch_given, device)
 
     def bytes_per_problem(self) -> int:
-        """Return the memory that the numbers of one more problem take [bytes]."""
-        given = self._given_poses.array, self._given_seeds.array
-        return sum(array.capacity for array in given) // len(self._given_poses.host)
+        """Return the memory that one more problem takes beside those buffers [bytes]."""
+        return self._given_seeds.array.capacity // len(self._given_seeds.host)
 
     def write(self, poses: Any, seeds: Any) -> None:
         """Read poses and seeds into the arrays on the device, without waiting.
@@ -135,7 +136,7 @@ class ProblemInput:
 
     def _launch_given(self) -> None:
         """Enqueue the kernels that read the numbers of the host."""
-        self._read_poses(self._given_poses.array, wp.float64)
+        self._read_poses(self._pose_numbers, wp.float64)
         self._read_seeds(self._given_seeds.array, wp.float64)
 
     def _read_poses(self, given: wp.array, scalar: type) -> None:
