@@ -155,7 +155,8 @@ class RedundantClosedFormIK:
         most = max(rows.stop - rows.start for rows in (self._given, self._lost))
         self._stage = SolutionStage(
             six, form, made, settings, most, free=free_axes(''), all_turns=all_turns,
-            device=self._device, sparse=True, beside=_BESIDE_LIMITS,
+            device=self._device, sparse=True,
+            beside=_BESIDE_LIMITS if self._n_sampled > 1 else 0.0,
         )  # fmt: skip
         reach = joint_axes(self.chain).reach
         position = settings.position_tolerance * min(1.0, reach) + _ROUNDING * reach

@@ -14,6 +14,7 @@ import zlib
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.solvers.analytic.candidates.circles import line_roots
 from ros_ik.solvers.analytic.candidates.circles import mat22
 from ros_ik.solvers.analytic.candidates.circles import one_then_other
 from ros_ik.solvers.analytic.candidates.circles import swapped
@@ -130,6 +131,22 @@ def candidates_kernel(
         turns = wp.ceil((bounds[0] - angle) * wp.float64(wp.static(1.0 / math.tau)))
         return angle + wp.float64(wp.TAU) * turns <= bounds[1]
 
+    @wp.func
+    def may_exist(
+        chart: ChartAxes, A: mat22, B: mat22, d: vec2, free_x: wp.float64, free_y: wp.float64
+    ) -> bool:  # fmt: skip
+        """Return whether the angle that is solved first has a root inside the limits."""
+        a = A[first_row]
+        free = free_x
+        joint = chart.order[0]
+        if wp.static(y_first):
+            a = B[first_row]
+            free = free_y
+            joint = chart.order[wp.static(y_place)]
+        low, high, miss = line_roots(a, d[first_row], free, chart.opening)
+        bounds = vec2(chart.lower[joint], chart.upper[joint])
+        return miss <= chart.loose and (within(bounds, low) or within(bounds, high))
+
     @compiled_kernel(registers=255)
     def candidate_configurations(
         chart: ChartAxes,
@@ -160,6 +177,12 @@ def candidates_kernel(
         moved_center = R * chart.center + t
         A, B, d = equations(h, p, chart.center, moved_center, R)
         free_y = free[wp.static(y_place)]
+        nowhere = wp.float64(wp.inf)
+        if wp.static(x_first or y_first):
+            if chart.bounded != 0 and not may_exist(chart, A, B, d, free[0], free_y):
+                for slot in range(wp.static(MAX_CANDIDATES)):
+                    misses[problem, slot] = nowhere
+                return
         pairs, count = solve_pairs(chart, A, B, d, free[0], free_y)
         bounds = mat62()
         for j in range(6):
@@ -168,7 +191,9 @@ def candidates_kernel(
             if chart.bounded != 0:
                 bounds[j, 0] = chart.lower[chart.order[j]]
                 bounds[j, 1] = chart.upper[chart.order[j]]
-        nowhere = wp.float64(wp.inf)
+        most_miss = nowhere
+        if chart.bounded != 0:
+            most_miss = chart.loose
         first = int(0)
         while first < count:
             x = LaneNumbers()
@@ -187,6 +212,7 @@ def candidates_kernel(
             while lane < wp.static(lanes):
                 angle, sixth, is_special = middle(h, R, x[lane], y[lane], free)
                 inside = within(bounds[0], x[lane]) and within(bounds[wp.static(y_place)], y[lane])
+                inside = inside and miss[lane] <= most_miss
                 miss[lane] = wp.where(inside, miss[lane], nowhere)
                 total[lane] = angle
                 last[lane] = sixth

@@ -185,16 +185,14 @@ def merge_kernel() -> wp.Kernel:
                 place = origin[problem, k] % places
                 if found > 0:
                     flag = row_singular[value_row, place]
-                for j in range(7):
-                    directions[problem, k, j] = wp.float64(0.0)
-                    if j == redundancy.place:
-                        merged[problem, k, j] = values[value_row]
-                    else:
-                        other = j - wp.where(j > redundancy.place, 1, 0)
-                        merged[problem, k, j] = solutions[value_row, place, other]
-                        if flag == 1:
-                            directions[problem, k, j] = row_directions[value_row, place, other]
-            else:
+                merged[problem, k, redundancy.place] = values[value_row]
+                for other in range(6):
+                    j = other + wp.where(other >= redundancy.place, 1, 0)
+                    merged[problem, k, j] = solutions[value_row, place, other]
+                    if flag == 1:
+                        directions[problem, k, j] = row_directions[value_row, place, other]
+            # Directions are zero where there is no mark.
+            if flag == 0 and singular[problem, k] == 1:
                 for j in range(7):
                     directions[problem, k, j] = wp.float64(0.0)
             singular[problem, k] = flag

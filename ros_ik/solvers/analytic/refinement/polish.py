@@ -20,7 +20,7 @@ from ros_ik.solvers.pose_ik.kernels.functions import rotation_error_function
 from ros_ik.solvers.qp.small_system import small_system_functions
 
 # Part of the tolerances within which a candidate needs no polishing.
-_FINE = 1e-2
+_FINE = 0.1
 # Bound of the least singular value above which a candidate is regular, over the value below which
 # it is singular: what moves it by less than a limit of its own cannot make it so.
 _MARGIN = 10.0
