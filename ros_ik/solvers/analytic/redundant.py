@@ -299,11 +299,19 @@ class RedundantClosedFormIK:
         lost = np.logical_not(self._solved().any(axis=0))
         has_lost = bool(lost.any())
         if self._has_lost or has_lost:
-            self._lost_values.host[:] = self._values_beside(lost).ravel()
+            values = self._values_beside(lost)
+            self._lost_values.host[:] = values.ravel()
             if self._n_sampled:
+                # Most are solved at the value that was found; only others need those beside it.
+                self._lost_values.host[self.n_problems :] = np.nan
                 self._search_lost.launch()
-                found = self._row_exist.host[self._lost].reshape(-1, self.n_problems)
-                lost &= ~found.any(axis=0)
+                lost &= self._row_exist.host[self._lost][: self.n_problems] == 0
+                if lost.any():
+                    values[1:, ~lost] = np.nan
+                    self._lost_values.host[:] = values.ravel()
+                    self._search_lost.launch()
+                    found = self._row_exist.host[self._lost].reshape(-1, self.n_problems)
+                    lost &= ~found.any(axis=0)
             # The configuration of least error is dear: only where some pose needs it.
             if not self._n_sampled or lost.any():
                 self._solve_lost.launch()
