@@ -46,7 +46,10 @@ def limit_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def unsolved_status(is_stationary: bool, is_pressed: bool) -> int:
-        code = wp.where(is_pressed, at_limits, unreachable)
-        return wp.where(is_stationary, code, iteration_limit)
+        if not is_stationary:
+            return iteration_limit
+        if is_pressed:
+            return at_limits
+        return unreachable
 
     return SimpleNamespace(presses=presses, unsolved_status=unsolved_status)
