@@ -4,13 +4,13 @@
 
 Each iteration solves the box-constrained program of ``chain_functions`` exactly by an active-set
 method: a joint that rests at a limit and is pushed outward is frozen and the others take over.
-With adaptive damping (Nielsen, "Damping parameter in Marquardt's method", 1999) a step counts only
-if it lowers the error; a step that does not raises the damping. With fixed damping every step
-counts, and the best configuration met is returned; where the steps get stuck elsewhere, or circle
-without coming closer, they go on from the best one with adaptive damping and whole steps. The
-curvature of the position counts where it would have predicted the last step better and leaves the
-program convex, as in :mod:`ros_ik.solvers.optimal_control.least_cost.search`: with a long error
-Gauss-Newton alone creeps.
+With adaptive damping, the smooth rule of :mod:`ros_ik.solvers.least_squares.damping`, a step
+counts only if it lowers the error; a step that does not raises the damping. With fixed damping
+every step counts, and the best configuration met is returned; where the steps get stuck elsewhere,
+or circle without coming closer, they go on from the best one with adaptive damping and whole
+steps. The curvature of the position counts where it would have predicted the last step better and
+leaves the program convex, as in :mod:`ros_ik.solvers.optimal_control.least_cost.search`: with a
+long error Gauss-Newton alone creeps.
 """
 
 import functools
@@ -25,6 +25,8 @@ from ros_ik.solvers.chain.functions import BOUND_TOLERANCE
 from ros_ik.solvers.chain.functions import chain_evaluation
 from ros_ik.solvers.chain.functions import chain_structs
 from ros_ik.solvers.chain.functions import step_functions
+from ros_ik.solvers.least_squares.damping import damping_functions
+from ros_ik.solvers.least_squares.damping import GROWTH
 from ros_ik.solvers.limit_status import limit_functions
 from ros_ik.solvers.qp.active_set import active_set_functions
 from ros_ik.solvers.qp.active_set import NOT_CONVEX
@@ -58,6 +60,8 @@ def chain_kernel(scalar: type) -> wp.Kernel:
     Program, assemble, move = step.Program, step.assemble, step.move
     predicted_decrease, predicted_bend = step.predicted_decrease, step.predicted_bend
     solve_program, limits = active_set_functions(scalar).solve, limit_functions(scalar)
+    damp_smoothly = damping_functions(scalar).damp_smoothly
+    least_damping, most_damping = (wp.constant(scalar(end)) for end in _DAMPING_RANGE)
     presses, unsolved_status = limits.presses, limits.unsolved_status
 
     @wp.func
@@ -95,19 +99,6 @@ def chain_kernel(scalar: type) -> wp.Kernel:
             else:
                 steepest = wp.max(steepest, wp.abs(slope))
         return unsolved_status(steepest <= bound * wp.sqrt(longest * square), is_pressed)
-
-    @wp.func
-    def next_damping(damping: scalar, growth: scalar, ratio: scalar, accepted: bool) -> scalar:
-        """Nielsen's rule: less where the model was right, ever faster more where it was wrong."""
-        factor = growth
-        if accepted:
-            miss = scalar(2.0) * ratio - scalar(1.0)
-            factor = wp.max(scalar(1.0 / 3.0), scalar(1.0) - miss * miss * miss)
-        return wp.clamp(
-            damping * factor,
-            scalar(wp.static(_DAMPING_RANGE[0])),
-            scalar(wp.static(_DAMPING_RANGE[1])),
-        )
 
     @compiled_kernel(registers=255)
     def solve_chain(
@@ -149,7 +140,7 @@ def chain_kernel(scalar: type) -> wp.Kernel:
         residual = evaluate(tree, chain, base, target, here, at)
         best = residual
         damping = first_damping
-        growth = scalar(2.0)
+        growth = scalar(wp.static(GROWTH))
         part = step_size
         must_descend = bool(is_adaptive)
         iterations = int(0)
@@ -201,8 +192,8 @@ def chain_kernel(scalar: type) -> wp.Kernel:
                     scalar(0.0),
                 )
                 accepted = ratio > scalar(0.0)
-                damping = next_damping(damping, growth, ratio, accepted)
-                growth = wp.where(accepted, scalar(2.0), scalar(2.0) * growth)
+                damping, growth = damp_smoothly(damping, growth, ratio, accepted)
+                damping = wp.clamp(damping, least_damping, most_damping)
             if accepted:
                 here = there
                 residual = reached

@@ -5,66 +5,21 @@
     minimise 1/2 d^T (H + lambda I) d + g^T d   subject to   low <= d <= high
 
 An unknown whose step leaves its range is held at the bound and the others are solved again; one
-that is held although the model would pull it back is freed (an active-set method). The Cholesky
-factor is taken in an order of the unknowns in which those of different limbs do not meet, and
-skips the zeros left of the first entry of each row (an envelope, Jennings 1966): limbs cost what
-they cost alone.
+that is held although the model would pull it back is freed (an active-set method).
 """
 
-import dataclasses
 import functools
 from types import SimpleNamespace
 from typing import Any
 from typing import no_type_check
 
-import numpy as np
 import warp as wp
+
+from ros_ik.solvers.least_squares.envelope import Elimination
+from ros_ik.solvers.least_squares.envelope import envelope_functions
 
 # Rounds of holding and freeing; the step is inside its box after any number of them.
 _MAX_ROUNDS = 12
-
-
-@dataclasses.dataclass(frozen=True)
-class Elimination:
-    """The order in which unknowns are eliminated.
-
-    Attributes:
-        order: Unknowns in this order, int32 [k], k <= n; the step of the others stays zero.
-        first: First place in the order that each place is coupled to, int32 [k].
-    """
-
-    order: np.ndarray
-    first: np.ndarray
-
-
-def elimination(coupled: np.ndarray, parents: np.ndarray) -> Elimination:
-    """Order unknowns from the leaves of the tree to its root, limb by limb.
-
-    Args:
-        coupled: Whether two unknowns can have an entry in H, bool [n, n]; one that has none with
-            itself is left out.
-        parents: The unknown before each one on the way to the root, -1 for none, [n].
-    """
-    n = len(parents)
-    children: dict[int, list[int]] = {k: [] for k in range(-1, n)}
-    for k, parent in enumerate(parents.tolist()):
-        children[parent].append(k)
-    order: list[int] = []
-    stack = [-1]
-    while stack:  # root first, each limb in one piece; then turned round
-        k = stack.pop()
-        order.append(k)
-        stack.extend(children[k])
-    places = np.array([k for k in order[:0:-1] if coupled[k, k]], dtype=np.int32)
-    if not len(places):  # everything is frozen
-        return Elimination(places, places)
-    permuted = coupled[np.ix_(places, places)]
-    return Elimination(places, np.argmax(permuted, axis=1).astype(np.int32))
-
-
-def dense_elimination(n: int) -> Elimination:
-    """Return the order as it is, every unknown coupled to every other."""
-    return Elimination(np.arange(n, dtype=np.int32), np.zeros(n, dtype=np.int32))
 
 
 @no_type_check
@@ -113,109 +68,14 @@ def make_step_workspace(rows: int, n: int, order: Elimination, device: wp.Device
 def bounded_step_functions() -> SimpleNamespace:
     """Build ``bounded_step(work, row, damping)`` and ``model_gain(work, row, scale)``.
 
-    ``bounded_step`` fills ``work.step[row]``; ``model_gain`` returns |r|^2 - |r + s J d|^2 of it.
+    ``bounded_step`` fills ``work.step[row]``, with a NaN where H + lambda I is not positive
+    definite; ``model_gain`` returns |r|^2 - |r + s J d|^2 of it.
     """
-    Workspace = step_workspace_struct()
+    Workspace, envelope = step_workspace_struct(), envelope_functions()
+    entry, factorise = envelope.entry, envelope.factorise
+    forward, backward = envelope.forward, envelope.backward
     max_rounds = wp.constant(_MAX_ROUNDS)
-    zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
-
-    @wp.func
-    def entry(hessian: wp.array2d(dtype=wp.float64), i: int, j: int) -> wp.float64:
-        """H[i, j] from the lower triangle."""
-        return hessian[wp.max(i, j), wp.min(i, j)]
-
-    @wp.func
-    def dot_lines(values: wp.array(dtype=wp.float64), a: int, b: int, n: int) -> wp.float64:
-        """Product of two lines of n values; four sums side by side do not wait for each other."""
-        s0 = wp.float64(0.0)
-        s1 = wp.float64(0.0)
-        s2 = wp.float64(0.0)
-        s3 = wp.float64(0.0)
-        k = int(0)
-        while k + 3 < n:
-            s0 += values[a + k] * values[b + k]
-            s1 += values[a + k + 1] * values[b + k + 1]
-            s2 += values[a + k + 2] * values[b + k + 2]
-            s3 += values[a + k + 3] * values[b + k + 3]
-            k += 4
-        while k < n:
-            s0 += values[a + k] * values[b + k]
-            k += 1
-        return (s0 + s1) + (s2 + s3)
-
-    @wp.func
-    def factorize(
-        work: Workspace,
-        row: int,
-        damping: wp.float64,
-        held: wp.array(dtype=wp.int32),
-        hessian: wp.array2d(dtype=wp.float64),
-        factor: wp.array(dtype=wp.float64),
-    ):
-        """L L^T = H + damping I over the free unknowns in order, identity for those held.
-
-        The diagonal of the factor holds the inverse.
-        """
-        order, first = work.order, work.first
-        n = order.shape[0]
-        for p in range(n):
-            i = order[p]
-            is_held = held[i]
-            begin = first[p]
-            line = (row * n + p) * n
-            pivot = one
-            if is_held == 0:
-                pivot = hessian[i, i] + damping
-            for c in range(begin, p):
-                j = order[c]
-                value = zero
-                if is_held == 0 and held[j] == 0:
-                    other = (row * n + c) * n
-                    start = wp.max(begin, first[c])
-                    value = entry(hessian, i, j) - dot_lines(
-                        factor, line + start, other + start, c - start
-                    )
-                    value = value * factor[other + c]
-                factor[line + c] = value
-                pivot -= value * value
-            factor[line + p] = one / wp.sqrt(pivot)
-
-    @wp.func
-    def solve_free(
-        work: Workspace,
-        row: int,
-        any_held: int,
-        held: wp.array(dtype=wp.int32),
-        hessian: wp.array2d(dtype=wp.float64),
-        factor: wp.array(dtype=wp.float64),
-        step: wp.array(dtype=wp.float64),
-        trial: wp.array(dtype=wp.float64),
-    ):
-        """Trial = the step of the free unknowns where the held ones keep ``step``."""
-        order, first, gradient = work.order, work.first, work.gradient[row]
-        n = order.shape[0]
-        for p in range(n):
-            i = order[p]
-            line = (row * n + p) * n
-            value = step[i]
-            if held[i] == 0:
-                value = -gradient[i]
-                if any_held != 0:
-                    for c in range(n):
-                        if held[order[c]] == 1:
-                            value -= entry(hessian, i, order[c]) * step[order[c]]
-            for k in range(first[p], p):
-                value -= factor[line + k] * trial[order[k]]
-            trial[i] = value * factor[line + p]
-        for back in range(n):
-            p = n - 1 - back
-            i = order[p]
-            line = (row * n + p) * n
-            value = trial[i] * factor[line + p]
-            trial[i] = value
-            for k in range(first[p], p):
-                j = order[k]
-                trial[j] = trial[j] - factor[line + k] * value
+    zero = wp.constant(wp.float64(0.0))
 
     @wp.func
     def hold(work: Workspace, row: int) -> int:
@@ -225,7 +85,7 @@ def bounded_step_functions() -> SimpleNamespace:
         for p in range(work.order.shape[0]):
             i = work.order[p]
             if held[i] == 0:
-                wanted = work.trial[row, i]
+                wanted = work.trial[row, p]
                 allowed = wp.clamp(wanted, work.low[row, i], work.high[row, i])
                 work.step[row, i] = allowed
                 if allowed != wanted:
@@ -254,25 +114,48 @@ def bounded_step_functions() -> SimpleNamespace:
         return changes
 
     @wp.func
-    def bounded_step(work: Workspace, row: int, damping: wp.float64):
+    def solve_free(work: Workspace, row: int, any_held: bool, damping: wp.float64) -> bool:
+        """Trial = the step of the free unknowns where the held ones keep ``step``."""
+        n = work.order.shape[0]
+        start = row * n * n
         held = work.held[row]  # views of one row: fewer indices to compute inside the loops
         hessian = work.hessian[row]
+        trial = work.trial[row]
+        if not factorise(start, work.order, work.first, held, hessian, damping, work.factor):
+            return False
+        for p in range(n):
+            i = work.order[p]
+            value = zero
+            if held[i] == 0:
+                value = -work.gradient[row, i]
+                if any_held:
+                    for c in range(n):
+                        j = work.order[c]
+                        if held[j] == 1:
+                            value -= entry(hessian, i, j) * work.step[row, j]
+            trial[p] = value
+        forward(start, work.first, work.factor, trial)
+        backward(start, work.first, work.factor, trial)
+        return True
+
+    @wp.func
+    def bounded_step(work: Workspace, row: int, damping: wp.float64):
         for p in range(work.order.shape[0]):
-            held[work.order[p]] = 0
+            work.held[row, work.order[p]] = 0
             work.step[row, work.order[p]] = zero
-        any_held = int(0)
+        any_held = bool(False)
         changes = int(1)
         rounds = int(0)
         while changes > 0 and rounds < max_rounds:
             rounds += 1
-            factorize(work, row, damping, held, hessian, work.factor)
-            solve_free(
-                work, row, any_held, held, hessian, work.factor, work.step[row], work.trial[row]
-            )
-            changes = hold(work, row)
-            any_held = wp.max(any_held, changes)
-            if changes == 0 and any_held > 0:
-                changes = free(work, row, damping)
+            changes = 0
+            if solve_free(work, row, any_held, damping):
+                changes = hold(work, row)
+                any_held = any_held or changes > 0
+                if changes == 0 and any_held:
+                    changes = free(work, row, damping)
+            else:
+                work.step[row, work.order[0]] = wp.float64(wp.nan)
 
     @wp.func
     def model_gain(work: Workspace, row: int, scale: wp.float64) -> wp.float64:

@@ -9,9 +9,9 @@ from support.robots import load
 import warp as wp
 
 from ros_ik.solvers.least_squares.bounded_step import bounded_step_functions
-from ros_ik.solvers.least_squares.bounded_step import elimination
 from ros_ik.solvers.least_squares.bounded_step import make_step_workspace
 from ros_ik.solvers.least_squares.bounded_step import step_workspace_struct
+from ros_ik.solvers.least_squares.envelope import elimination
 
 
 @pytest.mark.parametrize('name', ['talos_full_v2', 'tiago', 'panda'])

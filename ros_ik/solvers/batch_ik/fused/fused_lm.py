@@ -46,9 +46,9 @@ from ros_ik.solvers.batch_ik.fused.fused_lm_kernel import fused_lm_kernel
 from ros_ik.solvers.batch_ik.fused.fused_lm_kernel import fused_rules_struct
 from ros_ik.solvers.batch_ik.fused.fused_lm_kernel import fused_state_struct
 from ros_ik.solvers.batch_ik.optimizers.lm import check_damping
-from ros_ik.solvers.least_squares.bounded_step import Elimination
-from ros_ik.solvers.least_squares.bounded_step import elimination
 from ros_ik.solvers.least_squares.bounded_step import make_step_workspace
+from ros_ik.solvers.least_squares.envelope import Elimination
+from ros_ik.solvers.least_squares.envelope import elimination
 from ros_ik.solvers.least_squares.search_space import make_search_space
 from ros_ik.solvers.least_squares.search_space import SearchSpace
 

@@ -22,19 +22,18 @@ from ros_ik.objectives.base.formula import AnyFormula
 from ros_ik.objectives.base.record import record_struct
 from ros_ik.solvers.batch_ik.base.seed_kernels import confine_function
 from ros_ik.solvers.batch_ik.fused.fused_objectives import normal_functions
-from ros_ik.solvers.batch_ik.optimizers.lm_kernels import BAD
-from ros_ik.solvers.batch_ik.optimizers.lm_kernels import GOOD
 from ros_ik.solvers.least_squares.bounded_step import bounded_step_functions
 from ros_ik.solvers.least_squares.bounded_step import step_workspace_struct
+from ros_ik.solvers.least_squares.damping import damping_functions
 from ros_ik.solvers.least_squares.search_space import space_struct
+from ros_ik.solvers.limit_status import AT_LIMIT
+from ros_ik.solvers.limit_status import limit_functions
 from ros_ik.solvers.status import SolveStatus
 
 # A predicted reduction below this part of the cost is rounding, and so is a cost below the second
 # number: residuals of 1e-8 m are finer than coordinates in float32 can show.
 _NOISE = 1e-12
 _NOTHING = 1e-16
-# A coordinate rests against a limit when it is this close to it [rad or m]: float32 rounding.
-_AT_LIMIT = 1e-5
 
 
 @no_type_check
@@ -88,13 +87,11 @@ def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
     objective_cost, add_objective = normal.objective_cost, normal.add_objective
     bounded_step, model_gain = step.bounded_step, step.model_gain
     noise, nothing = wp.constant(wp.float64(_NOISE)), wp.constant(wp.float64(_NOTHING))
-    good, bad = wp.constant(wp.float64(GOOD)), wp.constant(wp.float64(BAD))
-    confine = confine_function()
-    close = wp.constant(wp.float64(_AT_LIMIT))
+    damp_in_steps = damping_functions(wp.float64).damp_in_steps
+    confine, limits = confine_function(), limit_functions(wp.float64)
+    presses, unsolved_status = limits.presses, limits.unsolved_status
+    close = wp.constant(wp.float64(AT_LIMIT))
     converged = wp.constant(int(SolveStatus.CONVERGED))
-    limit = wp.constant(int(SolveStatus.ITERATION_LIMIT))
-    unreachable = wp.constant(int(SolveStatus.UNREACHABLE))
-    at_limits = wp.constant(int(SolveStatus.AT_LIMITS))
     non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
     failure = wp.constant(int(SolveStatus.NUMERICAL_FAILURE))
 
@@ -167,9 +164,7 @@ def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
                 )
 
     @wp.func
-    def classify(
-        space: Space, rules: Rules, row: int, cost: wp.float64, state: State, work: Work
-    ) -> int:
+    def classify(tolerance: wp.float64, row: int, cost: wp.float64, work: Work) -> int:
         """Return the status of a row that has not converged, as ``status_kernel`` does."""
         longest = wp.float64(1e-30)
         for p in range(work.order.shape[0]):
@@ -177,22 +172,18 @@ def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
             if not wp.isfinite(work.hessian[row, i, i]):
                 return failure
             longest = wp.max(longest, work.hessian[row, i, i])
-        bound = rules.gradient_tolerance * wp.sqrt(longest * cost)
+        bound = tolerance * wp.sqrt(longest * cost)
         stationary = bool(True)
         against_limit = bool(False)
         for p in range(work.order.shape[0]):
             i = work.order[p]
             slope = work.gradient[row, i]
             if wp.abs(slope) > bound:
-                low = slope > wp.float64(0.0) and work.low[row, i] >= -close
-                high = slope < wp.float64(0.0) and work.high[row, i] <= close
-                against_limit = against_limit or low or high
-                stationary = stationary and (low or high)
-        if not stationary:
-            return limit
-        if against_limit:
-            return at_limits
-        return unreachable
+                if presses(slope, -work.low[row, i], work.high[row, i], close):
+                    against_limit = True
+                else:
+                    stationary = False
+        return unsolved_status(stationary, against_limit)
 
     @compiled_kernel(registers=255)
     def fused_lm(
@@ -210,7 +201,6 @@ def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
     ):
         row = wp.tid()
         problem = problem_idx[row]
-        rule = rules[0]
         for c in range(joint_q.shape[1]):
             state.joint_q[row, c] = wp.float64(joint_q[row, c])
         cost = evaluate(tree, records, row, problem, state.joint_q, state)
@@ -220,37 +210,37 @@ def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
             status[row] = non_finite
             return
         linearize(space, tree, records, row, problem, state, work)
-        damping = rule.damping_initial
+        # Rules are read where they count: held over all iterations they would take registers.
+        damping = rules[0].damping_initial
         iteration = int(0)
-        while iteration < rule.iterations and cost > nothing:
+        while iteration < rules[0].iterations and cost > nothing:
             iteration += 1
             bounded_step(work, row, damping)
-            predicted = model_gain(work, row, rule.step_size)
+            predicted = model_gain(work, row, rules[0].step_size)
             if not wp.isfinite(predicted) or predicted <= noise * cost:
-                iteration = rule.iterations  # at an optimum, to rounding
+                iteration = rules[0].iterations  # at an optimum, to rounding
             else:
-                advance(space, tree, row, rule.step_size, state, work)
+                advance(space, tree, row, rules[0].step_size, state, work)
                 next_cost = evaluate(tree, records, row, problem, state.joint_q_next, state)
                 gain = cost - next_cost
-                if gain >= rule.gain_ratio_min * predicted:
+                is_taken = gain >= rules[0].gain_ratio_min * predicted
+                if is_taken:
                     cost = next_cost
                     for c in range(joint_q.shape[1]):
                         state.joint_q[row, c] = state.joint_q_next[row, c]
                     linearize(space, tree, records, row, problem, state, work)
-                    if gain >= good * predicted:
-                        damping = wp.max(damping / rule.damping_factor, rule.damping_min)
-                    elif gain < bad * predicted:
-                        damping = wp.min(damping * rule.damping_factor, rule.damping_max)
-                else:
-                    damping = wp.min(damping * rule.damping_factor, rule.damping_max)
+                damping = damp_in_steps(
+                    damping, gain, predicted, is_taken, rules[0].damping_factor
+                )
+                damping = wp.clamp(damping, rules[0].damping_min, rules[0].damping_max)
         for c in range(joint_q.shape[1]):
             if space.coord_frozen[c] == 0:
                 joint_q[row, c] = wp.float32(state.joint_q[row, c])
         confine(space, row, joint_q)
         costs[row] = wp.float32(cost)
         code = converged
-        if cost > rule.cost_tolerance:
-            code = classify(space, rule, row, cost, state, work)
+        if cost > rules[0].cost_tolerance:
+            code = classify(rules[0].gradient_tolerance, row, cost, work)
         status[row] = code
 
     return fused_lm

@@ -2,17 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Levenberg-Marquardt over a batch, inside joint limits.
 
-A step minimises |r + J d|^2 + lambda |d|^2 within the limits. With the gain ratio
-
-    rho = (|r(q)|^2 - |r(q + d)|^2) / (|r|^2 - |r + J d|^2),
-
-1 where r is linear, a step with rho >= rho_min is taken. With rho >= 0.5 it divides lambda by
-``lambda_factor``; not taken, or with rho < 0.25, it multiplies it. Newton divides after every
-step that is taken: far from a target out of reach, where r is curved, lambda then falls with one
-step and rises with the next, and hardly any step gets anywhere.
-
-K. Madsen, H. B. Nielsen, O. Tingleff, "Methods for Non-Linear Least Squares Problems", 2004,
-section 3.2.
+A step minimises |r + J d|^2 + lambda |d|^2 within the limits. One with a gain ratio of at least
+``rho_min`` is taken, and lambda changes in steps of ``lambda_factor``, see
+:mod:`ros_ik.solvers.least_squares.damping`.
 """
 
 from __future__ import annotations
@@ -34,8 +26,8 @@ from ros_ik.solvers.batch_ik.optimizers.lm_kernels import accept_kernel
 from ros_ik.solvers.batch_ik.optimizers.lm_kernels import bounded_step_kernel
 from ros_ik.solvers.batch_ik.optimizers.lm_kernels import normal_equations_kernel
 from ros_ik.solvers.batch_ik.optimizers.optimizer import BatchOptimizer
-from ros_ik.solvers.least_squares.bounded_step import dense_elimination
 from ros_ik.solvers.least_squares.bounded_step import make_step_workspace
+from ros_ik.solvers.least_squares.envelope import dense_elimination
 
 
 class IKOptimizerLM(BatchOptimizer):

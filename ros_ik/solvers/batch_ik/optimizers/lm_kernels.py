@@ -14,14 +14,12 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.least_squares.bounded_step import bounded_step_functions
 from ros_ik.solvers.least_squares.bounded_step import step_workspace_struct
+from ros_ik.solvers.least_squares.damping import damping_functions
 from ros_ik.solvers.least_squares.search_space import space_struct
 
 # A predicted reduction below this part of the cost, or a step below this length [rad or m], is
 # rounding of float32: neither a success nor a failure of the damping.
 _NOISE = 1e-6
-
-# Gain ratios from which on a step lessens the damping, and below which it raises it.
-GOOD, BAD = 0.5, 0.25
 
 
 @no_type_check
@@ -117,8 +115,7 @@ def bounded_step_kernel() -> wp.Kernel:
 @functools.cache
 def accept_kernel() -> wp.Kernel:
     """Build ``accept``: keep the steps that pay, adapt the damping."""
-    noise = wp.constant(_NOISE)
-    good, bad = wp.constant(GOOD), wp.constant(BAD)
+    noise, damp_in_steps = wp.constant(_NOISE), damping_functions(wp.float32).damp_in_steps
 
     @compiled_kernel()
     def accept(
@@ -156,9 +153,8 @@ def accept_kernel() -> wp.Kernel:
             for k in range(residuals.shape[1]):
                 residuals[row, k] = residuals_next[row, k]
             cost[row] = cost_next[row]
-        if pays and gain >= good * predicted[row]:
-            damping[row] = wp.clamp(damping[row] / factor, damping_min, damping_max)
-        elif not at_optimum and not (pays and gain >= bad * predicted[row]):
-            damping[row] = wp.clamp(damping[row] * factor, damping_min, damping_max)
+        following = damp_in_steps(damping[row], gain, predicted[row], pays, factor)
+        if not at_optimum or following < damping[row]:
+            damping[row] = wp.clamp(following, damping_min, damping_max)
 
     return accept

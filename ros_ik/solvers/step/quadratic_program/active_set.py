@@ -21,8 +21,8 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.solvers.step.quadratic_program.factor import factor_functions
-from ros_ik.solvers.step.quadratic_program.factor import row_functions
+from ros_ik.solvers.least_squares.envelope import envelope_functions
+from ros_ik.solvers.step.quadratic_program.binding_rows import row_functions
 from ros_ik.solvers.step.quadratic_program.program import MAX_ROUNDS
 from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
@@ -35,8 +35,9 @@ def step_active_set_function() -> wp.Function:
     The function reads and writes the active constraints, ``program.held`` and ``program.binding``.
     """
     Program = step_program_struct()
-    of_factor = factor_functions()
-    factorise, forward, backward = of_factor.factorise, of_factor.forward, of_factor.backward
+    envelope = envelope_functions()
+    entry, factorise = envelope.entry, envelope.factorise
+    forward, backward = envelope.forward, envelope.backward
     of_rows = row_functions()
     list_binding, push_onto_rows = of_rows.list_binding, of_rows.push_onto_rows
     zero = wp.constant(wp.float64(0.0))
@@ -84,11 +85,11 @@ def step_active_set_function() -> wp.Function:
             elif any_held:
                 for k in range(n):
                     if program.held[i, k] != 0:
-                        value -= H[wp.max(j, k), wp.min(j, k)] * program.x[i, k]
+                        value -= entry(H, j, k) * program.x[i, k]
             z[p] = value
-        forward(i, program, z)
+        forward(i * n * n, program.first, program.factor, z)
         good = push_onto_rows(i, count, program)
-        backward(i, program, z)
+        backward(i * n * n, program.first, program.factor, z)
         for p in range(n):
             j = program.order[p]
             if program.held[i, j] == 0:
@@ -101,7 +102,7 @@ def step_active_set_function() -> wp.Function:
         H = program.H[i]
         slope = program.c[i, j]
         for k in range(program.order.shape[0]):
-            slope += H[wp.max(j, k), wp.min(j, k)] * program.x[i, k]
+            slope += entry(H, j, k) * program.x[i, k]
         for a in range(count):
             slope -= program.multiplier[i, a] * program.J[i, program.row[i, a], j]
         return slope
@@ -191,6 +192,7 @@ def step_active_set_function() -> wp.Function:
 
     @wp.func
     def solve_from_guess(i: int, program: Program, is_warm: bool, tolerance: wp.float64) -> int:
+        n = program.order.shape[0]
         take_guess(i, is_warm, program)
         changes = int(1)
         rounds = int(0)
@@ -201,7 +203,11 @@ def step_active_set_function() -> wp.Function:
                 return -1
             rounds += 1
             if not is_factor_good:
-                if not factorise(i, program):
+                is_positive = factorise(
+                    i * n * n, program.order, program.first, program.held[i], program.H[i], zero,
+                    program.factor,
+                )  # fmt: skip
+                if not is_positive:
                     return -1
             good = solve_equations(i, count, program)
             if good < count:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ros_ik.kinematics.stepping.step_state import StepState
-from ros_ik.solvers.least_squares.bounded_step import dense_elimination
-from ros_ik.solvers.least_squares.bounded_step import Elimination
-from ros_ik.solvers.least_squares.bounded_step import elimination
+from ros_ik.solvers.least_squares.envelope import dense_elimination
+from ros_ik.solvers.least_squares.envelope import Elimination
+from ros_ik.solvers.least_squares.envelope import elimination
 
 
 def step_elimination(state: StepState, tasks: Sequence[np.ndarray], is_dense: bool) -> Elimination:

@@ -14,7 +14,7 @@ from typing import no_type_check
 import numpy as np
 import warp as wp
 
-from ros_ik.solvers.least_squares.bounded_step import Elimination
+from ros_ik.solvers.least_squares.envelope import Elimination
 
 # Rounds of the active-set method before the dual method is used.
 MAX_ROUNDS = 12

@@ -1,0 +1,118 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Active rows of a step's program as equations.
+
+They enter through the Schur complement S = J H^-1 J' of the free variables, whose factor L L' = H
+is that of :mod:`ros_ik.solvers.least_squares.envelope`.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.solvers.least_squares.envelope import envelope_functions
+from ros_ik.solvers.step.quadratic_program.program import step_program_struct
+
+# A pivot of S below this fraction of its diagonal means that the rows are linearly dependent.
+_LEAST_PIVOT = 1e-12
+
+
+@no_type_check
+@functools.cache
+def row_functions() -> SimpleNamespace:
+    """Build ``list_binding`` and ``push_onto_rows``, which makes the binding rows hold."""
+    Program = step_program_struct()
+    forward = envelope_functions().forward
+    least = wp.constant(wp.float64(_LEAST_PIVOT))
+    zero = wp.constant(wp.float64(0.0))
+
+    @wp.func
+    def list_binding(i: int, program: Program) -> int:
+        """Assign numbers to the rows that bind; -1 for more than there is room for."""
+        count = int(0)
+        for row in range(program.d.shape[1]):
+            if program.binding[i, row] != 0:
+                if count >= program.row.shape[1]:
+                    return -1
+                program.row[i, count] = row
+                count += 1
+        return count
+
+    @wp.func
+    def load_row(i: int, a: int, program: Program) -> wp.float64:
+        """y_a = L^-1 J_a' of the free variables; return what the held ones leave of d_a."""
+        row = program.row[i, a]
+        y = program.y[i, a]
+        rest = program.d[i, row]
+        for p in range(program.order.shape[0]):
+            j = program.order[p]
+            slope = program.J[i, row, j]
+            y[p] = slope
+            if program.held[i, j] != 0:
+                rest -= slope * program.x[i, j]
+                y[p] = zero
+        n = program.order.shape[0]
+        forward(i * n * n, program.first, program.factor, y)
+        return rest
+
+    @wp.func
+    def solve_multipliers(i: int, count: int, program: Program) -> int:
+        """Multiplier = S^-1 multiplier by a Cholesky factor, of the rows before a dependent one.
+
+        Return their number.
+        """
+        S = program.S[i]
+        multiplier = program.multiplier[i]
+        good = int(0)
+        while good < count:
+            a = good
+            size = S[a, a]
+            for b in range(a):
+                value = S[a, b]
+                for k in range(b):
+                    value -= S[a, k] * S[b, k]
+                value /= S[b, b]
+                S[a, b] = value
+                S[a, a] = S[a, a] - value * value
+                multiplier[a] = multiplier[a] - value * multiplier[b]
+            if not (S[a, a] > least * size):
+                break
+            S[a, a] = wp.sqrt(S[a, a])
+            multiplier[a] = multiplier[a] / S[a, a]
+            good += 1
+        for step in range(good):
+            a = good - 1 - step
+            value = multiplier[a] / S[a, a]
+            multiplier[a] = value
+            for b in range(a):
+                multiplier[b] = multiplier[b] - S[a, b] * value
+        return good
+
+    @wp.func
+    def push_onto_rows(i: int, count: int, program: Program) -> int:
+        """Return how many of the binding rows hold; the one after them depends on those before."""
+        n = program.order.shape[0]
+        z = program.z[i]
+        for a in range(count):
+            rest = load_row(i, a, program)
+            y = program.y[i, a]
+            for p in range(n):
+                if program.held[i, program.order[p]] == 0:
+                    rest -= y[p] * z[p]
+            program.multiplier[i, a] = rest
+            for b in range(a + 1):
+                other = program.y[i, b]
+                product = wp.float64(0.0)
+                for p in range(n):
+                    product += y[p] * other[p]
+                program.S[i, a, b] = product
+        good = solve_multipliers(i, count, program)
+        for a in range(good):
+            y = program.y[i, a]
+            for p in range(n):
+                z[p] = z[p] + program.multiplier[i, a] * y[p]
+        return good
+
+    return SimpleNamespace(list_binding=list_binding, push_onto_rows=push_onto_rows)
