@@ -1,0 +1,136 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Each formula stands where docs/architecture.md says, nowhere else; twins on the host agree."""
+
+from pathlib import Path
+import re
+from typing import no_type_check
+
+import numpy as np
+from objectives import rig
+import pytest
+import warp as wp
+
+from ros_ik.kinematics import eval_jacobian
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.model.conventions.poses import pose_rows
+from ros_ik.objectives import IKObjectiveManipulability
+from ros_ik.servo.motion.manipulability_slope import manipulability_slope
+from ros_ik.servo.motion.pose_math import rotation_exp
+from ros_ik.servo.motion.pose_math import rotation_log
+from ros_ik.solvers.pose_ik.search.problem_input import read_poses_kernel
+
+ROOT = Path(__file__).resolve().parents[1]
+# Code that only the places of a formula have, a regular expression.
+MARKS = {
+    'sine and cosine, inlined': r'2\.50507602534068634195e-08',
+    'rotation vector of a quaternion': r'atan2\(sine, w\)',
+    'quaternion of a rotation vector': r'wp\.sin\(half\) / half|sin\(0\.5 \* angle\) / angle',
+    'rotation vector of a matrix': r'wp\.trace\(E\)',
+    'rotation vector up to a full turn': r'atan2\(sine, q\[3\]\)',
+    'rate of a rotation vector': r'wp\.cos\(half\) / wp\.sin\(half\)',
+    'twist of an axis': r'wp\.cross\(pivot, axis\)',
+    'motion of a joint, its columns': r'vec3\(joint_q\[row',
+    'step of coordinates, q (+) dq': r'rotation_exp\(read3',
+    'axes of joints in their children': r'reshape\(-1, 7\)\[joints\]',
+    'poses that count, their unit quaternions': r'[<>]= (wp\.static\(wp\.float64\()?LEAST_NORM',
+    'folded chain in registers': r'pivots\[i, k\] = p\[k\]',
+    "determinant of J J', its derivative": r'wp\.func_grad',
+    'derivative of columns by joints': r'def column_derivative|cumsum\(moments',
+    'Jacobian of a tool from axes': r'wp\.cross\(axis, end - place\)|np\.cross\(lines, arms\)',
+    'least change of a barrier': r'gain \* inside',
+    'displacement along a stop': r'steps_to_stop\(size',
+    'damping of Levenberg-Marquardt': r'miss \* miss \* miss',
+    'Cholesky factor in an envelope, in memory': r'factor\[other \+ q\]',
+    "L D L' of a small system, in registers": r'inverse\[i\] = one / pivot',
+    'dual active-set method': r'Givens',
+    'whether limits hold a solution back': r'room <= close',
+    'saturation of task errors': r'wp\.tanh',
+}
+
+
+def listed():
+    """Return the files of each formula as the page has them."""
+    text = (ROOT / 'docs' / 'architecture.md').read_text()
+    section = text.split('## One place for each formula')[1].split('\n## ')[0]
+    rows = re.findall(r'^\| (?!formula )(.+?) \| (.*?) ?\| (.*?) ?\|$', section, re.MULTILINE)
+    return {name: set(re.findall(r'`(.+?)`', ' '.join(cells))) for name, *cells in rows}
+
+
+def test_every_formula_of_the_page_has_a_mark():
+    assert set(listed()) == set(MARKS)
+
+
+@pytest.mark.parametrize('formula', MARKS)
+def test_a_formula_stands_in_its_places_alone(formula):
+    found = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / 'ros_ik').rglob('*.py')
+        if re.search(MARKS[formula], path.read_text())
+    }
+    assert found == listed()[formula]
+
+
+@no_type_check
+def on_device(name, given, scalar, result):
+    """Return a function of rotations of each value given."""
+    function = getattr(spatial_functions(scalar), name)
+
+    @wp.kernel(module='unique')
+    def apply(values: wp.array(dtype=given.dtype), out: wp.array(dtype=result)):
+        k = wp.tid()
+        out[k] = function(values[k])
+
+    out = wp.zeros(len(given), dtype=result, device='cpu')
+    wp.launch(apply, len(given), [given], [out], device='cpu')
+    return out.numpy()
+
+
+def test_rotation_vectors_of_host_and_device_agree():
+    rng = np.random.default_rng(0)
+    turns = rng.normal(size=(200, 3))
+    turns *= (np.pi * rng.uniform(0.0, 0.999, 200) / np.linalg.norm(turns, axis=1))[:, None]
+    turns[:3] = 0.0, 1e-14, 1e-9
+    types = spatial_functions(wp.float64)
+    quaternions = np.array([rotation_exp(turn) for turn in turns])
+    given = wp.array(turns, dtype=types.vec3, device='cpu')
+    found = on_device('rotation_exp', given, wp.float64, types.quat)
+    np.testing.assert_allclose(found, quaternions, atol=1e-15)
+    signs = rng.choice([-1.0, 1.0], size=(200, 1))
+    given = wp.array(quaternions * signs, dtype=types.quat, device='cpu')
+    logs = on_device('rotation_log', given, wp.float64, types.vec3)
+    np.testing.assert_allclose(logs, [rotation_log(q) for q in quaternions * signs], atol=1e-14)
+    np.testing.assert_allclose(logs, turns, atol=1e-13)
+
+
+def test_poses_that_count_on_host_and_device_are_the_same():
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(400, 7))
+    rows[:, 3:] /= np.linalg.norm(rows[:, 3:], axis=1, keepdims=True)
+    rows[:, 3:] *= rng.uniform(0.98, 1.02, (400, 1))
+    rows[:20, :3] *= 10.0 ** rng.uniform(7.0, 11.0, (20, 1))
+    rows[20:40] *= rng.choice([1.0, np.nan, np.inf], (20, 7))
+    out = wp.zeros(len(rows), dtype=wp.transformd, device='cpu')
+    given = wp.array(rows, dtype=wp.float64, device='cpu')
+    wp.launch(read_poses_kernel(wp.float64), len(rows), [given], [out], device='cpu')
+    expected = pose_rows(rows)
+    counted = np.isfinite(expected).all(axis=1)
+    assert 100 < counted.sum() < 300
+    np.testing.assert_allclose(out.numpy(), expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize('rows', [(0, 1, 2), (0, 1, 2, 3, 4, 5)])
+def test_slopes_of_manipulability_of_host_and_objective_agree(rows):
+    model, (link, _) = rig.robot('panda'), rig.links('panda')
+    joint_q = model.random_joint_q(10, np.random.default_rng(2))
+    threshold = 100.0
+    objective = IKObjectiveManipulability(link, threshold, axes=rows)
+    lack = rig.residuals(objective, model, joint_q)[:, 0]
+    slopes = rig.analytic(objective, model, joint_q)[:, 0]
+    jacobian = np.zeros((10, 6, model.joint_dof_count))
+    eval_jacobian(model, joint_q, link, jacobian)
+    for k, J in enumerate(jacobian):
+        moves = np.flatnonzero(np.any(J != 0.0, axis=0))
+        found = manipulability_slope(J[:3, moves].T, J[3:, moves].T, np.isin(np.arange(6), rows))
+        # r = 1 - m / m_min, so that d log m = dr / (r - 1).
+        np.testing.assert_allclose(found, slopes[k, moves] / (lack[k] - 1.0), rtol=1e-4, atol=1e-4)
