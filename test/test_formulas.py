@@ -28,6 +28,8 @@ MARKS = {
     'quaternion of a rotation vector': r'wp\.sin\(half\) / half|sin\(0\.5 \* angle\) / angle',
     'rotation vector of a matrix': r'wp\.trace\(E\)',
     'rotation vector up to a full turn': r'atan2\(sine, q\[3\]\)',
+    'rotation between two directions': r'= s \* \(wp\.atan2\(sine, c\) / sine\)',
+    'its rate': r'f = wp\.atan2\(sine, c\)',
     'rate of a rotation vector': r'wp\.cos\(half\) / wp\.sin\(half\)',
     'twist of an axis': r'wp\.cross\(pivot, axis\)',
     'motion of a joint, its columns': r'vec3\(joint_q\[row',

@@ -99,6 +99,7 @@ def spatial_functions(scalar: type) -> SimpleNamespace:
     Returns:
         The types ``vec3``, ``quat``, ``transform``, ``twist`` and the functions
         ``rotation_log(quat) -> vec3``, ``rotation_exp(vec3) -> quat``,
+        ``normal_to(vec3) -> vec3``, ``turn_between(a, b) -> vec3``,
         ``point_velocity(twist, point) -> vec3``, ``axis_twist(axis, pivot) -> twist``,
         ``slide_twist(axis) -> twist`` and ``read_quat(table, row, start) -> quat``.
     """
@@ -108,6 +109,8 @@ def spatial_functions(scalar: type) -> SimpleNamespace:
     twist = wp.types.vector(6, scalar)
     # Below this half angle, sin and tan equal their argument in the precision of the type.
     small = 1e-9 if scalar is wp.float64 else 1e-5
+    # Sine below which an angle equals it; what that misses is of the order of its square.
+    small_sine = 1e-8 if scalar is wp.float64 else 1e-4
 
     @wp.func
     def rotation_log(q: quat) -> vec3:
@@ -132,6 +135,28 @@ def spatial_functions(scalar: type) -> SimpleNamespace:
         return wp.normalize(
             quat(factor * theta[0], factor * theta[1], factor * theta[2], wp.cos(half))
         )
+
+    @wp.func
+    def normal_to(a: vec3) -> vec3:
+        """Return a unit vector normal to a unit vector."""
+        helper = vec3(scalar(1.0), scalar(0.0), scalar(0.0))
+        if wp.abs(a[0]) > scalar(0.7):
+            helper = vec3(scalar(0.0), scalar(1.0), scalar(0.0))
+        return wp.normalize(wp.cross(a, helper))
+
+    @wp.func
+    def turn_between(a: vec3, b: vec3) -> vec3:
+        """Rotation vector that turns the unit vector a to b on the shortest way."""
+        s = wp.cross(a, b)
+        c = wp.dot(a, b)
+        sine = wp.length(s)
+        turn = s
+        if sine > scalar(wp.static(small_sine)):
+            turn = s * (wp.atan2(sine, c) / sine)
+        elif c < scalar(0.0):
+            n = normal_to(a)
+            turn = n * (scalar(wp.PI) - wp.dot(n, s))
+        return turn
 
     @wp.func
     def point_velocity(S: twist, point: vec3) -> vec3:
@@ -163,6 +188,8 @@ def spatial_functions(scalar: type) -> SimpleNamespace:
         twist=twist,
         rotation_log=rotation_log,
         rotation_exp=rotation_exp,
+        normal_to=normal_to,
+        turn_between=turn_between,
         point_velocity=point_velocity,
         axis_twist=axis_twist,
         slide_twist=slide_twist,

@@ -41,38 +41,16 @@ from ros_ik.objectives.base.number_table import table_functions
 
 @no_type_check
 @functools.cache
-def _turn_functions(scalar: type) -> SimpleNamespace:
-    """Build ``turn_to(a, d) -> vec3`` and ``turn_velocity(a, d, da, dd) -> vec3``."""
-    vec3 = objective_functions(scalar).vec3
+def _turn_velocity_function(scalar: type) -> wp.Function:
+    """Build ``turn_velocity(a, d, da, dd) -> vec3``, the derivative of ``turn_between(a, d)``."""
+    types = objective_functions(scalar)
+    vec3, normal_to = types.vec3, types.normal_to
     # Sine below which f = 1 and g = 1/3, or the form for the opposite direction, are exact to
     # within rounding: their error is of the order of its square.
     small = 1e-8 if scalar is wp.float64 else 1e-4
 
     @wp.func
-    def normal_to(a: vec3) -> vec3:
-        """Return a unit vector normal to a."""
-        helper = vec3(scalar(1.0), scalar(0.0), scalar(0.0))
-        if wp.abs(a[0]) > scalar(0.7):
-            helper = vec3(scalar(0.0), scalar(1.0), scalar(0.0))
-        return wp.normalize(wp.cross(a, helper))
-
-    @wp.func
-    def turn_to(a: vec3, d: vec3) -> vec3:
-        """Return the smallest rotation vector that turns the unit vector a to d."""
-        s = wp.cross(a, d)
-        c = wp.dot(a, d)
-        sine = wp.length(s)
-        turn = s
-        if sine > scalar(wp.static(small)):
-            turn = s * (wp.atan2(sine, c) / sine)
-        elif c < scalar(0.0):
-            n = normal_to(a)
-            turn = n * (scalar(wp.PI) - wp.dot(n, s))
-        return turn
-
-    @wp.func
     def turn_velocity(a: vec3, d: vec3, da: vec3, dd: vec3) -> vec3:
-        """Return the derivative of turn_to."""
         s = wp.cross(a, d)
         c = wp.dot(a, d)
         ds = wp.cross(da, d) + wp.cross(a, dd)
@@ -88,19 +66,17 @@ def _turn_functions(scalar: type) -> SimpleNamespace:
             rate = -n * wp.dot(n, ds)
         return rate
 
-    return SimpleNamespace(turn_to=turn_to, turn_velocity=turn_velocity)
+    return turn_velocity
 
 
 @no_type_check
 @functools.cache
 def _functions(scalar: type) -> SimpleNamespace:
-    types, tables, turn = (
-        objective_functions(scalar), table_functions(scalar), _turn_functions(scalar)
-    )  # fmt: skip
+    types, tables = objective_functions(scalar), table_functions(scalar)
     vec3, transform, twist = types.vec3, types.transform, types.twist
     read_vec3, point_velocity = types.read_vec3, types.point_velocity
     link_pose, rows3 = types.link_pose, block_functions(scalar).rows3
-    turn_to, turn_velocity = turn.turn_to, turn.turn_velocity
+    turn_between, turn_velocity = types.turn_between, _turn_velocity_function(scalar)
     Table, table_vec3 = tables.Table, tables.table_vec3
 
     @wp.struct
@@ -143,7 +119,7 @@ def _functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def residual(state: State) -> twist:
-        return rows3(turn_to(state.a, state.d))
+        return rows3(turn_between(state.a, state.d))
 
     @wp.func
     def column(

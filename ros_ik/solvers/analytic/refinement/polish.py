@@ -14,6 +14,7 @@ import zlib
 
 import warp as wp
 
+from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.solvers.pose_ik.kernels.functions import chain_functions
 from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.functions import rotation_error_function
@@ -82,6 +83,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
     Chain, vec3, mat33 = struct.Chain, struct.vec3, struct.mat33
     matmm, matn3 = wp.types.matrix((n, n), wp.float64), wp.types.matrix((n, 3), wp.float64)
     rotation_error = rotation_error_function(wp.float64)
+    turn_between = spatial_functions(wp.float64).turn_between
     system = small_system_functions(wp.float64, n)
     solve_all, determinant = system.solve_all, system.determinant
     iteration_start = system.iteration_start
@@ -95,14 +97,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
         if wp.static(free_turns == 3):
             return vec3()
         if wp.static(free_turns == 1):
-            a = R * refinement.free_axis
-            b = R_t * refinement.free_axis
-            normal = wp.cross(a, b)
-            sine = wp.length(normal)
-            if sine > wp.float64(0.0):
-                return normal * (wp.atan2(sine, wp.dot(a, b)) / sine)
-            if wp.dot(a, b) > wp.float64(0.0):
-                return vec3()
+            return turn_between(R * refinement.free_axis, R_t * refinement.free_axis)
         return rotation_error(R, R_t)
 
     @wp.func
