@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Solvers: inverse kinematics of poses and paths, the batched quadratic program, control steps."""
+"""Solvers for inverse kinematics, joint paths, quadratic programs, control steps and motions."""
 
 from typing import TYPE_CHECKING
 

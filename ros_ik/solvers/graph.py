@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel launches recorded once and replayed each tick, on CPU and CUDA alike."""
+"""Kernel launches recorded once and replayed in each tick, on a CPU or a GPU."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _RECORDED = threading.local()
 
 
 def recorded_graphs() -> int:
-    """Return the number of graphs that the calling thread has recorded: in a tick, none."""
+    """Return the number of graphs that the calling thread has recorded."""
     return getattr(_RECORDED, 'count', 0)
 
 
 class Graph:
-    """Kernel launches captured from a function.
+    """Graph of kernel launches captured from a function.
 
     The function must launch kernels and copies only: no allocation, no host work that should
     happen again at each replay. Methods of users' classes may do more, so the function runs again
@@ -36,7 +36,7 @@ class Graph:
     found to do more nevertheless, the function runs again at each launch, with a warning.
 
     Attributes:
-        is_replayed: Whether launches are replayed; False where the function runs each time.
+        is_replayed: Whether launches are replayed; False if the function runs each time.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Graph:
         Args:
             record: Function that launches the kernels.
             device: Device they run on.
-            parts: Objects of callers whose methods it runs: objectives, limits, barriers.
+            parts: Users' objects whose methods it calls: objectives, limits, barriers.
         """
         self._replay: Callable[[], Any]
         self._device = wp.get_device(device)

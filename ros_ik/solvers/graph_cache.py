@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Captured graphs by what they were made for, of which only the latest few are kept."""
+"""Cache of captured graphs, by their arguments, that keeps the most recently used ones."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import TypeVar
 
 _Value = TypeVar('_Value')
 
-# Combinations of tasks, limits and barriers whose graphs are kept.
+# Number of combinations of tasks, limits and barriers whose graphs are kept.
 _MOST = 8
 
 
 class GraphCache(Generic[_Value]):
-    """A few values by key; the least recently used one goes.
+    """Cache of a few values by key, which drops the least recently used one.
 
-    A value with an attribute ``is_current`` that is False is made anew.
+    A value whose attribute ``is_current`` is False is created again.
     """
 
     def __init__(self) -> None:
@@ -27,19 +27,19 @@ class GraphCache(Generic[_Value]):
         self._values: collections.OrderedDict[Hashable, _Value] = collections.OrderedDict()
 
     def __len__(self) -> int:
-        """Return how many values are kept."""
+        """Return the number of values."""
         return len(self._values)
 
     def drop(self, key: Hashable) -> None:
-        """Forget a value, if it is there."""
+        """Remove a value, if there is one."""
         self._values.pop(key, None)
 
     def peek(self, key: Hashable) -> _Value | None:
-        """Return a value that is there; nothing is made."""
+        """Return the value of a key, or None, without creating it."""
         return self._values.get(key)
 
     def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
-        """Return the value of a key, made where it is not there or not current any more."""
+        """Return the value of a key, created if it is missing or no longer current."""
         found = self._values.get(key)
         if found is None or not getattr(found, 'is_current', True):
             self._values.pop(key, None)

@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Cache of what solvers make from a model, for functions that solve in one call.
+"""Cache of solvers by model, for functions that solve in one call.
 
-A solver takes milliseconds to make and microseconds to solve a pose.
+A solver takes milliseconds to create, and microseconds to solve a pose.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from ros_ik.solvers.graph_cache import GraphCache
 
 _Value = TypeVar('_Value')
 
-# Largest batch of a solver that is kept, and most solutions of it: at some kilobytes a pose these
-# bound the memory of a model's solvers to some 10 MB.
+# Largest batch of a cached solver, and its largest number of solutions. At some kilobytes per
+# pose, they bound the memory of a model's solvers to about 10 MB.
 _MOST_POSES, _MOST_SOLUTIONS = 64, 4096
 # Held by the thread that uses a solver which is kept.
 KEPT_LOCK = threading.RLock()
@@ -47,10 +47,10 @@ _arrays_with_shapes = operator.attrgetter(*_KINEMATICS, *_SHAPES)
 
 
 class Cached(Generic[_Value]):
-    """Context of what is made from a model, kept for the next one with an equal request.
+    """Context manager for a value made from a model, cached for equal requests.
 
-    It is made anew once an array of the model has changed that it was made from. One thread at a
-    time uses what is kept.
+    The value is created again after a change of the model's arrays on which it depends. Only one
+    thread at a time uses a cached value.
     """
 
     __slots__ = '_is_locked', '_make', '_model', '_request', '_size'
@@ -63,25 +63,25 @@ class Cached(Generic[_Value]):
         n_poses: int = 1,
         n_solutions: int = 1,
     ) -> None:
-        """Name what is asked for; it is looked up where the context is entered.
+        """Store the request, which is looked up on entry of the context.
 
         Args:
-            model: The model, with which the value is kept.
-            request: All that the value is made for, by name; ``check_collisions`` says whether
-                it is made from shapes as well.
-            make: Makes it.
-            n_poses: Poses of a batch; what is made for large batches is not kept.
-            n_solutions: Solutions of a pose.
+            model: The model, in which the value is cached.
+            request: Arguments on which the value depends, by name. With ``check_collisions`` it
+                also depends on the shapes.
+            make: Function that creates the value.
+            n_poses: Number of poses of a batch; values for large batches are not cached.
+            n_solutions: Number of solutions of a pose.
         """
         self._model, self._request, self._make = model, request, make
         self._size = n_poses, n_solutions
         self._is_locked = False
 
     def __enter__(self) -> _Value:
-        """Return the value, which is nobody else's until the context is left.
+        """Return the value for exclusive use until the context is left.
 
         Raises:
-            ArgumentError: What ``make`` raises.
+            ArgumentError: As raised by ``make``.
         """
         n_poses, n_solutions = self._size
         key = None
@@ -114,11 +114,11 @@ class Cached(Generic[_Value]):
 
 
 def _key(model: Any, request: Mapping[str, Any], size: tuple[int, int]) -> Hashable | None:
-    """Return the key of a request; None where an argument is of no type that can be compared."""
+    """Return the key of a request; None if the type of an argument cannot be compared."""
     if not isinstance(model, Model):
         return None
     try:
-        # Most arguments are plain ones, which a call of _frozen would cost more than.
+        # Most arguments have plain types; this test is faster than a call of _frozen.
         values = tuple(
             [(type(v), v) if type(v) in _PLAIN else _frozen(v) for v in request.values()]
         )
@@ -132,7 +132,7 @@ def _key(model: Any, request: Mapping[str, Any], size: tuple[int, int]) -> Hasha
 
 
 def _frozen(value: Any) -> Hashable:
-    """Return an argument as a key, equal for those of equal type and content.
+    """Return an argument as a key, which is equal for arguments of equal type and content.
 
     Raises:
         TypeError: An argument of another type.
@@ -153,7 +153,7 @@ def _frozen(value: Any) -> Hashable:
 
 
 def _content(model: Model, with_shapes: bool) -> bytes:
-    """Return the content of the arrays of a model that solvers of poses are made from."""
+    """Return the content of the model's arrays on which pose solvers depend."""
     arrays = _arrays_with_shapes(model) if with_shapes else _arrays_without_shapes(model)
     readers = model.solver_cache.setdefault('contents', {})
     reader = readers.get(with_shapes)

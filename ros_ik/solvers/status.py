@@ -1,30 +1,30 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Status of a solve: a closed set of codes, each with its message."""
+"""Status codes of a solve, each with its message."""
 
 from __future__ import annotations
 
 import enum
 
-# Presentation types with which a code is written as the number that it is.
+# Presentation types with which a code is formatted as a number.
 _NUMBER_TYPES = tuple('bcdeEfFgGnoxX%')
 
 
 class NamedCode(enum.IntEnum):
-    """Base of codes that print as their names; arithmetic and NumPy see the number."""
+    """Base of integer codes that print as their names."""
 
     def __str__(self) -> str:
         """Return the name."""
         return self.name
 
     def __format__(self, spec: str) -> str:
-        """Format the name, or the number where the specification is one of a number."""
+        """Format the name, or the number if the specification is numeric."""
         value = int(self) if spec.endswith(_NUMBER_TYPES) else self.name
         return format(value, spec)
 
 
 class SolveStatus(NamedCode):
-    """Outcome of one solve; what happens at run time is returned, never raised."""
+    """Outcome of a solve, which is returned and never raised."""
 
     CONVERGED = 0
     RELAXED = 1
@@ -43,7 +43,7 @@ class SolveStatus(NamedCode):
 
     @property
     def ok(self) -> bool:
-        """True if the step is an optimum that holds every hard limit."""
+        """True if the step is optimal within all hard limits."""
         return self in (SolveStatus.CONVERGED, SolveStatus.RELAXED)
 
 

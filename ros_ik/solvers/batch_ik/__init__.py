@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""newton.ik's solver: batches of problems with any objectives."""
+"""Batches of problems with any objectives, with the interface of newton.ik."""

@@ -1,12 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Seeds of a batch: noise about the input, uniform draws, a low-discrepancy sequence.
+"""Seeds of a batch, from noise about the input, uniform draws or a low-discrepancy sequence.
 
-A sample has one number per degree of freedom that may move. Joints with limits are spread over
-them; without limits angles are spread over a whole turn and distances over 1 m to either side of
-the input; three numbers make a uniform rotation (K. Shoemake, "Uniform Random Rotations", Graphics
-Gems III, 1992). The sequence is M. Roberts' R_d: u_k = 1/2 + k / phi_d^(i + 1) mod 1, with phi_d
-the positive root of x^(d + 1) = x + 1; its first point is the middle of the ranges.
+A sample has a number for each degree of freedom that may move. Joints are sampled over the range
+of their limits. Without limits, angles are sampled over a whole turn, and distances up to 1 m to
+either side of the input. Three numbers make a uniform rotation (K. Shoemake, "Uniform Random
+Rotations", Graphics Gems III, 1992). The sequence is M. Roberts' R_d, u_k = 1/2 + k / phi_d^(i +
+1) mod 1, with the positive root phi_d of x^(d + 1) = x + 1. Its first point is the middle of the
+ranges.
 """
 
 import functools
@@ -27,7 +28,7 @@ from ros_ik.solvers.batch_ik.base.seed_kernels import confine_function
 from ros_ik.solvers.least_squares.search_space import make_search_space
 from ros_ik.solvers.least_squares.search_space import space_struct
 
-# Range to either side of a distance without limits [m].
+# Range to either side of the input for a prismatic joint without limits [m].
 _REACH = 1.0
 
 
@@ -44,7 +45,7 @@ def _sample_kernel(sampler: IKSampler) -> wp.Kernel:
 
     @wp.func
     def draw(row: int, seed: int, dof: int, key: wp.uint32, basis: wp.array(dtype=float)) -> float:
-        """Return a number in [0, 1), or a normal one for noise."""
+        """Return a uniform number in [0, 1), or a normally distributed one for noise."""
         if wp.static(roberts):
             value = 0.5 + float(seed) * basis[dof]
             return value - wp.floor(value)
@@ -139,7 +140,7 @@ def _advance_kernel() -> wp.Kernel:
 
 
 class Sampler:
-    """Expands problems to seeds; every call draws anew, :meth:`reset` starts over."""
+    """Sampler of the seeds of problems; every call continues the sequence."""
 
     def __init__(
         self,
@@ -157,10 +158,10 @@ class Sampler:
         Args:
             model: Any object with Newton's joint arrays.
             tree: Its tree, float32.
-            sampler: Where seeds come from.
-            n_seeds: Seeds of each problem.
+            sampler: Source of the seeds.
+            n_seeds: Number of seeds of each problem.
             noise_std: Standard deviation of the noise [rad or m].
-            rng_seed: Where the random numbers start.
+            rng_seed: Seed of the random numbers.
             joint_dof_mask: Degrees of freedom that may move; None for all.
         """
         self._tree, self._n_seeds, self._noise_std = tree, n_seeds, float(noise_std)
@@ -178,7 +179,7 @@ class Sampler:
         self._key = wp.full(1, value=self._first_key, dtype=wp.uint32, device=device)
 
     def reset(self) -> None:
-        """Start the random numbers over."""
+        """Restart the sequence."""
         self._key.fill_(self._first_key)
 
     def launch(self, joint_q_in: wp.array, refused: wp.array, joint_q: wp.array) -> None:
@@ -186,7 +187,8 @@ class Sampler:
 
         Args:
             joint_q_in: Input of each problem, float32 [n_problems, joint_coord_count].
-            refused: 1 where a problem is not to be solved, int32 [n_problems]; its seeds are NaN.
+            refused: 1 for a problem that is not to be solved, int32 [n_problems]; its seeds are
+                NaN.
             joint_q: Output, float32 [n_problems * n_seeds, joint_coord_count].
         """
         device = self._tree.device
@@ -206,7 +208,7 @@ class Sampler:
 def _ranges(
     model: Any, lower: np.ndarray, upper: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the range that each coordinate is drawn from, and whether it is about the input."""
+    """Return the range of each coordinate, and whether it is relative to the input."""
     linear = np.zeros(model.joint_coord_count, dtype=bool)
     starts, dims = model.joint_q_start.numpy(), model.joint_dof_dim.numpy()
     for joint, kind in enumerate(model.joint_type.numpy().tolist()):
@@ -214,7 +216,7 @@ def _ranges(
         linear[starts[joint] : starts[joint] + count] = kind != JointType.BALL
     reach = np.where(linear, _REACH, np.pi)
     limited = np.isfinite(lower) | np.isfinite(upper)
-    # A joint limited on one side only has its whole range from there on.
+    # The range of a joint with only one limit begins at this limit.
     low = np.where(np.isfinite(lower), lower, np.where(limited, upper - 2.0 * reach, -reach))
     high = np.where(np.isfinite(upper), upper, np.where(limited, lower + 2.0 * reach, reach))
     return low, high, linear & ~limited

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel of the choice among the seeds of each problem."""
+"""Kernel that selects the best seed of each problem."""
 
 import functools
 from typing import no_type_check
@@ -14,7 +14,7 @@ from ros_ik.solvers.status import SolveStatus
 @no_type_check
 @functools.cache
 def select_kernel() -> wp.Kernel:
-    """Build ``select_best``: the seed of least cost of each problem or its input."""
+    """Build ``select_best``, which selects the result of least cost, or the input."""
     non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
 
     @compiled_kernel()

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Batched inverse kinematics: many problems, many seeds, the best of each.
+"""Batched inverse kinematics from several seeds per problem.
 
-The interface is that of ``newton.ik.IKSolver``. Beyond it: joint limits hold inside the solve,
-every problem has a status, and what is not finite is refused without touching its neighbours.
+The interface is that of ``newton.ik.IKSolver``. In addition, joint limits hold during the solve,
+every problem has a status, and a non-finite problem is refused without affecting the others.
 """
 
 from __future__ import annotations
@@ -46,30 +46,30 @@ from ros_ik.solvers.least_squares.search_space import make_search_space
 
 
 class IKSolver(ReadOnce):
-    """Solves ``n_problems`` problems of one model, each from ``n_seeds`` seeds, keeping the best.
+    """Solver for ``n_problems`` problems of one model, each from ``n_seeds`` seeds.
 
     The status of a problem, a :class:`SolveStatus` code, is that of its best seed:
 
     - CONVERGED: the squared residual is at most ``cost_tolerance``.
-    - AT_LIMITS, UNREACHABLE: above it, but no free column of the Jacobian reduces it any more
-      (``gradient_tolerance``); with and without joints that rest against their limits. Soft terms
-      leave a residual also where all is as it should be: ``cost_tolerance`` has to allow for it.
-    - ITERATION_LIMIT: neither yet.
-    - NON_FINITE_INPUT: the input or the target is not finite. The output is the input inside the
-      limits, or the neutral configuration where the input is not finite; the cost is inf.
+    - AT_LIMITS, UNREACHABLE: the residual is larger, but no free column of the Jacobian reduces it
+      any more (``gradient_tolerance``), with or without joints at their limits. Soft terms leave a
+      residual even at the optimum, for which ``cost_tolerance`` must allow.
+    - ITERATION_LIMIT: none of these within the iterations.
+    - NON_FINITE_INPUT: the input or the target is not finite. The output is the input clamped to
+      the limits, or the neutral configuration if the input is not finite; the cost is inf.
     - NUMERICAL_FAILURE: a Jacobian is not finite at a finite residual.
 
-    One instance belongs to one thread; several instances may run in several threads. Making one
-    captures graphs: like any capture of Warp, that must not coincide with arrays being made or
-    copied in another thread, unless by a solver.
+    Use an instance in one thread only; several instances may run in several threads. The
+    constructor captures graphs. As with any capture of Warp, no other thread may create or copy
+    arrays meanwhile, except in solvers.
 
     Attributes:
         model: The model.
         n_problems: Number of problems.
-        n_seeds: Seeds of each problem.
-        status: :class:`SolveStatus` of each problem, a Warp array of int32 [n_problems]: compare
+        n_seeds: Number of seeds of each problem.
+        status: :class:`SolveStatus` of each problem, a Warp array of int32 [n_problems]; compare
             ``status.numpy()``.
-        best_indices: Seed that was kept, int32 [n_problems].
+        best_indices: Index of the best seed, int32 [n_problems].
     """
 
     read_once = frozenset(('model', 'n_problems', 'n_seeds', 'device'))
@@ -109,43 +109,43 @@ class IKSolver(ReadOnce):
             model: A :class:`Model`, a finalized ``newton.Model``, or any object with those of its
                 arrays that describe joints.
             n_problems: Number of problems, at least 1.
-            objectives: Objectives, ours or Newton's, which other solvers may have too. Numbers
-                and arrays that they keep on the host, such as Newton's weights, may be replaced:
-                the next solve records anew. Where methods of your own read arrays or clocks, draw
-                random numbers, or change what they keep, they run each time, with a warning.
+            objectives: Objectives, ours or Newton's, which other solvers may share. Their numbers
+                and arrays on the host, such as Newton's weights, may be replaced; the next solve
+                then records again. Your own methods run in every solve, with a warning, if they
+                read arrays or clocks, draw random numbers, or change their own data.
             optimizer: 'lm' or 'lbfgs'.
-            jacobian_mode: 'autodiff', 'analytic' or 'mixed' (analytic where there is one).
+            jacobian_mode: 'autodiff', 'analytic' or 'mixed' (analytic if available).
             sampler: 'none', 'gauss', 'uniform' or 'roberts'; see :class:`IKSampler`.
-            n_seeds: Seeds of each problem; 1 with sampler 'none'.
+            n_seeds: Number of seeds of each problem; 1 with sampler 'none'.
             noise_std: Standard deviation of 'gauss' [rad or m]; its first seed is the input.
-            rng_seed: Where the random numbers start.
-            lambda_initial: See :class:`IKOptimizerLM`, as the next four.
+            rng_seed: Seed of the random numbers.
+            lambda_initial: See :class:`IKOptimizerLM`, also for the next four.
             lambda_factor: Factor on the damping.
             lambda_min: Least damping.
-            lambda_max: Greatest damping.
-            rho_min: Least gain ratio of a step that is taken.
+            lambda_max: Largest damping.
+            rho_min: Least gain ratio of an accepted step.
             joint_dof_mask: Degrees of freedom that may move, bool [joint_dof_count], Warp or
-                NumPy; the coordinates of the others keep their bits.
-            history_len: See :class:`IKOptimizerLBFGS`, as the next four.
+                NumPy. The coordinates of the others do not change.
+            history_len: See :class:`IKOptimizerLBFGS`, also for the next four.
             h0_scale: Factor on the initial inverse Hessian.
             line_search_alphas: Step lengths tried together; None for the default.
-            wolfe_c1: Sufficient decrease.
-            wolfe_c2: Curvature.
-            respect_limits: Hold coordinates inside their limits; False leaves limits to the
-                objectives, as Newton does.
+            wolfe_c1: Constant of sufficient decrease.
+            wolfe_c2: Constant of the curvature condition.
+            respect_limits: Whether to keep coordinates within their limits; False leaves limits
+                to the objectives, as Newton does.
             cost_tolerance: Squared residual up to which a problem has converged. The default is
                 1 mm, or 1 mrad, at weight 1.
             gradient_tolerance: Largest |J_i^T r| / (max_j |J_j| |r|) of a free column of the
-                Jacobian at which a problem counts as stationary. In float32 1e-3 is the least
-                that can be told from rounding.
-            use_graph: Replay launches as graphs. False launches them one by one, as is done anyway
-                for objectives with code on the host.
-            use_fused: Let one kernel do the whole of a Levenberg-Marquardt solve where every
-                objective is a built-in one; their analytic Jacobians serve whatever the mode. The
-                answers are the same to the tolerance of float32.
+                Jacobian up to which a problem is stationary. In float32, smaller values than 1e-3
+                are within rounding.
+            use_graph: Whether to replay launches as graphs. False repeats them one by one, as is
+                always done for objectives with code on the host.
+            use_fused: Whether to use the fused Levenberg-Marquardt kernel if every objective has a
+                formula. It uses analytic Jacobians in every mode. The results are the same within
+                float32 precision.
 
         Raises:
-            ArgumentError: An argument that cannot be used, naming it.
+            ArgumentError: An invalid argument; the error names it.
         """
         self._sampler_kind = enum_member(IKSampler, 'sampler', sampler)
         _check_counts(n_problems, n_seeds, self._sampler_kind, noise_std)
@@ -205,14 +205,14 @@ class IKSolver(ReadOnce):
         """Solve every problem.
 
         Args:
-            joint_q_in: Inputs that seeds are made of, [n_problems, joint_coord_count]; of any
-                library, float32 or float64.
-            joint_q_out: Output: the best of each problem, likewise; may be ``joint_q_in``.
-            iterations: Iterations from each seed.
+            joint_q_in: Inputs of the sampler, [n_problems, joint_coord_count]; of any library,
+                float32 or float64.
+            joint_q_out: Output: the best result of each problem, likewise; may be ``joint_q_in``.
+            iterations: Number of iterations from each seed.
             step_size: Factor on each step of Levenberg-Marquardt.
 
         Raises:
-            ArgumentError: A wrong shape, type or device, or a number that cannot be used.
+            ArgumentError: A wrong shape, type or device, or an invalid number.
         """
         joint_q_in = as_warp('joint_q_in', joint_q_in)
         joint_q_out = as_warp('joint_q_out', joint_q_out, is_output=True)
@@ -232,7 +232,7 @@ class IKSolver(ReadOnce):
                 hand_back(joint_q_out)
 
     def reset(self) -> None:
-        """Start the sampler's random numbers over and forget the last solve."""
+        """Restart the sampler, and reset the state of the last solve."""
         with hold_launches(self.device, use_graph=self._backend.is_replayed):
             self._backend.reset()
             self._sampler.reset()
@@ -299,7 +299,7 @@ def _make_backend(
     of_lbfgs: tuple,
     use_fused: bool,
 ) -> IKBackend:
-    """Return what minimises the costs of the seeds: the one place where that is chosen."""
+    """Create the optimizer for the arguments of the constructor."""
     if optimizer is IKOptimizer.LM:
         names = ('lambda_initial', 'lambda_factor', 'lambda_min', 'lambda_max', 'rho_min')
         rules = dict(zip(names, of_lm, strict=True))

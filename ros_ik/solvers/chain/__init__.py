@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""motrixsim's chain and its solvers."""
+"""Kinematic chain and its solvers, with the interface of motrixsim."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The arrays of a batch of problems of one chain, allocated once and used for every solve."""
+"""Arrays of a batch of problems of one chain, allocated once for all solves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ros_ik.solvers.qp.workspace import make_workspace
 
 
 class ChainBatch:
-    """n problems of a chain of m variables, float64, on the device of the chain.
+    """Batch of n problems of a chain with m variables, float64, on the device of the chain.
 
     Attributes:
         chain: The chain.
@@ -69,10 +69,10 @@ class ChainBatch:
             joint_q: Seeds and the other joints of the model, shape [n, joint_coord_count].
             target_pose: Targets in the world, x y z i j k w, shape [n, 7].
             max_iterations: Maximum number of iterations.
-            step_size: Part of each step that is taken.
-            tolerance: Length of the error at which a problem is solved [m and rad].
-            damping: Weight of |d|^2 beside |J d - e|^2; where it adapts, the first one.
-            is_adaptive: Adapt the damping and take no step that makes the error larger.
+            step_size: Fraction of each step that is taken.
+            tolerance: Length of the error up to which a problem is solved [m and rad].
+            damping: Weight of |d|^2 relative to |J d - e|^2; the initial one if it is adaptive.
+            is_adaptive: Whether to adapt the damping and reject steps that increase the error.
 
         Returns:
             Rows of iterations, residual, positions, shape [n, 2 + m], and
@@ -89,11 +89,11 @@ class ChainBatch:
         self._rows.download()
         self._status.download()
         wait_for(self.chain.tree.device)
-        # The next solve must not change this result.
+        # A copy, which the next solve does not change.
         return self._rows.host.copy(), self._status.host.copy()
 
     def _recorded(self, rules: tuple[int, float, float, float, bool]) -> wp.Launch:
-        """Return the launch with these numbers, its arguments packed once."""
+        """Return the recorded launch with these numbers."""
         return launch(
             chain_kernel(wp.float64),
             dim=self.size,

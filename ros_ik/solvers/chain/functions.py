@@ -1,12 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Warp functions of one chain at one configuration: error, Jacobian, quadratic program of a step.
+"""Warp functions of a chain: error, Jacobian and quadratic program of a step.
 
     e = [p_t - p; log(R_t R^T)],       J the geometric Jacobian, both in world axes, linear first
     minimise over d   |J d - e|^2 / 2 + lambda |d|^2 / 2   s. t.   lower <= q + alpha d <= upper
 
-J treats the logarithm as the identity, so J'e is the exact gradient of |e|^2 / 2 (the error lies
-along the axis of the rotation that is left), and the program's solution descends.
+J omits the derivative of the logarithm. J'e is still the exact gradient of |e|^2 / 2, because the
+rotation error is along its own axis, so the solution of the program is a descent direction.
 """
 
 import functools
@@ -22,18 +22,19 @@ from ros_ik.kinematics.tree import tree_struct
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.solvers.qp.active_set import active_set_functions
 
-# Least damping, relative to the mean of the Hessian's diagonal: at a singularity, or with more
-# joints than six, the program keeps one solution, of least norm. Moves what is regular by 1e-9.
+# Least damping, relative to the mean of the Hessian's diagonal. At a singularity, or with more
+# than six joints, the program then has a unique solution, of least norm. The effect elsewhere is
+# 1e-9.
 _LEAST_RELATIVE_DAMPING = 1e-10
 
-# How far a joint may go in one iteration [rad or m]: a linearisation says nothing beyond that.
+# Largest motion of a joint in one iteration [rad or m], for which the linearisation is valid.
 _MAX_MOVE = 1.0
 
-# A bound may be missed by this much within the program, and a joint as near to a limit is put on
-# it [rad or m]: rounding must not make a joint that is held back look free.
+# Tolerance of bounds in the program [rad or m]. A joint this close to a limit is moved to it, so
+# that rounding does not make it appear free.
 BOUND_TOLERANCE = 1e-12
 
-# A quaternion shorter than this has no direction to speak of.
+# Length below which a quaternion is treated as zero.
 MIN_QUATERNION_LENGTH = 1e-6
 
 
@@ -56,7 +57,7 @@ def chain_structs(scalar: type) -> SimpleNamespace:
         upper: wp.array(dtype=scalar)  # [m]
         offset: wp.array(dtype=transform)  # [1]
 
-    # Two slots for each problem i, 2 i and 2 i + 1: where it is and what it tries.
+    # Two slots for each problem i, 2 i and 2 i + 1, for the present and the trial configuration.
     @wp.struct
     class Iterates:
         q: wp.array2d(dtype=scalar)  # [2 n, m], variables
@@ -69,16 +70,16 @@ def chain_structs(scalar: type) -> SimpleNamespace:
 @no_type_check
 @functools.cache
 def chain_evaluation(scalar: type) -> SimpleNamespace:
-    """Build the functions that place the chain.
+    """Build the functions that evaluate the chain.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
 
     Returns:
-        ``base_pose(tree, chain, row, joint_q) -> transform``: what carries the chain;
-        ``is_usable(row, joint_q, target) -> bool``: whether a problem is finite;
-        ``evaluate(tree, chain, base, target, slot, iterates) -> scalar``: fills error and
-        Jacobian of a slot and returns the length of the error.
+        - ``base_pose(tree, chain, row, joint_q) -> transform``: the parent of the chain;
+        - ``is_usable(row, joint_q, target) -> bool``: whether a problem is finite;
+        - ``evaluate(tree, chain, base, target, slot, iterates) -> scalar``: computes error and
+          Jacobian of a slot and returns the length of the error.
     """
     types = spatial_functions(scalar)
     transform, twist = types.transform, types.twist
@@ -164,13 +165,14 @@ def step_functions(scalar: type) -> SimpleNamespace:
         scalar: ``wp.float32`` or ``wp.float64``.
 
     Returns:
-        ``assemble(i, slot, chain, iterates, damping, step_size, bend, program, lower, upper)``:
-        writes the program of problem i, with the curvature of the position times ``bend``;
-        ``predicted_decrease(i, slot, iterates, x) -> scalar``: by how much |e|^2 / 2 falls along
-        the whole of x, were the error linear; ``predicted_bend(i, slot, iterates, x) -> scalar``:
-        how much less by the curvature of the position, that of mimic joints but in part;
-        ``move(i, from_slot, to_slot, chain, iterates, step_size, x)``: q + alpha x, inside the
-        limits.
+        - ``assemble(i, slot, chain, iterates, damping, step_size, bend, program, lower, upper)``:
+          writes the program of problem i, with the curvature of the position times ``bend``;
+        - ``predicted_decrease(i, slot, iterates, x) -> scalar``: decrease of |e|^2 / 2 by the full
+          step x for a linear error;
+        - ``predicted_bend(i, slot, iterates, x) -> scalar``: reduction of this decrease by the
+          curvature of the position, which is approximate for mimic joints;
+        - ``move(i, from_slot, to_slot, chain, iterates, step_size, x)``: computes q + alpha x,
+          within the limits.
     """
     structs = chain_structs(scalar)
     Chain, Iterates = structs.Chain, structs.Iterates
@@ -178,7 +180,7 @@ def step_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def curvature(slot: int, near: int, far: int, at: Iterates) -> scalar:
-        """Second derivative of |e_p|^2 / 2 beside J_p^T J_p: -e_p . (omega_near x v_far)."""
+        """Return the part of the second derivative of |e_p|^2 / 2 that J_p^T J_p lacks."""
         omega = vec3()
         velocity = vec3()
         error = vec3()

@@ -1,10 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A chain of links for inverse kinematics, with the interface of ``motrixsim.ik.IkChain``.
+"""Chain of links for inverse kinematics, with the interface of ``motrixsim.ik.IkChain``.
 
-Where motrixsim takes a ``SceneData``, the functions here take ``data``: coordinates of the whole
-model, or a :class:`JointState` when velocities matter. Nothing is kept between calls, so a pose
-is never that of an earlier configuration.
+Instead of motrixsim's ``SceneData``, the methods take ``data``: coordinates of the whole model, or
+a :class:`JointState` if velocities matter. No state is kept between calls.
 """
 
 from __future__ import annotations
@@ -63,14 +62,15 @@ ChainData = np.ndarray | JointState
 
 
 class IkChain(ReadOnce):
-    """A chain of revolute, prismatic and fixed joints from a start link to an end link.
+    """Chain of revolute, prismatic and fixed joints from a start link to an end link.
 
-    ``data`` below is an array of coordinates [*, joint_coord_count] or a :class:`JointState`, any
-    leading dimensions; ``*`` of a result are those. Results are float64. Mimic joints follow
-    their drivers, whatever ``data`` says of them, and count into the columns of these.
+    ``data`` is an array of coordinates [*, joint_coord_count] or a :class:`JointState`, with any
+    leading dimensions, which are also those of the result. Results are float64. Mimic joints
+    follow their drivers, whatever their values in ``data``, and contribute to the columns of their
+    drivers.
 
     Attributes:
-        model: The model; a finalized ``newton.Model`` is seen through a view that knows names.
+        model: The model; a finalized ``newton.Model`` is wrapped in a :class:`NamedModel`.
         path: The joints of the chain.
         offset: Pose of the end effector in the end link, x y z i j k w.
     """
@@ -84,23 +84,23 @@ class IkChain(ReadOnce):
         start_link: str | int | None = None,
         end_effector_offset: np.ndarray | Sequence[float] | None = None,
     ) -> None:
-        """Find the chain.
+        """Create the chain.
 
         Args:
             model: A :class:`Model`, a finalized ``newton.Model``, or any object with Newton's
                 joint arrays.
-            end_link: The last link: its name, in a ``newton.Model`` with or without what its
-                label has before the last slash, or its body index.
-            start_link: The first link, likewise; its own joint, which carries it, belongs to the
-                chain. None for the root link. Joints before it stay where ``data`` puts them.
+            end_link: Name or body index of the last link. In a ``newton.Model``, the part of the
+                label after the last slash is sufficient.
+            start_link: The first link, likewise, or None for the root link. Its incoming joint
+                belongs to the chain. Joints before it keep the positions of ``data``.
             end_effector_offset: Pose of the end effector in the end link, x y z [m], quaternion
                 i j k w, shape [7]; None for the end link itself.
 
         Raises:
-            IkChainError: A RuntimeError and an :class:`ArgumentError`: an unknown link, links
-                that do not follow each other, or a joint in the chain that is neither revolute
-                nor prismatic nor fixed; it is named.
-            ArgumentError: An unusable ``end_effector_offset``.
+            IkChainError: An unknown link, a start link that is not an ancestor of the end link,
+                or a joint in the chain that is not revolute, prismatic or fixed. This error is
+                both a RuntimeError and an :class:`ArgumentError`.
+            ArgumentError: An invalid ``end_effector_offset``.
         """
         self.model = model = named_model(model)
         self.path = chain_path(model, end_link, start_link)
@@ -112,17 +112,17 @@ class IkChain(ReadOnce):
 
     @property
     def num_dof_pos(self) -> int:
-        """Number of positions: joints of the chain that are neither fixed nor mimics."""
+        """Number of positions, one per joint of the chain that is neither fixed nor a mimic."""
         return len(self.path.coordinates)
 
     @property
     def num_dof_vel(self) -> int:
-        """Number of velocities; as many as positions."""
+        """Number of velocities, equal to the number of positions."""
         return len(self.path.dofs)
 
     @property
     def num_links(self) -> int:
-        """Number of links, start and end link and those on fixed joints among them."""
+        """Number of links, including start link, end link and links on fixed joints."""
         return len(self.path.bodies)
 
     def get_link(self, index: int) -> ChainLink:
@@ -154,7 +154,8 @@ class IkChain(ReadOnce):
     def get_end_effector_vel(self, data: ChainData) -> np.ndarray:
         """Return the end effector's velocity in world axes, shape [*, 6].
 
-        Angular velocity first, then that of its origin. Joints before the chain count too.
+        Angular velocity first, then the velocity of its origin. Joints before the chain are
+        included.
         """
         jacobian = self._point_motion(data, self.offset)[1]
         return np.einsum('...ij,...j->...i', jacobian, self._joint_qd(data))
@@ -173,7 +174,8 @@ class IkChain(ReadOnce):
 
         Args:
             data: The state.
-            end_point: The point in the end link [m], whatever the end effector's offset, [3].
+            end_point: The point in the end link [m], independent of the end effector's offset,
+                shape [3].
 
         Raises:
             ArgumentError: ``end_point`` is not three finite numbers.
@@ -187,8 +189,9 @@ class IkChain(ReadOnce):
     def get_inertia_matrix(self, data: ChainData) -> np.ndarray:
         """Return the inertia matrix of the chain, shape [*, num_dof_vel, num_dof_vel].
 
-        It is the block of the whole model's matrix: what the chain carries, other branches among
-        it, counts. Symmetric, positive definite where every moving link has a mass.
+        It is a block of the whole model's matrix and includes all bodies that the chain moves,
+        also those of other branches. It is symmetric, and positive definite if every moving link
+        has a mass.
         """
         joint_q = self.joint_q(data)
         n_dofs = self.model.joint_dof_count
@@ -198,14 +201,14 @@ class IkChain(ReadOnce):
         return self.path.dof_map.T @ matrix @ self.path.dof_map
 
     def get_inertial_matrix(self, data: ChainData) -> np.ndarray:
-        """Return :meth:`get_inertia_matrix`; motrixsim's older documents call it this."""
+        """Return :meth:`get_inertia_matrix`, by its name in older documents of motrixsim."""
         return self.get_inertia_matrix(data)
 
     def get_bias_force(self, data: ChainData) -> np.ndarray:
         """Return the bias force of the chain [N, Nm], shape [*, num_dof_vel].
 
-        C(q, qd) qd + g(q), the rows of the whole model's: joints outside the chain count with
-        their positions and velocities. Gravity is ``model.gravity``.
+        These are the rows of the whole model's C(q, qd) qd + g(q), which depends on positions and
+        velocities of joints outside the chain too. Gravity is ``model.gravity``.
         """
         joint_q, joint_qd = self.joint_q(data), self._joint_qd(data)
         force = np.empty_like(joint_qd)
@@ -219,10 +222,10 @@ class IkChain(ReadOnce):
         return force @ self.path.dof_map
 
     def joint_q(self, data: ChainData) -> np.ndarray:
-        """Return a copy of the coordinates, mimic joints placed, [*, joint_coord_count].
+        """Return a copy of the coordinates with those of mimic joints, [*, joint_coord_count].
 
         Raises:
-            ArgumentError: Coordinates of another size.
+            ArgumentError: A wrong number of coordinates.
         """
         given = data.joint_q if isinstance(data, JointState) else data
         joint_q = _host('joint_q', given, self.model.joint_coord_count)
@@ -266,7 +269,7 @@ class IkChain(ReadOnce):
 
 
 def _host(name: str, given: np.ndarray | wp.array, columns: int) -> np.ndarray:
-    """Return a float64 copy on the host, its last dimension checked."""
+    """Check the last dimension and return a float64 copy on the host."""
     values = checked_numbers(name, given)
     if values.ndim == 0 or values.shape[-1] != columns:
         raise ArgumentError(f'{name} must have shape [*, {columns}], got {list(values.shape)}')

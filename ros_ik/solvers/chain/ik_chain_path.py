@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The joints of a chain: which variable drives each, between which limits."""
+"""Joints of a chain, with their variables and limits."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ _ONE_AXIS = (JointType.REVOLUTE, JointType.PRISMATIC)
 
 
 class IkChainError(ArgumentError, RuntimeError):
-    """A chain that cannot be: an unknown link, or a joint that is not supported, by name."""
+    """Error for an invalid chain, with the name of the unknown link or unsupported joint."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ChainPath:
-    """A chain of m variables.
+    """Chain with m variables.
 
-    A variable is the position of a joint of the chain that is no mimic.
+    A variable is the position of a joint of the chain that is not a mimic joint.
 
     Attributes:
         bodies: Links from the start link to the end link.
         base_joints: Joints from the world to the start link's parent, in this order.
-        joints: Joints of the chain, that of the start link first, fixed ones among them, [n].
+        joints: Joints of the chain including fixed ones, that of the start link first, [n].
         joint_variable: Variable that drives each joint, -1 for fixed joints, [n].
         coef0: Offset of each joint from its variable [rad or m], [n].
         coef1: Factor of each joint on its variable, [n].
-        coordinates: Coordinate of the model that is each variable, [m].
-        dofs: Degree of freedom of the model that is each variable, [m].
-        dof_map: Velocities of the model over those of the variables, mimics of the whole model
-            among them, shape [joint_dof_count, m].
+        coordinates: Coordinate in the model of each variable, [m].
+        dofs: Degree of freedom in the model of each variable, [m].
+        dof_map: Map from velocities of the variables to those of the model, including all its
+            mimic joints, shape [joint_dof_count, m].
         lower: Lower limits of the variables, intersected with those of their mimics [rad or m],
             -inf for none, [m].
         upper: Upper limits, inf for none, [m].
@@ -65,9 +65,10 @@ def chain_path(model: Any, end_link: str | int, start_link: str | int | None) ->
         start_link: First link, whose own joint belongs to the chain; None for the root.
 
     Raises:
-        IkChainError: An unknown link, one that is not behind the other, a joint that is neither
-            revolute nor prismatic nor fixed, a mimic whose driver is not in the chain, limits of
-            a mimic that exclude those of its driver, or a chain that cannot move.
+        IkChainError: An unknown link, a start link that is not an ancestor of the end link, a
+            joint that is not revolute, prismatic or fixed, a mimic joint whose driver is not in
+            the chain, conflicting limits of a mimic joint and its driver, or a chain that cannot
+            move.
     """
     last = _body_index(model, 'end_link', end_link)
     first = None if start_link is None else _body_index(model, 'start_link', start_link)
@@ -122,7 +123,7 @@ def _body_index(model: Any, argument: str, link: str | int) -> int:
 def _split_path(
     model: Any, first: int | None, last: int
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Return the joints before the chain, those of the chain, and its links."""
+    """Return the joints before the chain, the joints of the chain, and its links."""
     parent, incoming = model.joint_parent.numpy(), incoming_joints(model)
     path = [(incoming.get(last, -1), last)]  # (joint, its child), outermost first
     while path[-1][0] >= 0 and parent[path[-1][0]] >= 0:
@@ -138,7 +139,7 @@ def _split_path(
 def _check_mimics(
     model: Any, base_joints: tuple[int, ...], movable: list[int], drivers: list[int]
 ) -> None:
-    """Refuse mimics that the variables of the chain cannot place, or that would move its base."""
+    """Refuse mimic joints with a driver outside the chain, or that would move its base."""
     for joint in (*movable, *base_joints):
         driver = model.mimic_driver.get(joint, (joint,))[0]
         if driver != joint and (driver in drivers) != (joint in movable):
@@ -150,7 +151,7 @@ def _check_mimics(
 
 
 def _limits(model: Any, drivers: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the limits of the variables inside which their mimics keep theirs too."""
+    """Return the limits of the variables, narrowed by those of their mimic joints."""
     start = model.joint_qd_start.numpy()
     of_dof_lower, of_dof_upper, _, _ = model.limits64()
     lower, upper = of_dof_lower[start[drivers]], of_dof_upper[start[drivers]]
@@ -170,7 +171,7 @@ def _limits(model: Any, drivers: list[int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _dof_map(model: Any, drivers: list[int]) -> np.ndarray:
-    """Return d qd / d (velocities of the variables), shape [joint_dof_count, m]."""
+    """Return the map from velocities of variables to qd, shape [joint_dof_count, m]."""
     start = model.joint_qd_start.numpy()
     dof_map = np.zeros((model.joint_dof_count, len(drivers)))
     for variable, joint in enumerate(drivers):

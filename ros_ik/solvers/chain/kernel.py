@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel that solves one inverse kinematics problem of a chain per thread, from seed to answer.
+"""Kernel that solves an inverse kinematics problem of a chain, with a thread per problem.
 
 Each iteration solves the box-constrained program of ``chain_functions`` exactly by an active-set
 method: a joint that rests at a limit and is pushed outward is frozen and the others take over.
@@ -32,18 +32,17 @@ from ros_ik.solvers.qp.active_set import active_set_functions
 from ros_ik.solvers.qp.active_set import NOT_CONVEX
 from ros_ik.solvers.status import SolveStatus
 
-# Where no step lowers |e|^2 / 2 by more than this part of it, the configuration is stationary to
-# rounding and further iterations change nothing.
+# Relative decrease of |e|^2 / 2 below which a configuration is stationary up to rounding.
 _LEAST_DECREASE = 1e-14
 
-# When iterations have run out: largest part of the error that a column of the Jacobian, as long as
-# the longest, still points along; the bound of IKSolver's ``gradient_tolerance``.
+# Largest relative gradient of a stationary configuration at the iteration limit, as
+# ``gradient_tolerance`` of IKSolver.
 _STATIONARY = 3e-3
 
-# Steps of fixed damping within which the error must fall to this part of what it was.
+# Number of steps with fixed damping within which the error must fall to this fraction.
 _PATIENCE, _PROGRESS = 10, 0.9
 
-# The damping stays between these, so that it neither underflows nor takes for ever to come back.
+# Bounds of the damping, against underflow and slow recovery.
 _DAMPING_RANGE = (1e-12, 1e12)
 
 
@@ -66,7 +65,7 @@ def chain_kernel(scalar: type) -> wp.Kernel:
 
     @wp.func
     def start(i: int, chain: Chain, joint_q: wp.array2d(dtype=scalar), at: Iterates):
-        """Put the seed, moved inside the limits, into the first slot; 0 for what is no number."""
+        """Copy the seed, clamped to the limits, to the first slot; NaN becomes 0."""
         for j in range(at.q.shape[1]):
             value = joint_q[i, chain.coordinates[j]]
             if not wp.isfinite(value):
@@ -75,10 +74,10 @@ def chain_kernel(scalar: type) -> wp.Kernel:
 
     @wp.func
     def stationary_status(i: int, slot: int, chain: Chain, at: Iterates, bound: scalar) -> int:
-        """Tell an answer that limits hold back from one that nothing would bring closer.
+        """Return AT_LIMITS or UNREACHABLE for a stationary configuration.
 
-        ITERATION_LIMIT where a variable that may move points along more than ``bound`` of the
-        error.
+        The status is ITERATION_LIMIT if the relative gradient of a free variable exceeds
+        ``bound``.
         """
         square = scalar(0.0)
         for row in range(6):
@@ -144,8 +143,8 @@ def chain_kernel(scalar: type) -> wp.Kernel:
         part = step_size
         must_descend = bool(is_adaptive)
         iterations = int(0)
-        bend = scalar(0.0)  # 1 where the curvature of the position counts
-        mark = best  # the last error that counted as progress
+        bend = scalar(0.0)  # 1 if the curvature of the position is used
+        mark = best  # error at the last progress
         waited = int(0)  # iterations since then
         code = int(wp.static(int(SolveStatus.ITERATION_LIMIT)))
         while best > tolerance and iterations < max_iterations:
@@ -169,9 +168,9 @@ def chain_kernel(scalar: type) -> wp.Kernel:
                 if must_descend or residual <= best:
                     code = stationary_status(i, here, chain, at, scalar(wp.inf))
                     break
-                waited = wp.static(_PATIENCE)  # at a worse place than one passed on the way
+                waited = wp.static(_PATIENCE)  # worse than an earlier configuration
             if waited >= wp.static(_PATIENCE) and not must_descend:
-                # Go on from the best one, down only.
+                # Continue from the best configuration with decreasing errors.
                 for j in range(m):
                     at.q[here, j] = rows[i, 2 + j]
                 residual = evaluate(tree, chain, base, target, here, at)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damped least squares and Gauss-Newton on a chain, with the interface of ``motrixsim.ik``.
 
-Both minimise |e|, the length of the error of position [m] and rotation [rad] together, inside the
-joint limits, for a whole batch of problems in one kernel launch in float64. A solver keeps the
-arrays of its last batch: use one for each thread.
+Both minimise |e|, the length of the combined error of position [m] and rotation [rad], within the
+joint limits. A kernel launch in float64 solves a whole batch. A solver keeps the arrays of its
+last batch, so use a separate one in each thread.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ros_ik.solvers.chain.ik_chain import IkChain
 
 
 class _ChainSolver:
-    """Base of the two solvers; see them.
+    """Base of the two solvers.
 
-    The numbers given to the constructor are attributes, which may be set between solves; the next
+    The arguments of the constructor are attributes, which may be set between solves; the next
     solve checks them.
 
     Attributes:
@@ -38,7 +38,7 @@ class _ChainSolver:
         self.max_iter, self.step_size, self.tolerance = max_iter, step_size, tolerance
         self.status: np.ndarray = np.empty(0, dtype=np.int32)
         self._rules()
-        self._batch: ChainBatch | None = None  # of the last solve, for the next of its size
+        self._batch: ChainBatch | None = None  # of the last solve, for reuse
 
     def solve(
         self,
@@ -50,22 +50,22 @@ class _ChainSolver:
 
         Args:
             ik_model: The chain.
-            data: Seeds: coordinates of the whole model, shape [*, joint_coord_count], or a
-                :class:`JointState`; not changed. Seeds outside the limits start at the limits;
-                joints outside the chain stay where they are.
-            target_pose: Where the end effector is to be in the world, x y z [m], quaternion
+            data: Seeds, coordinates of the whole model, shape [*, joint_coord_count], or a
+                :class:`JointState`. Seeds outside the limits are moved to the limits. Joints
+                outside the chain keep their positions.
+            target_pose: Target poses of the end effector in the world, x y z [m], quaternion
                 i j k w of any length, shape [*, 7]. Leading dimensions of ``data`` and
-                ``target_pose`` broadcast against each other.
+                ``target_pose`` are broadcast.
 
         Returns:
-            float64 [*, 2 + num_dof_pos]: iterations used, residual [m and rad], positions, which
-            are always finite and inside the joint limits. They are the best ones met, whether or
-            not they reach the tolerance; ``status`` says which. A row with NaN or infinity in its
-            seed or target, or a zero quaternion, has no iterations, an infinite residual and the
-            positions of its seed inside the limits, 0 in the place of what is no number.
+            float64 [*, 2 + num_dof_pos]: number of iterations, residual [m and rad], positions.
+            The positions are the best found, always finite and within the joint limits; ``status``
+            tells whether they reach the tolerance. A row with NaN or infinity in its seed or
+            target, or a zero quaternion, has no iterations, an infinite residual and the positions
+            of its seed, clamped to the limits, with 0 instead of NaN.
 
         Raises:
-            ArgumentError: Shapes that do not fit, or an attribute out of range.
+            ArgumentError: Wrong shapes, or an attribute out of range.
         """
         if not isinstance(ik_model, IkChain):
             raise ArgumentError(f'ik_model must be an IkChain, got {type(ik_model).__name__}')
@@ -94,7 +94,7 @@ class _ChainSolver:
         return rows.reshape(*leading, rows.shape[-1])
 
     def _rules(self) -> dict[str, Any]:
-        """Return what the kernel goes by, from the attributes as they are now, or raise."""
+        """Return the settings for the kernel from the present attributes, or raise."""
         return {
             'max_iterations': checked_count('max_iter', self.max_iter, 1),
             'step_size': checked_number('step_size', self.step_size, positive=True),
@@ -105,12 +105,13 @@ class _ChainSolver:
 
 
 class DlsSolver(_ChainSolver):
-    """Damped least squares: each step minimises |J d - e|^2 + damping^2 |d|^2 inside the limits.
+    """Damped least-squares solver, whose steps minimise |J d - e|^2 + damping^2 |d|^2 within
+    limits.
 
-    With ``adaptive_damping`` this is the Levenberg-Marquardt method: full steps, a damping that
-    follows how well the linear model predicted the error, and no step that makes it larger. It
-    ends only when the tolerance, a stationary configuration or ``max_iter`` is reached. A joint
-    moves at most 1 rad or 1 m in one iteration.
+    With ``adaptive_damping`` this is the Levenberg-Marquardt method, with full steps, a damping
+    that depends on how well the linear model predicts the error, and no steps that increase the
+    error. It ends at the tolerance, at a stationary configuration, or after ``max_iter``
+    iterations. A joint moves at most 1 rad or 1 m in one iteration.
     """
 
     def __init__(
@@ -125,12 +126,11 @@ class DlsSolver(_ChainSolver):
 
         Args:
             max_iter: Maximum number of iterations, at least 1.
-            step_size: Part of each step that is taken, with fixed damping.
-            tolerance: Residual at which a problem counts as solved [m and rad].
-            damping: Damping, or what it starts from when it adapts. It enters squared, as in
-                motrixsim.
-            adaptive_damping: Adapt the damping and take full steps; ``step_size`` is kept and not
-                used.
+            step_size: Fraction of each step that is taken, with fixed damping.
+            tolerance: Residual up to which a problem is solved [m and rad].
+            damping: Damping, or initial damping if adaptive. It enters squared, as in motrixsim.
+            adaptive_damping: Whether to adapt the damping and take full steps; ``step_size`` is
+                then not used.
 
         Raises:
             ArgumentError: A number out of range.
@@ -147,10 +147,10 @@ class DlsSolver(_ChainSolver):
 
 
 class GaussNewtonSolver(_ChainSolver):
-    """Gauss-Newton: each step minimises |J d - e|^2 inside the limits, the shortest such step.
+    """Gauss-Newton solver, with the shortest steps that minimise |J d - e|^2 within the limits.
 
-    Near a singularity, where this would ask for any length, a joint moves at most 1 rad or 1 m in
-    one iteration.
+    Near a singularity, where such a step can be arbitrarily long, a joint moves at most 1 rad or
+    1 m in one iteration.
     """
 
     def __init__(
@@ -160,8 +160,8 @@ class GaussNewtonSolver(_ChainSolver):
 
         Args:
             max_iter: Maximum number of iterations, at least 1.
-            step_size: Part of each step that is taken.
-            tolerance: Residual at which a problem counts as solved [m and rad].
+            step_size: Fraction of each step that is taken.
+            tolerance: Residual up to which a problem is solved [m and rad].
 
         Raises:
             ArgumentError: A number out of range.

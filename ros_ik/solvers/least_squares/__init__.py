@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Least squares inside limits, shared by solvers: residuals, Jacobians, the bounded step."""
+"""Least squares within limits, shared by solvers: residuals, Jacobians, the bounded step."""

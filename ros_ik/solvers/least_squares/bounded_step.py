@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The step of a damped least-squares problem inside a box, one row of a batch at a time.
+"""Step of a damped least-squares problem within a box, for one row of a batch.
 
     minimise 1/2 d^T (H + lambda I) d + g^T d   subject to   low <= d <= high
 
@@ -25,7 +25,7 @@ _MAX_ROUNDS = 12
 @no_type_check
 @functools.cache
 def step_workspace_struct() -> Any:
-    """Return the struct of what a step works on; see :func:`bounded_step_functions`."""
+    """Return the struct of the work arrays; see :func:`bounded_step_functions`."""
 
     @wp.struct
     class StepWorkspace:
@@ -44,11 +44,11 @@ def step_workspace_struct() -> Any:
 
 
 def make_step_workspace(rows: int, n: int, order: Elimination, device: wp.DeviceLike) -> Any:
-    """Return a workspace for ``rows`` problems; H, g and the box are the caller's to fill.
+    """Allocate a workspace for ``rows`` problems; the caller fills H, g and the box.
 
     Args:
         rows: Number of problems.
-        n: Number of unknowns, those outside the order among them.
+        n: Number of unknowns, including those outside the order.
         order: Order of elimination.
         device: Device of the arrays.
     """
@@ -79,7 +79,7 @@ def bounded_step_functions() -> SimpleNamespace:
 
     @wp.func
     def hold(work: Workspace, row: int) -> int:
-        """Take the trial inside the box; return how many more unknowns are held."""
+        """Move the trial step into the box; return the number of newly held unknowns."""
         held = work.held[row]
         changes = int(0)
         for p in range(work.order.shape[0]):
@@ -95,7 +95,7 @@ def bounded_step_functions() -> SimpleNamespace:
 
     @wp.func
     def free(work: Workspace, row: int, damping: wp.float64) -> int:
-        """Free unknowns that the model pulls back inside; return how many."""
+        """Free held unknowns that the model would move back inside; return their number."""
         held = work.held[row]
         hessian = work.hessian[row]
         step = work.step[row]

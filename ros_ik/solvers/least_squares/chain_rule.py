@@ -1,14 +1,14 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Reverse mode through the kinematics: gradients of poses and coordinates become those of dq.
+"""Chain rule of reverse-mode differentiation, from link poses and coordinates to dq.
 
-The tape of an objective ends at its inputs, link poses (p, q) and coordinates. How these move
-with a degree of freedom is known, so nothing is differentiated that need not be:
+The tape of an objective ends at its inputs, the link poses (p, q) and coordinates. Their
+derivatives with respect to a degree of freedom are known in closed form,
 
-    dp/dx = v + omega x p,   dq/dx = 1/2 (omega, 0) q   for the bodies behind the joint,
+    dp/dx = v + omega x p,   dq/dx = 1/2 (omega, 0) q   for the bodies that the joint moves,
 
-(v, omega) the column of the motion subspace. There is no angle to divide by, hence no NaN at a
-zero rotation.
+with the column (v, omega) of the motion subspace. There is no division by an angle, and therefore
+no NaN at zero rotation.
 """
 
 import functools

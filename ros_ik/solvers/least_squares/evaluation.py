@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Residuals and Jacobians of a list of objectives over a batch of configurations.
+"""Residuals and Jacobians of a list of objectives, for a batch of configurations.
 
-Nothing here reads a device array back, so everything can be captured in a graph.
+No device array is read back, so all launches can be captured in a graph.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ros_ik.solvers.least_squares.evaluation_kernels import cost_kernels
 from ros_ik.solvers.least_squares.evaluation_kernels import fold_kernel
 from ros_ik.solvers.least_squares.search_space import SearchSpace
 
-# Arrays of targets that Newton's objectives hold, one entry per problem.
+# Names of arrays of targets in Newton's objectives, with one entry per problem.
 _NEWTON_TARGETS = ('target_positions', 'target_rotations')
 
 
@@ -41,12 +41,12 @@ class Evaluation:
     """Buffers and launches that evaluate objectives at ``n_batch`` configurations.
 
     Attributes:
-        joint_q: Configurations at which Jacobians are taken, shape [n_batch, joint_coord_count].
+        joint_q: Configurations of the Jacobians, shape [n_batch, joint_coord_count].
         body_q: Link poses there, shape [n_batch, body_count].
         residuals: Residuals there, shape [n_batch, total_residuals].
-        jacobian: dr/dq, shape [n_batch, total_residuals, joint_dof_count]; columns of frozen and
-            following degrees of freedom are zero, the latter added to their drivers.
-        total_residuals: Residuals of all objectives together.
+        jacobian: dr/dq, shape [n_batch, total_residuals, joint_dof_count]. Columns of frozen
+            degrees of freedom are zero; those of mimic joints are added to their drivers and zero.
+        total_residuals: Number of residuals of all objectives.
         objectives: The objectives.
     """
 
@@ -61,20 +61,20 @@ class Evaluation:
         *,
         renews: bool = False,
     ) -> None:
-        """Give the objectives their rows and allocate.
+        """Set up the objectives and allocate.
 
         Args:
             model: Any object with Newton's joint arrays.
             tree: Its tree, float32.
-            space: Which columns of the Jacobian are unknowns; None leaves all as they are.
-            objectives: Ours or Newton's.
+            space: Search space with the columns of the Jacobian that are unknowns; None keeps all.
+            objectives: Our own objectives or Newton's.
             jacobian_mode: Source of the Jacobians.
             problem_idx: Problem of each batch row, shape [n_batch].
-            renews: Whether the caller watches :attr:`is_current` before it launches anything.
+            renews: Whether the caller checks :attr:`is_current` before each launch.
 
         Raises:
-            ArgumentError: No objectives, one that belongs to another solver, one that lacks what
-                the mode needs, or one with a number of targets that does not fit.
+            ArgumentError: No objectives, an objective of another solver, one without the required
+                Jacobian, or one with a wrong number of targets.
         """
         self._model, self._tree, self._space = model, tree, space
         self.objectives = self._objectives = checked_objectives(objectives)
@@ -109,16 +109,16 @@ class Evaluation:
 
     @property
     def is_current(self) -> bool:
-        """True if the objectives are what they were when they were recorded: arrays and data."""
+        """True if arrays and data of the objectives are unchanged since recording."""
         return all(layout.is_current for layout in self._layouts) and all(
             kept.is_current for kept in self._kept
         )
 
     def set_up(self) -> None:
-        """Tell the objectives their rows; again where another solver has told them others.
+        """Set up the objectives, again if another solver has set them up differently.
 
         Raises:
-            ArgumentError: An objective that belongs to another solver.
+            ArgumentError: An objective of another solver.
         """
         widths = [residual_count(objective) for objective in self._objectives]
         if widths != self._widths:
@@ -134,9 +134,9 @@ class Evaluation:
             self._set_up(objective, offset, analytic)
 
     def hold_arrays(self) -> None:
-        """Keep what the objectives hold now: graphs were recorded that need it.
+        """Keep the present arrays of the objectives alive, because recorded graphs use them.
 
-        Newton's solvers set up anew objectives that they share with ours, without a word.
+        Newton's solvers may set up shared objectives again without notice.
         """
         self._held = [dict(vars(objective)) for objective in self._objectives]
         self._kept = [Snapshot(objective) for objective in self._objectives]
@@ -144,19 +144,19 @@ class Evaluation:
             ownership_of(objective).kept = kept
 
     def note_changes(self) -> None:
-        """Remember what the methods of objectives changed: it needs no new set-up."""
+        """Exclude data that methods of objectives have changed; it needs no new set-up."""
         for k, kept in enumerate(self._kept):
             self._kept[k] = kept.without_own_changes()
 
     def initial_poses(self, rows: int, *, requires_grad: bool = False) -> wp.array:
-        """Return poses [rows, body_count] that start as ``model.body_q`` has them."""
+        """Return poses [rows, body_count], initialised from ``model.body_q``."""
         poses = np.tile(self._model.body_q.numpy().reshape(1, -1, 7), (rows, 1, 1))
         return wp.array(
             poses, dtype=wp.transform, device=self._tree.device, requires_grad=requires_grad
         )
 
     def candidate_maps(self, copies: int) -> list[wp.array]:
-        """Return the problem of each row, per objective, when every row is there several times."""
+        """Return the problem of each row, per objective, for several copies of every row."""
         return [
             wp.array(np.repeat(rows.numpy(), copies), dtype=wp.int32, device=self._tree.device)
             for rows in self._maps
@@ -177,7 +177,7 @@ class Evaluation:
             body_q: Output: link poses, shape [n, body_count].
             residuals: Output: residuals, shape [n, total_residuals].
             cost: Output: r^T r, shape [n].
-            maps: What :meth:`candidate_maps` gave for n rows; None for n_batch rows.
+            maps: Result of :meth:`candidate_maps` for n rows; None for n_batch rows.
         """
         launch_forward_kinematics(self._tree, joint_q, body_q)
         residuals.zero_()
@@ -188,7 +188,7 @@ class Evaluation:
         )  # fmt: skip
 
     def launch_jacobian(self) -> None:
-        """Evaluate the Jacobian at ``joint_q``, whose ``body_q`` and ``residuals`` are there."""
+        """Evaluate the Jacobian at ``joint_q``, after ``body_q`` and ``residuals``."""
         launch_motion_subspace(self._tree, self.joint_q, self.body_q, self._joint_S_s)
         self.jacobian.zero_()
         if not all(self._analytic):
@@ -207,7 +207,7 @@ class Evaluation:
             )  # fmt: skip
 
     def _launch_autodiff(self) -> None:
-        """Record the objectives on a tape and let each of them fill its rows."""
+        """Record the objectives on a tape, from which each of them fills its rows."""
         tape = self._tape
         tape.reset()
         tape.gradients = {}
@@ -247,12 +247,12 @@ class Evaluation:
         maps: list[wp.array],
         tape: wp.Tape | None = None,
     ) -> None:
-        """Evaluate the objectives; on a tape, check that it sees those it is to differentiate."""
+        """Evaluate the objectives; on a tape, check that it records those to differentiate."""
         for objective, offset, rows, analytic in zip(
             self._objectives, self._offsets, maps, self._analytic, strict=True
         ):
             before = 0 if tape is None else len(tape.launches)
-            # A line search has several rows for each of the batch.
+            # A line search evaluates several rows for each row of the batch.
             times = body_q.shape[0] // self.n_batch if _knows_rows(objective) else 1
             for arrays in _interleaved(times, body_q, joint_q, residuals, rows):
                 poses, coords, out, problems = arrays
@@ -295,7 +295,7 @@ class Evaluation:
                 )
 
     def _problem_maps(self, problem_idx: np.ndarray) -> list[wp.array]:
-        """Return the problem of each row per objective: 0 where one target is for all."""
+        """Return the problem of each row per objective; 0 for one with a single target."""
         device = self._tree.device
         own = wp.array(problem_idx, dtype=wp.int32, device=device)
         same = wp.zeros(len(problem_idx), dtype=wp.int32, device=device)
@@ -305,7 +305,7 @@ class Evaluation:
         ]
 
     def _set_up(self, objective: Any, offset: int, analytic: bool) -> None:
-        """Tell an objective its rows, in the order that its base class documents."""
+        """Set up an objective, in the order documented by its base class."""
         rows = self.total_residuals, offset, self.n_batch
         device = self._tree.device
         mode = IKJacobianType.ANALYTIC if analytic else IKJacobianType.AUTODIFF
@@ -335,17 +335,17 @@ def _knows_rows(objective: Any) -> bool:
 
 
 def _interleaved(times: int, *arrays: wp.array) -> list[tuple[wp.array, ...]]:
-    """Return arrays in ``times`` parts, each with one row in so many."""
+    """Return views of arrays in ``times`` parts, each with every ``times``-th row."""
     if times == 1:
         return [arrays]
     return [tuple(array[first::times] for array in arrays) for first in range(times)]
 
 
 def _check_zero(objective: Any, residuals: wp.array, offset: int) -> None:
-    """Check that residuals for which nothing was launched are zero: else they come from the host.
+    """Check that residuals without any launch are zero; otherwise the host has computed them.
 
     Raises:
-        ArgumentError: They are not.
+        ArgumentError: A residual is not zero.
     """
     if residuals.numpy()[:, offset : offset + objective.residual_dim()].any():
         name = type(objective).__name__
@@ -356,7 +356,7 @@ def _check_zero(objective: Any, residuals: wp.array, offset: int) -> None:
 
 
 def _target_count(objective: Any, n_problems: int) -> int:
-    """Return for how many problems an objective has targets, as far as it can be told."""
+    """Return the number of targets of an objective, as far as it is known."""
     if isinstance(objective, IKObjective):
         count = int(getattr(objective, 'n_problems', n_problems))
         return n_problems if count == 1 else count

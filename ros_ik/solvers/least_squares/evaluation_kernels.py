@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of an evaluation: costs of residuals, Jacobian columns of the unknowns.
+"""Kernels for costs of residuals, and for Jacobian columns of the unknowns.
 
 A cost is the squared length of the residual, r^T r, as in newton.ik.
 """
@@ -18,7 +18,7 @@ from ros_ik.solvers.least_squares.search_space import space_struct
 @no_type_check
 @functools.cache
 def cost_kernels() -> SimpleNamespace:
-    """Build ``costs`` and ``refuse``."""
+    """Build ``costs``, and ``refuse``, which marks rows that are not finite."""
 
     @compiled_kernel()
     def costs(
@@ -37,7 +37,7 @@ def cost_kernels() -> SimpleNamespace:
         cost: wp.array(dtype=wp.float32),  # [n], in and out
         refused: wp.array(dtype=wp.int32),  # [n], in and out
     ):
-        """Mark rows whose residual is not finite at a finite seed: their target is not."""
+        """Mark rows whose residual is not finite at a finite seed, because of their target."""
         row = wp.tid()
         if refused[row] == 1 or not wp.isfinite(cost[row]):
             refused[row] = 1
@@ -49,7 +49,7 @@ def cost_kernels() -> SimpleNamespace:
 @no_type_check
 @functools.cache
 def fold_kernel() -> wp.Kernel:
-    """Build ``fold_columns``: followers onto their drivers, frozen columns to zero."""
+    """Build ``fold_columns``, which adds mimic columns to drivers and clears frozen ones."""
     Space = space_struct()
 
     @compiled_kernel()

@@ -24,7 +24,7 @@ _QUATERNION_JOINTS = (JointType.BALL, JointType.FREE, JointType.DISTANCE)
 @no_type_check
 @functools.cache
 def space_struct() -> Any:
-    """Return the Warp struct of a :class:`SearchSpace`; bounds are +-inf where there are none."""
+    """Return the Warp struct of a :class:`SearchSpace`; bounds are +-inf for no limit."""
 
     @wp.struct
     class SpaceArrays:
@@ -47,15 +47,15 @@ def space_struct() -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class SearchSpace:
-    """The configurations that a solver may reach.
+    """Set of configurations that a solver may reach.
 
     Attributes:
-        arrays: The same on the device.
+        arrays: Struct of arrays on the device.
         dof_free: Whether a degree of freedom is an unknown, bool [joint_dof_count].
-        coord_frozen: Whether a coordinate keeps its value bit for bit, bool [joint_coord_count].
-        lower: Lower limits, float32 [joint_coord_count], -inf where there is none.
-        upper: Upper limits, float32 [joint_coord_count].
-        followers: Degrees of freedom that follow another one.
+        coord_frozen: Whether a coordinate keeps its value exactly, bool [joint_coord_count].
+        lower: Lower limits, float32 [joint_coord_count], -inf for none.
+        upper: Upper limits, float32 [joint_coord_count], inf for none.
+        followers: Degrees of freedom of mimic joints.
     """
 
     arrays: Any
@@ -78,13 +78,13 @@ def make_search_space(
 
     Args:
         model: Any object with Newton's joint arrays.
-        joint_dof_mask: Degrees of freedom that may move, bool [joint_dof_count]; None for all. A
-            mimic pair of which one joint is frozen stays as it is.
-        respect_limits: Whether coordinates are held inside the model's limits.
+        joint_dof_mask: Degrees of freedom that may move, bool [joint_dof_count]; None for all. If
+            one joint of a mimic pair is frozen, both are.
+        respect_limits: Whether to keep coordinates within the model's limits.
 
     Raises:
-        ArgumentError: A mask of a wrong shape, type or device, or one that freezes a part of a
-            joint with a quaternion.
+        ArgumentError: A mask of a wrong shape, type or device, or one that freezes only a part of
+            a joint with a quaternion.
     """
     mask = _checked_mask(model, joint_dof_mask)
     q_start, qd_start = model.joint_q_start.numpy(), model.joint_qd_start.numpy()
@@ -147,7 +147,7 @@ def _checked_mask(model: Any, mask: wp.array | np.ndarray | None) -> np.ndarray:
 
 
 def _frozen_coordinates(model: Any, mask: np.ndarray) -> tuple[np.ndarray, list[int]]:
-    """Return the frozen coordinates, and where the quaternions of the other joints begin."""
+    """Return the frozen coordinates, and the first coordinates of the other quaternions."""
     q_start, qd_start = model.joint_q_start.numpy(), model.joint_qd_start.numpy()
     frozen = np.zeros(model.joint_coord_count, dtype=bool)
     quaternions = []
@@ -166,9 +166,9 @@ def _frozen_coordinates(model: Any, mask: np.ndarray) -> tuple[np.ndarray, list[
 def _coordinate_limits(
     model: Any, dof_coord: np.ndarray, mimics: list[Mimic] | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the limits of each coordinate, those of followers passed on to their drivers.
+    """Return the limits of each coordinate; drivers respect those of their mimic joints.
 
-    Without ``mimics`` there are no limits.
+    ``mimics`` = None means no limits.
     """
     lower = np.full(model.joint_coord_count, -np.inf, dtype=np.float32)
     upper = -lower
@@ -183,13 +183,13 @@ def _coordinate_limits(
         follower, driver = start[link.joint0], start[link.joint1]
         ends = (np.array([lower[follower], upper[follower]]) - link.coef0) / link.coef1
         inside = max(lower[driver], ends.min()), min(upper[driver], ends.max())
-        if inside[0] <= inside[1]:  # else the two joints contradict each other: the driver's count
+        if inside[0] <= inside[1]:  # otherwise they conflict; use the driver's own
             lower[driver], upper[driver] = inside
     return lower, upper
 
 
 def _neutral(model: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return a configuration for where none is given: zero moved inside the limits."""
+    """Return the neutral configuration, zero clamped to the limits."""
     q = np.clip(0.0, lower, upper)
     starts = model.joint_q_start.numpy()
     for joint, kind in enumerate(model.joint_type.numpy().tolist()):

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of what batch optimizers are given; each error names the argument."""
+"""Checks of the arguments of batch optimizers; every error names the argument."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ def check_batch(
     candidates: int = 1,
     history_len: int = 0,
 ) -> None:
-    """Raise ArgumentError for a batch that does not fit into memory, before anything is made.
+    """Raise ArgumentError for a batch that does not fit into memory, before any allocation.
 
     Args:
-        name: What determines the number of rows, for the error.
-        rows: Rows of the batch.
+        name: Name of the arguments that determine the number of rows, for the error.
+        rows: Number of rows of the batch.
         model: The model.
         objectives: The objectives.
-        candidates: Configurations tried together in each row.
-        history_len: Pairs that L-BFGS keeps.
+        candidates: Number of configurations tried together in each row.
+        history_len: Number of pairs that L-BFGS stores.
     """
     residuals = sum(residual_count(objective) for objective in objectives)
     coords, dofs = model.joint_coord_count, model.joint_dof_count
@@ -53,18 +53,18 @@ def check_batch(
 
 
 def check_step(iterations: int, step_size: float) -> None:
-    """Raise ArgumentError for arguments of a solve that cannot be used."""
+    """Raise ArgumentError for invalid arguments of a solve."""
     checked_count('iterations', iterations)
     checked_number('step_size', step_size, positive=True)
 
 
 def check_array(name: str, given: Any, shape: tuple[int, ...], device: wp.Device) -> None:
-    """Raise ArgumentError unless an array is of floats, of this shape and usable on this device.
+    """Raise ArgumentError unless an array of floats has this shape and is usable on this device.
 
     Args:
-        name: What to call it in an error.
+        name: Name of the argument, for errors.
         given: A NumPy array, or a Warp array on the device, of float32 or float64.
-        shape: The shape it must have.
+        shape: Required shape.
         device: The device.
     """
     if (
@@ -91,23 +91,23 @@ def check_array(name: str, given: Any, shape: tuple[int, ...], device: wp.Device
 
 
 def copy_array(target: wp.array | np.ndarray, source: wp.array | np.ndarray) -> None:
-    """Copy between arrays that :func:`check_array` accepts, one of them a Warp array of float32.
+    """Copy between arrays that :func:`check_array` accepts, one of which is a float32 Warp array.
 
     A copy from or to a NumPy array cannot be part of a capture.
     """
-    if target.dtype is source.dtype:  # NumPy has no such type
+    if target.dtype is source.dtype:  # false for NumPy types
         wp.copy(target, source)  # type: ignore[arg-type]
     elif isinstance(target, np.ndarray):
         target[...] = source.numpy() if isinstance(source, wp.array) else source
     elif isinstance(source, np.ndarray):
-        with np.errstate(over='ignore'):  # too large for float32 is infinite, and reported
+        with np.errstate(over='ignore'):  # overflow gives infinity, which a solve reports
             target.assign(source.astype(np.float32))
     else:
         wp.utils.array_cast(source, target)
 
 
 def problem_rows(problem_idx: wp.array | np.ndarray | None, n_batch: int) -> np.ndarray:
-    """Return the problem of each row on the host, checked."""
+    """Check the problem of each row and return them on the host."""
     if problem_idx is None:
         return np.arange(n_batch, dtype=np.int32)
     if not isinstance(problem_idx, wp.array | np.ndarray):

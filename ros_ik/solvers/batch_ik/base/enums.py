@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The closed sets that :class:`IKSolver` chooses from; values are those of newton.ik."""
+"""Choices of optimizer and sampler for :class:`IKSolver`, with the values of newton.ik."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _Member = TypeVar('_Member', bound=enum.Enum)
 
 
 class IKOptimizer(str, enum.Enum):
-    """Method by which the squared residuals are minimised.
+    """Method of minimising the squared residuals.
 
-    ``LM`` is Levenberg-Marquardt, ``LBFGS`` limited-memory BFGS.
+    ``LM`` is Levenberg-Marquardt, ``LBFGS`` is limited-memory BFGS.
     """
 
     LM = 'lm'
@@ -25,8 +25,8 @@ class IKOptimizer(str, enum.Enum):
 class IKSampler(str, enum.Enum):
     """Source of the seeds of a problem.
 
-    ``NONE`` takes the input as it is, ``GAUSS`` adds noise to it, ``UNIFORM`` draws inside the
-    limits, ``ROBERTS`` takes a low-discrepancy sequence inside the limits.
+    ``NONE`` uses the input itself, ``GAUSS`` adds noise to it, ``UNIFORM`` draws from within the
+    limits, and ``ROBERTS`` uses a low-discrepancy sequence within the limits.
     """
 
     NONE = 'none'
@@ -36,7 +36,7 @@ class IKSampler(str, enum.Enum):
 
 
 def enum_member(cls: type[_Member], name: str, value: object) -> _Member:
-    """Return the member that a string, or a member of Newton's enum of the same kind, names.
+    """Return the member for a string, or for a member of Newton's corresponding enum.
 
     Args:
         cls: The enum.

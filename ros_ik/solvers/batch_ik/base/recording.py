@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Launches recorded as graphs by solvers that live in different threads.
+"""Recording of launches as graphs, by solvers in different threads.
 
 Making a solver excludes other threads, as tapes are recorded meanwhile; solvers run side by side.
 """
@@ -21,21 +21,20 @@ from ros_ik.solvers.graph import Graph
 def hold_launches(
     device: wp.Device, *, use_graph: bool
 ) -> contextlib.AbstractContextManager[None]:
-    """Return what a solve holds: shared when it replays graphs, alone when it may record a tape.
+    """Return the lock of a solve, shared if it replays graphs, exclusive if it may record a tape.
 
     Args:
-        device: Device of the solve; while the caller captures it, nothing is replayed.
+        device: Device of the solve; during a capture by the caller, nothing is replayed.
         use_graph: Whether there are graphs to replay.
     """
     return LAUNCHES.shared() if use_graph and not device.is_capturing else LAUNCHES.alone()
 
 
 class Recording:
-    """Launches that are replayed as a graph, or made one by one where that cannot be.
+    """Launches that are replayed as a graph, or repeated one by one if they cannot be replayed.
 
-    A solve inside a capture of the caller becomes part of that capture. With ``use_graph`` False,
-    and for objectives that are found to do more than launch kernels and copies, every launch is
-    made anew.
+    A solve inside a capture of the caller becomes part of that capture. Launches are repeated with
+    ``use_graph`` False, and for objectives that do more than launch kernels and copies.
     """
 
     def __init__(
@@ -46,13 +45,13 @@ class Recording:
         use_graph: bool = True,
         parts: Iterable[Any] = (),
     ) -> None:
-        """Record; the caller holds ``LAUNCHES`` alone.
+        """Record; the caller must hold ``LAUNCHES`` exclusively.
 
         Args:
             launch: Function that launches the kernels.
             device: Device they run on.
             use_graph: Whether to capture them.
-            parts: Objects of callers whose methods it runs, as in :class:`Graph`.
+            parts: Users' objects whose methods it runs, as in :class:`Graph`.
         """
         self._launch = launch
         self._device = device
@@ -64,7 +63,7 @@ class Recording:
         return self._graph is not None and self._graph.is_replayed
 
     def run(self) -> None:
-        """Launch; the caller holds what :func:`hold_launches` returns."""
+        """Launch; the caller must hold the lock of :func:`hold_launches`."""
         if self._graph is None or self._device.is_capturing:
             self._launch()
         else:

@@ -15,7 +15,7 @@ from ros_ik.solvers.least_squares.search_space import space_struct
 @no_type_check
 @functools.cache
 def confine_function() -> wp.Function:
-    """Build ``confine(space, row, joint_q)``: bring a row to unit quaternions, limits, mimics."""
+    """Build ``confine(space, row, joint_q)``, which applies quaternions, limits and mimics."""
     Space = space_struct()
 
     @wp.func
@@ -48,7 +48,7 @@ def confine_function() -> wp.Function:
 @no_type_check
 @functools.cache
 def seed_kernels() -> SimpleNamespace:
-    """Build ``clean_seeds`` and ``confine_rows``."""
+    """Build ``clean_seeds``, which replaces non-finite seeds, and ``confine_rows``."""
     Space = space_struct()
     confine = confine_function()
 

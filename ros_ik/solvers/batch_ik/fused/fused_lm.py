@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Levenberg-Marquardt over objectives with formulas, the whole solve in one kernel.
+"""Levenberg-Marquardt for objectives with formulas, with the whole solve in one kernel.
 
-The answers are those of :class:`IKOptimizerLM` with analytic Jacobians, to rounding.
+The results are those of :class:`IKOptimizerLM` with analytic Jacobians, up to rounding.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from ros_ik.solvers.least_squares.search_space import SearchSpace
 
 
 def is_fusible(objectives: Sequence[Any]) -> bool:
-    """Return whether every objective has a record, so that one kernel can solve for them."""
+    """Return whether every objective has a record, so that the fused kernel can be used."""
     return bool(objectives) and all(
         isinstance(objective, IKObjective) and is_recorded(objective) for objective in objectives
     )
@@ -64,7 +64,7 @@ class IKFusedLM:
     """Backend of :class:`IKSolver` for objectives that have records.
 
     Attributes:
-        costs: Squared residuals of each row, float32 [n_batch]; inf where it was refused.
+        costs: Squared residuals of each row, float32 [n_batch]; inf if it was refused.
         status: :class:`SolveStatus` of each row, int32 [n_batch].
     """
 
@@ -89,7 +89,7 @@ class IKFusedLM:
         """Set up the objectives and allocate; the arguments are those of :class:`IKOptimizerLM`.
 
         Raises:
-            ArgumentError: An argument that cannot be used, naming it.
+            ArgumentError: An invalid argument; the error names it.
         """
         check_tolerances(cost_tolerance, gradient_tolerance)
         check_damping(lambda_initial, lambda_factor, lambda_min, lambda_max, rho_min)
@@ -135,14 +135,14 @@ class IKFusedLM:
         return self._use_graph
 
     def reset(self) -> None:
-        """Nothing is left behind by a solve."""
+        """Do nothing, because solves keep no state."""
 
     def renew(self) -> None:
-        """Record anew where objectives changed; the records own the arrays that they show.
+        """Record again if objectives have changed.
 
         Raises:
-            ArgumentError: A change that the solver cannot take over, or the caller is capturing a
-                graph, in which nothing can be recorded.
+            ArgumentError: An unsupported change, or a change during a capture by the caller, in
+                which nothing can be recorded.
         """
         if (
             self._kept.seen == BuiltinObjective.changes
@@ -193,7 +193,7 @@ class IKFusedLM:
         )  # fmt: skip
 
     def _take_objectives(self) -> None:
-        """Read the objectives and make what depends on them."""
+        """Read the objectives, and create the data that depend on them."""
         model, n = self._model, self._joint_q.shape[0]
         _check_targets(self._objectives, self._n_problems)
         records = _set_up(self, model, self._objectives, n)
@@ -202,7 +202,7 @@ class IKFusedLM:
         unknown, scale = _unknowns(model, self._space)
         structs = record_structs(records, self._formulas, self._device, scale)
         self._records = wp.array(structs, dtype=record_struct(), device=self._device)
-        self._sources = records, structs  # they own the arrays that the device sees
+        self._sources = records, structs  # keeps alive the arrays that the device reads
         order = _elimination(model, records, unknown, self._respect_limits)
         self._work = make_step_workspace(n, model.joint_dof_count, order, self._device)
         self._tree = kinematic_tree(model, wp.float64)
@@ -238,7 +238,7 @@ def _check_targets(objectives: Sequence[Any], n_problems: int) -> None:
 
 
 def _set_up(owner: object, model: Any, objectives: Sequence[IKObjective], n: int) -> list[Record]:
-    """Tell the objectives their rows and return their records."""
+    """Set up the objectives and return their records."""
     total, offset, records = sum(residual_count(o) for o in objectives), 0, []
     for objective in objectives:
         layout = Layout(model, wp.get_device(model.device), renews=True)
@@ -257,7 +257,7 @@ def _set_up(owner: object, model: Any, objectives: Sequence[IKObjective], n: int
 
 
 def _unknowns(model: Any, space: SearchSpace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the unknown that moves each degree of freedom, -1 for none, and the factor."""
+    """Return the unknown that drives each degree of freedom, -1 for none, and the factor."""
     unknown = np.where(space.dof_free, np.arange(model.joint_dof_count), -1)
     scale = np.ones(model.joint_dof_count)
     followers, drivers = space.arrays.follower_dof.numpy(), space.arrays.driver_dof.numpy()
@@ -267,7 +267,7 @@ def _unknowns(model: Any, space: SearchSpace) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _leave_out_joints(tree: KinematicTree, model: Any, records: list[Record]) -> None:
-    """Take joints out of the tree's order that place no link which an objective looks at."""
+    """Remove joints from the tree's order that move no link used by an objective."""
     bodies: set[int] = set()
     for record in records:
         if record.links is None:
@@ -285,7 +285,7 @@ def _leave_out_joints(tree: KinematicTree, model: Any, records: list[Record]) ->
 
 
 def _is_of_limits(model: Any, record: Record) -> bool:
-    """Return whether a record is a penalty on the limits of the model itself, read from there."""
+    """Return whether a record is a penalty on the limits in the model's own arrays."""
     if record.formula is not JOINT_LIMIT:
         return False
     read = record.source.lower.in32, record.source.upper.in32
@@ -296,9 +296,9 @@ def _is_of_limits(model: Any, record: Record) -> bool:
 def _elimination(
     model: Any, records: list[Record], unknown: np.ndarray, respect_limits: bool
 ) -> Elimination:
-    """Return an order of the unknowns in which limbs stay apart.
+    """Return an elimination order of the unknowns that keeps limbs apart.
 
-    A penalty on the limits that are held anyway moves nothing.
+    A penalty on limits that hold anyway couples nothing.
     """
     n = model.joint_dof_count
     coupled = np.zeros((n, n), dtype=bool)

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Levenberg-Marquardt over objectives with formulas in one kernel, a thread per row.
+"""Levenberg-Marquardt for objectives with formulas in one kernel, with a thread per row.
 
-The method is that of ``ik_lm``: bounded steps, gain ratio, damping; what differs is that a row
-goes through all its iterations without leaving the kernel, in float64, and stops by itself where
-there is nothing left to gain.
+The method is that of :mod:`ros_ik.solvers.batch_ik.optimizers.lm`: bounded steps, gain ratio,
+damping. However, the kernel runs all iterations of a row, in float64, and ends when no further
+improvement is possible.
 """
 
 import functools
@@ -30,8 +30,8 @@ from ros_ik.solvers.limit_status import AT_LIMIT
 from ros_ik.solvers.limit_status import limit_functions
 from ros_ik.solvers.status import SolveStatus
 
-# A predicted reduction below this part of the cost is rounding, and so is a cost below the second
-# number: residuals of 1e-8 m are finer than coordinates in float32 can show.
+# A predicted reduction below this fraction of the cost is rounding, and so is a cost below the
+# second number: float32 coordinates cannot resolve residuals of 1e-8 m.
 _NOISE = 1e-12
 _NOTHING = 1e-16
 
@@ -39,7 +39,7 @@ _NOTHING = 1e-16
 @no_type_check
 @functools.cache
 def fused_rules_struct() -> Any:
-    """Return the struct of the rules of a solve."""
+    """Return the struct of the settings of a solve."""
 
     @wp.struct
     class FusedRules:
@@ -59,7 +59,7 @@ def fused_rules_struct() -> Any:
 @no_type_check
 @functools.cache
 def fused_state_struct() -> Any:
-    """Return the struct of the arrays that rows work on, each [n, ..]."""
+    """Return the struct of the work arrays of the rows, each [n, ..]."""
 
     @wp.struct
     class FusedState:
@@ -78,7 +78,7 @@ def fused_state_struct() -> Any:
 @no_type_check
 @functools.cache
 def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
-    """Build the kernel of some formulas; it serves every robot and every list of them."""
+    """Build the kernel of some formulas, for any robot and any list of such objectives."""
     Space, Tree, Record = space_struct(), tree_struct(wp.float64), record_struct()
     Work, Rules, State = step_workspace_struct(), fused_rules_struct(), fused_state_struct()
     place_links, move_links = place_links_function(wp.float64), move_links_function(wp.float64)
@@ -104,7 +104,7 @@ def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
         joint_q: wp.array2d(dtype=wp.float64),
         state: State,
     ) -> wp.float64:
-        """Place the links and return the cost."""
+        """Compute link poses and return the cost."""
         place_links(tree, row, joint_q, state.body_q)
         cost = wp.float64(0.0)
         for k in range(records.shape[0]):
@@ -121,7 +121,7 @@ def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
         state: State,
         work: Work,
     ):
-        """H, g and the box of the step at ``joint_q``, which was evaluated last."""
+        """Compute H, g and the box of the step at ``joint_q``, after its evaluation."""
         move_links(tree, row, state.joint_q, state.body_q, state.joint_S_s)
         for p in range(work.order.shape[0]):
             i = work.order[p]
@@ -145,7 +145,7 @@ def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
     def advance(
         space: Space, tree: Tree, row: int, step_size: wp.float64, state: State, work: Work
     ):
-        """q_next = q (+) step, inside the limits, followers after their drivers."""
+        """Compute q_next = q (+) step, within the limits, with mimic joints."""
         for dof in range(state.dof_unknown.shape[0]):
             i = state.dof_unknown[dof]
             move = wp.float64(0.0)

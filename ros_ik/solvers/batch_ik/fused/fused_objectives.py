@@ -1,12 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The normal equations of objectives, composed of their formulas for one kernel that solves.
+"""Normal equations of objectives, composed of their formulas, for the fused kernel.
 
 ``add_objective`` adds one objective to the normal equations of a row,
 
     cost += r^T r,   g += J^T r,   H += J^T J,
 
-column by column: only degrees of freedom that an objective depends on cost time. Everything is
+column by column, only for degrees of freedom on which the objective depends. Everything is in
 float64.
 """
 
@@ -39,7 +39,7 @@ def normal_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
         joint_q: wp.array2d(dtype=wp.float64),
         body_q: wp.array2d(dtype=wp.transformd),
     ) -> wp.float64:
-        """r^T r."""
+        """Return r^T r."""
         cost = wp.float64(0.0)
         own = problem_of(record, problem)
         if record.is_of_joints == 1:

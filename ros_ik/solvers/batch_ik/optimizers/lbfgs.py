@@ -1,12 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Limited-memory BFGS over a batch, inside joint limits.
+"""Limited-memory BFGS for a batch, within joint limits.
 
-Every iteration tries all step lengths of a row together and takes the one of least cost among
-those with sufficient decrease; a row where none has it tries shorter ones in the next iteration.
-The initial inverse Hessian is the inverse diagonal of J^T J, scaled with the newest pair: without
-a scale of its own the first step of steepest descent is several times too long for one robot and
-too short for another.
+Each iteration evaluates all step lengths of a row together, and takes the one of least cost among
+those with sufficient decrease. If there is none, the row tries shorter steps in the next
+iteration. The initial inverse Hessian is the inverse diagonal of J^T J, scaled by the newest pair.
+Without this scale, the first step of steepest descent is several times too long for some robots,
+and too short for others.
 """
 
 from __future__ import annotations
@@ -61,24 +61,24 @@ class IKOptimizerLBFGS(BatchOptimizer):
         """Create the optimizer and record its launches.
 
         Args:
-            model: See :class:`IKOptimizerLM`, as for every other argument that it has.
-            n_batch: Rows solved together, at least 1.
+            model: See :class:`IKOptimizerLM`, also for other arguments of the same name.
+            n_batch: Number of rows solved together, at least 1.
             objectives: Objectives, ours or Newton's.
             jacobian_mode: 'autodiff', 'analytic' or 'mixed'.
-            history_len: Pairs (s, y) kept, at least 1.
+            history_len: Number of stored pairs (s, y), at least 1.
             h0_scale: Factor on the initial inverse Hessian.
             line_search_alphas: Step lengths tried together; None for 0.1 to 3.
-            wolfe_c1: Part of the decrease along the slope that a step must reach.
-            wolfe_c2: Part of the slope that a step must take away for its pair to be kept.
-            problem_idx: Problem whose targets a row has, int32 [n_batch].
+            wolfe_c1: Constant c1 of sufficient decrease.
+            wolfe_c2: Constant c2 of the curvature condition, which a stored pair must satisfy.
+            problem_idx: Problem of each row, int32 [n_batch].
             joint_dof_mask: Degrees of freedom that may move, bool [joint_dof_count].
-            respect_limits: Hold coordinates inside their limits.
+            respect_limits: Whether to keep coordinates within their limits.
             cost_tolerance: Squared residual up to which a row has converged.
-            gradient_tolerance: Gradient at which a row is stationary.
-            use_graph: Replay the launches as a graph.
+            gradient_tolerance: Relative gradient up to which a row is stationary.
+            use_graph: Whether to replay the launches as a graph.
 
         Raises:
-            ArgumentError: An argument that cannot be used, naming it.
+            ArgumentError: An invalid argument; the error names it.
         """
         alphas = _LINE_SEARCH_ALPHAS if line_search_alphas is None else tuple(line_search_alphas)
         _check(history_len, h0_scale, alphas, wolfe_c1, wolfe_c2)
@@ -110,7 +110,7 @@ class IKOptimizerLBFGS(BatchOptimizer):
         iterations: int = 50,
         step_size: float = 1.0,
     ) -> None:
-        """Minimise from each row; see :meth:`IKOptimizerLM.step`, but for the default of 50."""
+        """Minimise from each row; see :meth:`IKOptimizerLM.step`, with a default of 50."""
         super().step(joint_q_in, joint_q_out, iterations, step_size)
 
     def _clear(self) -> None:
@@ -146,7 +146,7 @@ class IKOptimizerLBFGS(BatchOptimizer):
         self._candidate_maps = evaluation.candidate_maps(len(alphas))
 
     def _set_step_size(self, step_size: float) -> None:
-        """Do nothing: the line search finds the length of a step, as in Newton."""
+        """Do nothing, because the line search determines the step length, as in Newton."""
 
     def _launch_start(self) -> None:
         self._clear()

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of the direction of limited-memory BFGS inside joint limits.
+"""Kernels for the direction of limited-memory BFGS within joint limits.
 
-f(q) = 1/2 r^T r with gradient g = J^T r. J. Nocedal, S. J. Wright, "Numerical Optimization", 2nd
-ed., 2006: two-loop recursion, algorithm 7.4; scaling of the initial inverse Hessian, (7.20). A
-degree of freedom at a limit that the gradient pushes outward is left out of the step.
+f(q) = 1/2 r^T r with gradient g = J^T r. The two-loop recursion is algorithm 7.4 of J. Nocedal, S.
+J. Wright, "Numerical Optimization", 2nd ed., 2006, and the scaling of the initial inverse Hessian
+is (7.20). A degree of freedom at a limit does not move if the gradient pushes it outward.
 """
 
 import functools
@@ -17,17 +17,17 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.batch_ik.optimizers.status_kernel import pressed_function
 from ros_ik.solvers.least_squares.search_space import space_struct
 
-# A coordinate rests against a limit when it is this close to it [rad or m].
+# A coordinate is at a limit if it is this close [rad or m].
 _AT_LIMIT = 1e-6
-# The largest move of one degree of freedom at unit step length [rad or m]: further out the
-# curvature at hand says nothing.
+# Largest motion of a degree of freedom at unit step length [rad or m], beyond which the known
+# curvature is not valid.
 _TRUST = 1.0
 
 
 @no_type_check
 @functools.cache
 def gradient_kernel() -> wp.Kernel:
-    """Build ``gradient_and_curvature``: g = J^T r and the diagonal of J^T J."""
+    """Build ``gradient_and_curvature``, g = J^T r and the diagonal of J^T J."""
 
     @compiled_kernel()
     def gradient_and_curvature(
@@ -52,7 +52,7 @@ def gradient_kernel() -> wp.Kernel:
 @no_type_check
 @functools.cache
 def _vector_functions() -> SimpleNamespace:
-    """Build dot products and updates over one row."""
+    """Build dot products and updates of one row."""
 
     @wp.func
     def dot(row: int, a: wp.array2d(dtype=wp.float64), b: wp.array2d(dtype=wp.float64)):
@@ -98,7 +98,7 @@ def _vector_functions() -> SimpleNamespace:
 @no_type_check
 @functools.cache
 def direction_kernel() -> wp.Kernel:
-    """Build ``direction``: d = -H g over the unknowns that may move."""
+    """Build ``direction``, d = -H g for the unknowns that may move."""
     functions = _vector_functions()
     dot, dot_history, add_history = functions.dot, functions.dot_history, functions.add_history
     pair_curvature = functions.pair_curvature
@@ -108,7 +108,7 @@ def direction_kernel() -> wp.Kernel:
 
     @wp.func
     def scale_down(row: int, step: wp.array2d(dtype=wp.float64)):
-        """Shorten a step to the trusted length."""
+        """Shorten a step to the largest allowed motion."""
         largest = wp.float64(0.0)
         for i in range(step.shape[1]):
             largest = wp.max(largest, wp.abs(step[row, i]))
@@ -126,7 +126,7 @@ def direction_kernel() -> wp.Kernel:
         y: wp.array3d(dtype=wp.float64),
         step: wp.array2d(dtype=wp.float64),
     ):
-        """Multiply by H0: the inverse diagonal of J^T J, scaled so that H0 y is as long as s."""
+        """Multiply by H0, the inverse diagonal of J^T J, scaled so that H0 y is as long as s."""
         n = step.shape[1]
         mean = wp.float64(0.0)
         for i in range(n):
@@ -180,7 +180,7 @@ def direction_kernel() -> wp.Kernel:
             if is_pressed(space, row, i, gradient[row, i], close, joint_q):
                 step[row, i] = wp.float64(0.0)
         if not dot(row, step, gradient) < wp.float64(0.0):
-            # Not a descent direction once the held joints are left out: start over.
+            # Without the joints at limits, this is not a descent direction, so restart.
             pairs[row] = 0
             for i in range(step.shape[1]):
                 step[row, i] = -gradient[row, i]

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of the line search of limited-memory BFGS inside joint limits.
+"""Kernels for the line search of limited-memory BFGS within joint limits.
 
-f(q) = 1/2 r^T r with gradient g = J^T r; sufficient decrease and curvature are those of J.
-Nocedal, S. J. Wright, "Numerical Optimization", 2nd ed., 2006, (3.6). The decrease is measured
-along the step that the limits leave.
+f(q) = 1/2 r^T r with gradient g = J^T r. Sufficient decrease and curvature conditions are (3.6) of
+J. Nocedal, S. J. Wright, "Numerical Optimization", 2nd ed., 2006. The decrease is measured along
+the step after clamping to the limits.
 """
 
 import functools
@@ -16,7 +16,7 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.least_squares.search_space import space_struct
 
-# Shrinking of the tried lengths when none of them reduced the cost, and its end.
+# Factor on the step lengths after none of them reduced the cost, and its least value.
 _SHRINK = 0.1
 _SMALLEST = 1e-4
 
@@ -24,7 +24,7 @@ _SMALLEST = 1e-4
 @no_type_check
 @functools.cache
 def line_search_kernels() -> SimpleNamespace:
-    """Build ``spread`` (the candidates), ``choose`` (the best of them) and ``remember``."""
+    """Build ``spread`` (candidates), ``choose`` (the best of them) and ``remember`` (pairs)."""
     Space = space_struct()
     shrink = wp.constant(_SHRINK)
     smallest = wp.constant(_SMALLEST)
@@ -108,7 +108,7 @@ def line_search_kernels() -> SimpleNamespace:
         y: wp.array3d(dtype=wp.float64),
         pairs: wp.array(dtype=wp.int32),
     ):
-        """Keep the pair (s, y) of a step that meets the curvature condition, hence s^T y > 0."""
+        """Store the pair (s, y) if it meets the curvature condition, which implies s^T y > 0."""
         row = wp.tid()
         if chosen[row] < 0:
             return

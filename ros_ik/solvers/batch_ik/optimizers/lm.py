@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Levenberg-Marquardt over a batch, inside joint limits.
+"""Levenberg-Marquardt for a batch, within joint limits.
 
 A step minimises |r + J d|^2 + lambda |d|^2 within the limits. One with a gain ratio of at least
 ``rho_min`` is taken, and lambda changes in steps of ``lambda_factor``, see
@@ -61,28 +61,28 @@ class IKOptimizerLM(BatchOptimizer):
         Args:
             model: A :class:`Model`, a finalized ``newton.Model``, or any object with those of its
                 arrays that describe joints.
-            n_batch: Rows solved together, at least 1.
-            objectives: Objectives, ours or Newton's, which other solvers may have too.
+            n_batch: Number of rows solved together, at least 1.
+            objectives: Objectives, ours or Newton's, which other solvers may share.
             lambda_initial: Damping at the start of every step.
-            jacobian_mode: 'autodiff', 'analytic' or 'mixed' (analytic where there is one).
+            jacobian_mode: 'autodiff', 'analytic' or 'mixed' (analytic if available).
             lambda_factor: Factor on the damping, above 1.
-            lambda_min: Least damping, held in either direction.
-            lambda_max: Greatest damping.
-            rho_min: Least gain ratio of a step that is taken.
-            problem_idx: Problem whose targets a row has, int32 [n_batch]; None for its own.
-            joint_dof_mask: Degrees of freedom that may move, bool [joint_dof_count]; the
-                coordinates of the others keep their bits. Joints with a quaternion are frozen as
-                a whole; a mimic pair is frozen together.
-            respect_limits: Hold every coordinate that has limits inside them; seeds outside are
+            lambda_min: Least damping.
+            lambda_max: Largest damping.
+            rho_min: Least gain ratio of an accepted step.
+            problem_idx: Problem of each row, int32 [n_batch]; None if row i is problem i.
+            joint_dof_mask: Degrees of freedom that may move, bool [joint_dof_count]. The
+                coordinates of the others do not change. Joints with a quaternion, and mimic pairs,
+                are frozen as a whole.
+            respect_limits: Whether to keep coordinates within their limits; seeds outside are
                 moved to the nearest limit. False leaves limits to the objectives.
-            cost_tolerance: A row whose squared residual is at most this has converged.
-            gradient_tolerance: A row is stationary when |J_i^T r| is at most this part of
+            cost_tolerance: Squared residual up to which a row has converged.
+            gradient_tolerance: A row is stationary if |J_i^T r| is at most this fraction of
                 max_j |J_j| |r| for each free column of the Jacobian.
-            use_graph: Replay the launches as a graph. False launches one by one, for objectives
-                whose methods do more than launch kernels.
+            use_graph: Whether to replay the launches as a graph. False repeats them one by one,
+                for objectives whose methods do more than launch kernels.
 
         Raises:
-            ArgumentError: An argument that cannot be used, naming it.
+            ArgumentError: An invalid argument; the error names it.
         """
         check_damping(lambda_initial, lambda_factor, lambda_min, lambda_max, rho_min)
         with LAUNCHES.alone():
@@ -118,7 +118,7 @@ class IKOptimizerLM(BatchOptimizer):
             rows, value=self._lambda_initial, dtype=wp.float32, device=device
         )
         self._step_size = wp.ones(1, dtype=wp.float32, device=device)
-        # Objectives of any kind may couple any two degrees of freedom.
+        # Arbitrary objectives may couple any two degrees of freedom.
         self._work = make_step_workspace(rows, dofs, dense_elimination(dofs), device)
         self._joint_qd_step = wp.zeros((rows, dofs), dtype=wp.float32, device=device)
         self._joint_q_next = wp.zeros(evaluation.joint_q.shape, dtype=wp.float32, device=device)
@@ -180,7 +180,7 @@ def check_damping(
     lambda_max: float,
     rho_min: float,
 ) -> None:
-    """Raise ArgumentError for a damping that cannot be used."""
+    """Raise ArgumentError for invalid damping parameters."""
     checked_number('lambda_initial', lambda_initial)
     checked_number('lambda_min', lambda_min, positive=True)
     if checked_number('lambda_max', lambda_max, positive=True) < lambda_min:

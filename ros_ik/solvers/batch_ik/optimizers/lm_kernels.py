@@ -17,15 +17,15 @@ from ros_ik.solvers.least_squares.bounded_step import step_workspace_struct
 from ros_ik.solvers.least_squares.damping import damping_functions
 from ros_ik.solvers.least_squares.search_space import space_struct
 
-# A predicted reduction below this part of the cost, or a step below this length [rad or m], is
-# rounding of float32: neither a success nor a failure of the damping.
+# A predicted reduction below this fraction of the cost, or a step below this length [rad or m], is
+# float32 rounding and does not change the damping.
 _NOISE = 1e-6
 
 
 @no_type_check
 @functools.cache
 def normal_equations_kernel() -> wp.Kernel:
-    """Build ``normal_equations``: H = J^T J (lower triangle) and g = J^T r."""
+    """Build ``normal_equations``, H = J^T J (lower triangle) and g = J^T r."""
     Work = step_workspace_struct()
 
     @compiled_kernel()
@@ -54,7 +54,7 @@ def normal_equations_kernel() -> wp.Kernel:
 @no_type_check
 @functools.cache
 def bounded_step_kernel() -> wp.Kernel:
-    """Build ``take_step``: the step of each row inside its limits, and what it should gain."""
+    """Build ``take_step``, the step of each row within its limits, and the predicted gain."""
     functions = bounded_step_functions()
     bounded_step, model_gain = functions.bounded_step, functions.model_gain
     Space, Work = space_struct(), step_workspace_struct()
@@ -67,7 +67,7 @@ def bounded_step_kernel() -> wp.Kernel:
         joint_q: wp.array2d(dtype=wp.float32),
         work: Work,
     ):
-        """Write the range that the limits leave to the step of each unknown."""
+        """Write the range of the step of each unknown within the limits."""
         for dof in range(work.low.shape[1]):
             work.low[row, dof] = wp.float64(-wp.inf)
             work.high[row, dof] = wp.float64(wp.inf)

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Base of the batch optimizers: checks, seeds, the order of a solve, the status of each row.
+"""Base of the batch optimizers: checks, seeds, stages of a solve, status of each row.
 
     seeds -> clean -> evaluate -> iterate ... -> evaluate -> classify
 
-Each arrow is a recording of kernel launches over buffers allocated at construction.
+Each stage is a recording of kernel launches, with buffers that the constructor allocates.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from ros_ik.solvers.least_squares.search_space import make_search_space
 
 
 class IKBackend(Protocol):
-    """Interface that :class:`IKSolver` needs of an optimizer.
+    """Interface of optimizers for :class:`IKSolver`.
 
     Attributes:
-        costs: Squared residuals of each row, float32 [n_batch], inf where it was refused.
+        costs: Squared residuals of each row, float32 [n_batch], inf if it was refused.
         status: :class:`SolveStatus` of each row, int32 [n_batch].
     """
 
@@ -64,14 +64,14 @@ class IKBackend(Protocol):
         """Minimise from each row of ``joint_q_in``, [n_batch, joint_coord_count]."""
 
     def reset(self) -> None:
-        """Forget what earlier solves left behind."""
+        """Reset the state of earlier solves."""
 
     @property
     def is_replayed(self) -> bool:
         """True if solves replay graphs."""
 
     def renew(self) -> None:
-        """Take objectives back that another solver has set up for itself meanwhile."""
+        """Set up objectives again that another solver has set up meanwhile."""
 
     def compute_costs(self, joint_q: wp.array | np.ndarray) -> wp.array:
         """Return the squared residuals at ``joint_q``."""
@@ -82,8 +82,8 @@ class BatchOptimizer(ReadOnce, abc.ABC):
 
     Attributes:
         model: The model.
-        n_batch: Rows solved together.
-        costs: Squared residuals r^T r of the last solve, float32 [n_batch]; inf where it refused.
+        n_batch: Number of rows solved together.
+        costs: Squared residuals r^T r of the last solve, float32 [n_batch]; inf for refused rows.
         status: :class:`SolveStatus` codes of the last solve, int32 [n_batch].
     """
 
@@ -105,10 +105,10 @@ class BatchOptimizer(ReadOnce, abc.ABC):
     ) -> None:
         """Check the arguments and allocate; a subclass then calls :meth:`_record`.
 
-        The caller holds ``LAUNCHES`` alone.
+        The caller must hold ``LAUNCHES`` exclusively.
 
         Raises:
-            ArgumentError: An argument that cannot be used, naming it.
+            ArgumentError: An invalid argument; the error names it.
         """
         n_batch = checked_count('n_batch', n_batch, 1)
         check_tolerances(cost_tolerance, gradient_tolerance)
@@ -134,7 +134,7 @@ class BatchOptimizer(ReadOnce, abc.ABC):
 
     @property
     def is_replayed(self) -> bool:
-        """True if solves replay graphs; False where an objective runs code on the host."""
+        """True if solves replay graphs; False if an objective runs code on the host."""
         return self._is_replayed
 
     @property
@@ -153,13 +153,13 @@ class BatchOptimizer(ReadOnce, abc.ABC):
 
         Args:
             joint_q_in: Seeds, [n_batch, joint_coord_count]; Warp or NumPy, float32 or float64.
-            joint_q_out: Output, likewise; may be ``joint_q_in``. A refused row holds its seed,
-                or the neutral configuration when that is not finite.
+            joint_q_out: Output, likewise; may be ``joint_q_in``. A refused row gets its seed, or
+                the neutral configuration if the seed is not finite.
             iterations: Number of iterations.
             step_size: Factor on each step.
 
         Raises:
-            ArgumentError: A wrong shape, type or device, or a number that cannot be used.
+            ArgumentError: A wrong shape, type or device, or an invalid number.
         """
         shape = self._evaluation.joint_q.shape
         check_array('joint_q_in', joint_q_in, shape, self._device)
@@ -197,15 +197,15 @@ class BatchOptimizer(ReadOnce, abc.ABC):
         return self.costs
 
     def reset(self) -> None:
-        """Forget what earlier solves left behind; every step starts that way by itself."""
+        """Reset the state of earlier solves; every :meth:`step` does this too."""
         with hold_launches(self._device, use_graph=self._is_replayed):
             self._clear()
 
     def renew(self) -> None:
-        """Take objectives back that another solver has set up for itself, and record anew.
+        """Set up objectives again that another solver has set up, and record again.
 
         Raises:
-            ArgumentError: A solver that must keep its objectives has them, or the caller is
+            ArgumentError: The other solver cannot give up the objectives, or the caller is
                 capturing a graph, in which nothing can be recorded.
         """
         if self._evaluation.is_current or LAUNCHES.is_shared_here:
@@ -220,19 +220,19 @@ class BatchOptimizer(ReadOnce, abc.ABC):
 
     @abc.abstractmethod
     def _clear(self) -> None:
-        """Set the state of the method to that of a new solve."""
+        """Initialise the state of the method for a new solve."""
 
     @abc.abstractmethod
     def _set_step_size(self, step_size: float) -> None:
-        """Put the factor on each step where the kernels read it."""
+        """Set the factor on each step, for the kernels."""
 
     @abc.abstractmethod
     def _launch_start(self) -> None:
-        """Prepare the state of the method; residuals and costs of the seeds are there."""
+        """Prepare the state of the method, after evaluation of the seeds."""
 
     @abc.abstractmethod
     def _launch_iteration(self) -> None:
-        """Take one step from ``joint_q`` and keep residuals, poses and costs in step with it."""
+        """Take one step from ``joint_q``, and update residuals, poses and costs."""
 
     def _launch_evaluation(self) -> None:
         evaluation = self._evaluation
@@ -263,7 +263,7 @@ class BatchOptimizer(ReadOnce, abc.ABC):
         )  # fmt: skip
 
     def _rows(self, kernel: wp.Kernel, inputs: list, outputs: list) -> None:
-        """Launch a kernel with one thread per row."""
+        """Launch a kernel with a thread per row."""
         launch(kernel, dim=self.n_batch, inputs=inputs, outputs=outputs, device=self._device)
 
     def _record(self) -> None:
@@ -280,6 +280,6 @@ class BatchOptimizer(ReadOnce, abc.ABC):
         self._evaluation.hold_arrays()
 
     def _note_changes(self) -> None:
-        """Tell what objectives changed in themselves from what the caller changes."""
+        """Exclude data that objectives have changed themselves from later comparisons."""
         if not self._is_replayed:
             self._evaluation.note_changes()

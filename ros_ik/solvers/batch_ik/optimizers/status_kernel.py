@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel of the status of each row after a solve."""
+"""Kernel that determines the status of each row after a solve."""
 
 import functools
 from typing import no_type_check
@@ -17,7 +17,10 @@ from ros_ik.solvers.status import SolveStatus
 @no_type_check
 @functools.cache
 def pressed_function() -> wp.Function:
-    """Build ``is_pressed(space, row, dof, slope, close, joint_q)`` of a degree of freedom."""
+    """Build ``is_pressed(space, row, dof, slope, close, joint_q)``.
+
+    The function returns whether the gradient pushes a degree of freedom against its limit.
+    """
     Space, presses = space_struct(), limit_functions(wp.float64).presses
 
     @wp.func
@@ -42,11 +45,11 @@ def pressed_function() -> wp.Function:
 @no_type_check
 @functools.cache
 def status_kernel() -> wp.Kernel:
-    """Build ``classify``: what each row came to.
+    """Build ``classify``, which writes the status of each row.
 
-    A row is stationary when |J_i^T r| <= tolerance max_j |J_j| |r| for every free column i; one
-    that only pushes a coordinate further against its limit is not free. The longest column sets
-    the scale: the direction of a column that is zero but for rounding says nothing.
+    A row is stationary if |J_i^T r| <= tolerance max_j |J_j| |r| for every free column i. A column
+    that pushes a coordinate against its limit is not free. The longest column sets the scale,
+    because the direction of a column that is zero up to rounding is meaningless.
     """
     Space = space_struct()
     non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
