@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The content of arrays in bytes, to see whether what was made of them is still true."""
+"""Content of arrays as bytes, to detect changes of a model."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 
 
 class ContentReader:
-    """Reads what arrays hold, of one set of arrays again and again.
+    """Reader of the contents of a set of arrays, for repeated comparisons.
 
     Attributes:
         arrays: The arrays, of NumPy or Warp.
     """
 
     def __init__(self, arrays: tuple[Any, ...]) -> None:
-        """Look at the arrays, without a copy where the host has their memory in one piece."""
+        """Store the arrays, as views if they are contiguous in host memory."""
         self.arrays = arrays
         hosts = list(map(_host, arrays))
-        # Arrays of other shapes may have the same bytes.
+        # Arrays of different shapes may have the same bytes.
         self._layout = repr([(host.dtype.str, host.shape) for host in hosts]).encode()
         self._views: list[Any] | None = None
         if all(map(_is_on_host, arrays)) and all(host.flags.c_contiguous for host in hosts):
@@ -28,7 +28,7 @@ class ContentReader:
         self._latest = b''
 
     def read(self) -> bytes:
-        """Return layout and content; the same object while they stay, whose hash is known."""
+        """Return layout and content; the same object, with a known hash, while unchanged."""
         parts = self._views or [self._layout, *(_host(each).tobytes() for each in self.arrays)]
         content = b''.join(parts)
         latest = self._latest  # which another thread may set meanwhile
@@ -43,5 +43,5 @@ def _is_on_host(array: Any) -> bool:
 
 
 def _host(array: Any) -> np.ndarray:
-    """Return an array of NumPy or Warp as one of NumPy, a view where the host has its memory."""
+    """Return a NumPy or Warp array as a NumPy array, a view if it is in host memory."""
     return array if isinstance(array, np.ndarray) else array.numpy()

@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Configurations of poses of one link: one kernel for the whole search."""
+"""Inverse kinematics of poses of a link, by a search in a single kernel."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Configurations for poses of one link, in one call."""
+"""Inverse kinematics of poses of a link, in one call."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from ros_ik.model import JointGroup
     from ros_ik.model import Model
 
-# Solutions of a solver; larger requests are split: at about 300 bytes this bounds its memory to
-# 20 MB. The answers themselves come on top.
+# Largest number of solutions of a solver; larger requests are split. At about 300 bytes each, this
+# bounds the memory of the solver to 20 MB, in addition to the results.
 MAX_BATCH = 65_536
 
 _METHODS = ('search', 'closed_form', 'auto')
@@ -76,72 +76,70 @@ def inverse_kinematics(
     on_progress: Callable[[int, int], object] | None = None,
     xp: Any = None,
 ) -> ChainIKResult:
-    """Find configurations inside the joint limits that bring a link to poses.
+    """Find configurations within the joint limits that bring a link to poses.
 
-    Every answer is verified by a forward kinematics that shares nothing with the search. Mimic
-    joints follow their drivers. What small batches are solved with is kept with the model for the
-    next call with the same arguments; a :class:`ChainIK` of one's own is quicker still.
+    Every solution is verified by an independent forward kinematics. Mimic joints follow their
+    drivers. Solvers of small batches are cached with the model, for the next call with the same
+    arguments. Your own :class:`ChainIK` is faster still.
 
     Args:
         model: The model.
         link: Name or index of the link whose frame is to reach the poses.
         poses: Targets in the world, shape [n, 7] or [7], x y z qx qy qz qw; or goal sets, shape
-            [n, n_goals, 7], of each of which one pose is to be reached, whichever.
-        seeds: Configurations to start from and to be near to, shape [n, joint_coord_count] or
-            [joint_coord_count]; None for the middle of the limits.
-        position_tolerance: Largest distance of a solution [m], or that along each of three axes;
-            inf leaves the position or the axis free.
-        rotation_tolerance: Largest angle of a solution [rad], or the largest component of the
-            rotation vector about each axis, in the same way.
-        n_solutions: Distinct solutions wanted per pose; they come sorted by the preference.
-        check_collisions: Return solutions out of collision only. Where a solution collides the
-            search goes on for others, up to a bounded effort; a pose that it finds none for is
-            IN_COLLISION, with the solution nearest to the seed. Meshes count as their convex
-            hulls, so that what is told to be free is, and some that is free is passed over.
-        collision_pairs: Pairs of shapes to check, int [n_pairs, 2], indices into the model; None
-            for ``model.shape_contact_pairs`` without those that collide whatever the chain does:
-            shapes that overlap by design and, with a warning, what ``joint_q`` holds in
-            collision.
-        collision_margin: Distance [m] that the shapes of a pair must keep. Of the model's own
-            pairs, those that are always nearer by design are held to no margin.
-        joint_group: Joints that may move, a group or what :meth:`Model.joint_group` takes; None
-            for every joint between world and link.
-        joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None for
-            the neutral one.
+            [n, n_goals, 7], of which the link reaches any one pose.
+        seeds: Start configurations, shape [n, joint_coord_count] or [joint_coord_count]; None for
+            the middle of the limits. Solutions near the seed are preferred.
+        position_tolerance: Largest distance of a solution [m], or largest error along each of
+            three axes; inf leaves the position or the axis free.
+        rotation_tolerance: Largest angle of a solution [rad], or largest component of the rotation
+            vector about each axis; inf leaves the rotation or the axis free.
+        n_solutions: Number of distinct solutions per pose; sorted by the preference.
+        check_collisions: Whether to return only collision-free solutions. If solutions collide,
+            the search continues with a bounded effort. If it finds no free solution for a pose,
+            the status is IN_COLLISION, with the solution nearest to the seed. Meshes are replaced
+            by their convex hulls, so some free solutions may be rejected.
+        collision_pairs: Pairs of shapes to check, int [n_pairs, 2], indices into the model. None
+            for ``model.shape_contact_pairs``, except pairs that always collide: shapes that
+            overlap by design and, with a warning, pairs that collide at ``joint_q`` and that the
+            chain does not move.
+        collision_margin: Distance [m] that the shapes of a pair must keep. It does not apply to
+            pairs of the model that are always closer by design.
+        joint_group: Joints that may move, a group or an argument of :meth:`Model.joint_group`;
+            None for all joints between world and link.
+        joint_q: Configuration at which the other joints are locked, shape [joint_coord_count];
+            None for the neutral one.
         offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
-        settings: How to search.
+        settings: Settings of the search.
         n_threads: CPU threads that share a batch; None for one per core.
-        method: 'search'; 'closed_form' for :func:`all_solutions`, to 1e-10 m and rad, of which
-            those nearest to the seed are returned, each with the turns of its joints that are
-            nearest; 'auto' for the closed form where a chain of six joints has an exact one other
-            than that of six general axes, which is slower than the search, and for the search of
-            the poses that it leaves unsolved and of everything else. The closed form fits
-            requests with two finite tolerances that are no axes'; ``settings`` steer the search
-            alone.
+        method: 'search'; 'closed_form' for the solutions of :func:`all_solutions` nearest to the
+            seed, exact to 1e-10 m and rad, with each joint at its nearest turn; or 'auto'. 'auto'
+            uses the closed form for chains of six joints that have an exact one, except six
+            general axes, for which the search is faster. It then searches the unsolved poses, and
+            uses the search for everything else. The closed form requires two finite tolerances
+            that are not by axis. ``settings`` apply only to the search.
         tolerance_frame: 'target' or 'tool', the frame of the axes of tolerances.
-        base_poses: Pose of the model's world in the frame that the poses are given in, shape
-            [n, 7] or [7], for robots that stand elsewhere in each problem; None for the same
-            frame. What is fixed to the model's world goes with it.
-        preference: Which solutions are the best: 'seed' for those nearest to it, 'middle' for
-            those in the middle of the joint limits, 'manipulability' for those far from singular
-            ones, or a function of configurations [n, joint_coord_count] that returns their costs
-            [n], the lower the better.
-        n_candidates: Distinct solutions to choose from for each pose, where the preference is
-            not the seed.
-        on_progress: Called with the number of poses that are solved and that of all, after each
-            65,536 or fewer. What it raises ends the call.
-        xp: Module of the arrays of the result, such as torch or warp; None for that of ``poses``,
-            and for NumPy where these are of Warp. See docs/inverse_kinematics.md.
+        base_poses: Pose of the model's world in the frame of the poses, shape [n, 7] or [7], for
+            robots at different places; None for the identity. Everything fixed to the model's
+            world moves with it.
+        preference: Criterion for the best solutions: 'seed' for the nearest to the seed, 'middle'
+            for the nearest to the middle of the joint limits, 'manipulability' for the highest
+            manipulability, or a function that returns costs [n] of configurations
+            [n, joint_coord_count].
+        n_candidates: Number of distinct solutions from which to choose for each pose, for
+            preferences other than 'seed'.
+        on_progress: Function that is called with the number of solved poses and the total number,
+            after at most 65,536 poses. An exception that it raises ends the call.
+        xp: Module of the arrays of the result, such as torch or warp. None for the module of
+            ``poses``, or NumPy for Warp arrays. See docs/inverse_kinematics.md.
 
     Returns:
-        The answers, in the order of the poses; for goal sets a :class:`GoalSetResult`.
+        The results, in the order of the poses; for goal sets a :class:`GoalSetResult`.
 
     Raises:
-        ArgumentError: A wrong shape, type or size, an unknown method, frame or preference,
-            'closed_form' for a chain or a request that it does not fit, with the reason; an
-            unknown link, a chain that has a free or ball joint among those that may move, or a
-            shape to check that has no geometry in memory, because the files of meshes were not
-            found; the message names it.
+        ArgumentError: A wrong shape, type or size; an unknown method, frame, preference or link;
+            a chain or request that 'closed_form' does not support; a free or ball joint among
+            those that may move; or a shape without geometry, because its mesh file was not found.
+            The message gives name and reason.
         ModelError: A mesh file that cannot be read.
     """
     xp = checked_namespace(xp, poses)
@@ -204,10 +202,10 @@ def _searched(
     may_be_closed: bool,
     on_progress: Callable[[int, int], object] | None,
 ) -> tuple[ChainIKResult, SerialChain]:
-    """Return what the search finds, with the closed form first where that may be and pays.
+    """Solve by the search, after the closed form if it is allowed and faster.
 
     Returns:
-        The answers, and the chain that they were found for.
+        The results and the chain.
     """
     n, count = len(targets), request['n_solutions']
     on_device = isinstance(targets, wp.array) or isinstance(starts, wp.array)
@@ -245,7 +243,7 @@ def _in_closed_form(
     tolerance: PoseTolerance,
     shared: dict[str, Any],
 ) -> ChainIKResult:
-    """Return what the closed form finds."""
+    """Solve by the closed form."""
     if np.isinf(tolerance.lengths).any():
         raise ArgumentError(
             'method closed_form: a tolerance is infinite or by axis; all_solutions takes '
@@ -259,7 +257,7 @@ def _in_closed_form(
 
 
 def _goal_rows(poses: Any) -> tuple[Any, int]:
-    """Return poses as rows, and how many there are for each problem."""
+    """Return poses as rows, and the number of goals per problem."""
     if isinstance(poses, wp.array) and poses.ndim == 2 and len(poses):
         return poses, 1
     targets = host_array(poses)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Solver of poses by the closed form of six joints, and by search where that finds none."""
+"""Solver of poses by the closed form of six joints, and by search for the unsolved ones."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from ros_ik.solvers.status import SolveStatus
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
 
-# Joints that reach every pose about them. With more, the search is quicker; of fewer, a pose that
-# is off by rounding is solved by the search alone.
+# Number of joints for the closed form. With more joints, the search is faster. With fewer, only
+# the search solves a pose that is off by rounding.
 _JOINTS = 6
-# Most poses that are searched for at once.
+# Largest number of poses in a batch of the search.
 _SEARCHED_AT_ONCE = 1024
-# Statuses with which the search does not help.
+# Statuses for which the search cannot help.
 _FINAL = (SolveStatus.CONVERGED, SolveStatus.NON_FINITE_INPUT)
 
 
@@ -51,15 +51,15 @@ def closed_form_pays(
     offset: np.ndarray | None,
     tolerance: PoseTolerance,
 ) -> bool:
-    """Tell whether the closed form of a chain is quicker than the search and answers as well.
+    """Return whether the closed form of a chain is faster than the search, and as good.
 
     Args:
         model: The model.
         link: Link whose frame is to reach the poses.
         joint_group: Joints that may move.
-        joint_q: Configuration that holds the other joints.
+        joint_q: Configuration at which the other joints are locked.
         offset: Pose of the tool in the link.
-        tolerance: Largest errors of a solution.
+        tolerance: Tolerances of a solution.
 
     Raises:
         ArgumentError: See :func:`closed_form`.
@@ -78,10 +78,10 @@ def closed_form_pays(
 
 
 class ClosedFormFirstIK:
-    """Solver for batches of one size, for chains of which :func:`closed_form_pays`.
+    """Solver for batches of one size, for chains for which :func:`closed_form_pays`.
 
     Attributes:
-        n_problems: Poses per solve.
+        n_problems: Number of poses per solve.
         chain: The chain to the link.
     """
 
@@ -108,17 +108,17 @@ class ClosedFormFirstIK:
         Args:
             model: The model.
             link: Link whose frame is to reach the poses.
-            n_problems: Poses per solve.
+            n_problems: Number of poses per solve.
             joint_group: Joints that may move.
-            joint_q: Configuration that holds the other joints.
+            joint_q: Configuration at which the other joints are locked.
             offset: Pose of the tool in the link.
-            n_solutions: Distinct solutions wanted per pose.
-            check_collisions: Return solutions out of collision only.
+            n_solutions: Number of distinct solutions per pose.
+            check_collisions: Whether to return only collision-free solutions.
             collision_pairs: Pairs of shapes to check, see :func:`inverse_kinematics`.
             collision_margin: Distance [m] that the shapes of a pair must keep.
             position_tolerance: Largest distance of a solution of the search [m].
             rotation_tolerance: Largest angle of a solution of the search [rad].
-            settings: How to search.
+            settings: Settings of the search.
             n_threads: CPU threads that share a search; None for one per core.
 
         Raises:
@@ -135,7 +135,7 @@ class ClosedFormFirstIK:
             self._checker = chain_checker(
                 model, link, **common, pairs=collision_pairs, margin=collision_margin
             )
-        # Those that collide or lie close together are taken out of all that there are.
+        # Colliding and nearly equal solutions are removed from the set of all solutions.
         several = check_collisions or n_solutions > 1
         places = max(n_solutions, MAX_CANDIDATES) if several else 1
         self._closed = ClosedFormIK(model, link, n_problems, places, least_error=False, **common)
@@ -151,11 +151,11 @@ class ClosedFormFirstIK:
 
     @functools.cached_property
     def search(self) -> ChainIK:
-        """Solver of what the closed form leaves, compiled when it is first asked for."""
+        """Search for the poses that the closed form leaves unsolved, compiled at first use."""
         return self._make_search()
 
     def solve(self, poses: np.ndarray, seeds: np.ndarray | None = None) -> ChainIKResult:
-        """Find configurations; arguments, answers and errors are those of :class:`ChainIK`."""
+        """Find configurations; arguments, results and errors are those of :class:`ChainIK`."""
         found = self._closed.solve(poses, seeds)
         if self._checker is not None:
             found = collision_free(found, self._checker, found.joint_q.shape[1])
@@ -172,7 +172,7 @@ class ClosedFormFirstIK:
         size = min(self.n_problems, _SEARCHED_AT_ONCE)
         for first in range(0, len(left), size):
             rows = left[first : first + size]
-            # What is left of the batch is filled up with rows that are no poses.
+            # The rest of the batch is padded with NaN.
             some = np.full((size, 7), np.nan)
             some[: len(rows)] = targets[rows]
             some_starts = None

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse kinematics of one frame on a chain: random restarts inside the limits, verified answers.
+"""Inverse kinematics of a frame on a chain, by a search with random restarts and verification.
 
-One kernel searches and one verifies; see ``kernel`` for how. What a problem needs of
-memory is bounded: :meth:`ChainIK.bytes_per_problem`.
+One kernel searches, see :mod:`ros_ik.solvers.pose_ik.kernels.kernel`, and another one verifies.
+:meth:`ChainIK.bytes_per_problem` gives the memory of a problem.
 """
 
 from __future__ import annotations
@@ -42,20 +42,21 @@ if TYPE_CHECKING:
     from ros_ik.model import JointGroup
 
 
-# Loops over joints are unrolled: so many compile in a minute, twice as many in ten.
+# Largest number of joints. Loops over joints are unrolled, so 32 compile in a minute, and twice as
+# many in ten.
 MAX_JOINTS = 32
 
 
 class ChainIK(ChainSearch):
-    """Solver for batches of one size; everything is allocated and compiled at construction.
+    """Solver for batches of one size, allocated and compiled by the constructor.
 
     Attributes:
         model: The model.
         link: Link whose frame reaches the poses.
-        chain: The chain to it.
-        collision_pairs: Pairs of shapes whose distance the chain changes and that are checked,
-            int [n_pairs, 2]; none without ``check_collisions``.
-        collision_margins: Distance that the shapes of each must keep [m], [n_pairs].
+        chain: The chain to this link.
+        collision_pairs: Pairs of shapes that the chain moves relative to each other and that are
+            checked, int [n_pairs, 2]; empty without ``check_collisions``.
+        collision_margins: Distance that the shapes of each pair must keep [m], [n_pairs].
     """
 
     read_once = ChainSearch.read_once | {
@@ -83,36 +84,36 @@ class ChainIK(ChainSearch):
         n_lanes: int | None = None,
         n_threads: int | None = None,
     ) -> None:
-        """Fold the chain, compile and allocate.
+        """Build the chain, compile and allocate.
 
         Args:
             model: The model.
             link: Name or index of the link whose frame is to reach the poses.
-            n_problems: Poses per solve.
-            joint_group: Joints that may move, a group or what :meth:`Model.joint_group` takes;
-                None for every joint between world and link.
-            joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None
-                for the neutral one.
+            n_problems: Number of poses per solve.
+            joint_group: Joints that may move, a group or an argument of :meth:`Model.joint_group`;
+                None for all joints between world and link.
+            joint_q: Configuration at which the other joints are locked, shape [joint_coord_count];
+                None for the neutral one.
             offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
-            position_tolerance: Largest distance of a solution [m], or that along each of three
-                axes; inf leaves the position or the axis free.
-            rotation_tolerance: Largest angle of a solution [rad], or that about each axis, in the
-                same way.
+            position_tolerance: Largest distance of a solution [m], or largest error along each of
+                three axes; inf leaves the position or the axis free.
+            rotation_tolerance: Largest angle of a solution [rad], or largest error about each
+                axis; inf leaves the rotation or the axis free.
             tolerance_frame: 'target' or 'tool', the frame of those axes.
-            n_solutions: Distinct solutions wanted per pose.
-            check_collisions: Return solutions out of collision only, and search on for one where
-                a solution collides; see :func:`inverse_kinematics`.
-            collision_pairs: Pairs of shapes to check, int [n_pairs, 2]; None for those that the
-                model lets collide; see :func:`inverse_kinematics`.
+            n_solutions: Number of distinct solutions per pose.
+            check_collisions: Whether to return only collision-free solutions, and to search for
+                one if a solution collides; see :func:`inverse_kinematics`.
+            collision_pairs: Pairs of shapes to check, int [n_pairs, 2]; None for pairs of the
+                model; see :func:`inverse_kinematics`.
             collision_margin: Distance [m] that the shapes of a pair must keep.
-            settings: How to search.
-            n_lanes: Searches side by side per problem; None: one on a CPU and on a full GPU.
-            n_threads: CPU threads that share a batch; None for one per core.
+            settings: Settings of the search.
+            n_lanes: Number of parallel searches per problem; None for one on a CPU and on a full
+            GPU. n_threads: CPU threads that share a batch; None for one per core.
 
         Raises:
-            ArgumentError: An unknown link, a chain without a moving joint, with a free or ball
-                joint or with more than 32 joints, a tolerance that is not positive, a size below
-                one, or pairs of shapes that cannot be checked.
+            ArgumentError: An unknown link; a chain without a movable joint, with a free or ball
+                joint or with more than 32 joints; a tolerance that is not positive; a size below
+                one; or pairs of shapes that cannot be checked.
         """
         check_sizes(n_problems=n_problems, n_solutions=n_solutions, n_lanes=n_lanes)
         tolerance = PoseTolerance.checked(position_tolerance, rotation_tolerance, tolerance_frame)
@@ -159,27 +160,28 @@ class ChainIK(ChainSearch):
         )
 
     def bytes_per_problem(self) -> int:
-        """Return the memory that one more problem takes [bytes]."""
+        """Return the memory for another problem [bytes]."""
         return super().bytes_per_problem() + self._input.bytes_per_problem()
 
     def solve(self, poses: Any, seeds: Any = None, *, xp: Any = None) -> ChainIKResult:
         """Find configurations that bring the tool to poses.
 
-        Arrays may be of any library. On a GPU those of Warp, PyTorch, JAX or CuPy neither pass the
-        host nor are waited for, unless collisions are checked or NumPy arrays are returned.
+        Arrays may be of any library. On a GPU, arrays of Warp, PyTorch, JAX or CuPy are used
+        without copies to the host or waiting, unless collisions are checked or NumPy arrays are
+        returned.
 
         Args:
-            poses: Targets in the world, shape [n_problems, 7], x y z qx qy qz qw. A row that is
-                no pose gets NON_FINITE_INPUT: a number that is not finite or beyond 1e9, a
+            poses: Targets in the world, shape [n_problems, 7], x y z qx qy qz qw. The status is
+                NON_FINITE_INPUT for a row with a number that is not finite or beyond 1e9, or a
                 quaternion whose norm is outside [0.99, 1.01].
-            seeds: Configurations to start from and to be near to, shape [n_problems,
-                joint_coord_count]; None for the middle of the limits. A number that is not
-                finite or beyond 1e9 gives the row NON_FINITE_INPUT.
-            xp: Module of the arrays of the result, such as torch or warp; None for that of
-                ``poses``, and for NumPy where these are of Warp.
+            seeds: Start configurations, shape [n_problems, joint_coord_count]; None for the middle
+                of the limits. The status is NON_FINITE_INPUT for a row with a number that is not
+                finite or beyond 1e9.
+            xp: Module of the arrays of the result, such as torch or warp. None for the module of
+                ``poses``, or NumPy for Warp arrays.
 
         Returns:
-            The answers; the arrays are views that the next solve overwrites.
+            The results; the next solve overwrites their arrays.
 
         Raises:
             ArgumentError: A wrong shape or type.
@@ -202,7 +204,7 @@ class ChainIK(ChainSearch):
 
     @functools.cached_property
     def _on_device(self) -> ChainIKResult:
-        """The answers where the kernels write them, as Warp arrays."""
+        """Results on the device, as Warp arrays."""
         shape = self._result.joint_q.shape
         arrays: list[Any] = [
             self.joint_q.array.reshape(shape), self.status.array, self.n_found.array,

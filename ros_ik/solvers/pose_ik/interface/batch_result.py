@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Results of batches of poses: arrays with one row for each pose."""
+"""Results of batches of poses, with a row for each pose."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class BatchResult:
     def copy(self: _Result) -> _Result:
         """Return a result whose arrays the solver does not overwrite."""
         arrays = self._arrays()
-        if type(arrays[0]) is np.ndarray:  # as often as not for one pose, where calls count
+        if type(arrays[0]) is np.ndarray:  # common for single poses, where each call matters
             return type(self)(*[array.copy() for array in arrays])
         return type(self)(*[_copied(array) for array in arrays])
 
     def in_arrays_of(self: _Result, xp: Any, device: Any = None) -> _Result:
-        """Return the result in arrays of a module, of the same memory where that may be.
+        """Return the result in arrays of a module, in the same memory if possible.
 
         Args:
             xp: The module, see :func:`ros_ik.kinematics.runtime.array_exchange.in_namespace`.
-            device: Where arrays that are on the host go first.
+            device: Device to which host arrays are copied first.
         """
         arrays = (
             each if isinstance(each, wp.array) else wp.array(each, device=device, copy=False)
@@ -43,11 +43,11 @@ class BatchResult:
         return type(self)(*[in_namespace(array, xp) for array in arrays])
 
     def given_as(self: _Result, xp: Any, device: Any) -> _Result:
-        """Return the result in arrays of a module, itself where they are.
+        """Return the result in arrays of a module; itself if they are already.
 
         Args:
             xp: The module.
-            device: Where arrays that are on the host go first.
+            device: Device to which host arrays are copied first.
         """
         if xp is np and type(self._arrays()[0]) is np.ndarray:
             return self
@@ -57,10 +57,10 @@ class BatchResult:
         """Return a result of n rows, some of which are copies of these.
 
         Args:
-            whole: The result that the other batches were added to, which is written to; None
-                where this batch is the first.
-            rows: Where these rows belong.
-            n: Rows of the whole.
+            whole: The result with the previous batches, which is modified; None for the first
+                batch.
+            rows: Target rows of this batch.
+            n: Number of rows of the whole result.
         """
         if rows.stop - rows.start == n:
             return self.copy()
@@ -76,7 +76,7 @@ class BatchResult:
         return type(self)(*[array[rows].copy() for array in self._arrays()])
 
     def _arrays(self) -> tuple[np.ndarray, ...]:
-        # The fields in their order: nothing else is set on a frozen object.
+        # Fields of a frozen object, in their order.
         return tuple(vars(self).values())
 
 
@@ -88,7 +88,7 @@ def _copied(array: Any) -> Any:
 
 
 def _empty_rows(array: Any, n: int) -> Any:
-    """Return an array of n rows like those of one of NumPy or Warp."""
+    """Return an array of n rows like those of a NumPy or Warp array."""
     shape = (n, *array.shape[1:])
     if isinstance(array, wp.array):
         return wp.empty(shape, dtype=array.dtype, device=array.device)
@@ -96,7 +96,7 @@ def _empty_rows(array: Any, n: int) -> Any:
 
 
 def _assign(array: Any, rows: slice, values: Any) -> None:
-    """Write some rows of an array of NumPy or Warp."""
+    """Write some rows of a NumPy or Warp array."""
     if isinstance(array, wp.array):
         wp.copy(array[rows], values)
     else:
@@ -104,9 +104,9 @@ def _assign(array: Any, rows: slice, values: Any) -> None:
 
 
 def batches(n: int, most: int) -> Iterator[tuple[int, Iterable[slice]]]:
-    """Yield the sizes of batches of up to ``most`` of n rows, at least one, with their rows.
+    """Divide n rows into batches of at most ``most``, and yield size and rows of each.
 
-    All batches are of the first size but the last one may be smaller.
+    All batches have the same size, except that the last may be smaller. There is at least one.
     """
     most = max(1, most)
     end = n - n % most

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Choice among the solutions of a pose, or of any of several poses, by a preference."""
+"""Choice among the solutions of one or several poses, by a preference."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
 if TYPE_CHECKING:
     from ros_ik.kinematics.serial_chain import SerialChain
 
-# A cost of configurations [n, joint_coord_count], the lower the better, [n].
+# A name, or a function that returns costs [n] of configurations [n, joint_coord_count].
 Preference: TypeAlias = 'str | Callable[[np.ndarray], np.ndarray]'
 PREFERENCES = ('seed', 'middle', 'manipulability')
-# Solutions of a pose that another preference than the seed chooses from, unless told otherwise.
+# Default number of solutions of a pose for preferences other than the seed.
 N_CANDIDATES = 16
-# Weight of a radian [m] where the nearest of several poses out of reach is told.
+# Weight of a radian [m] in the choice of the nearest of several unreachable poses.
 _RADIAN = 0.2
 
 
 def checked_preference(preference: Preference) -> Preference:
-    """Return a preference.
+    """Check and return a preference.
 
     Raises:
-        ArgumentError: An unknown name, or what is no function.
+        ArgumentError: An unknown name, or neither a name nor a function.
     """
     if not callable(preference) and preference not in PREFERENCES:
         raise ArgumentError(
@@ -49,19 +49,19 @@ def preference_cost(
     seeds: np.ndarray | None,
     device: wp.DeviceLike = 'cpu',
 ) -> np.ndarray:
-    """Return what configurations cost, [n].
+    """Return the costs of configurations, [n].
 
     Args:
-        preference: 'seed' for the distance to it, 'middle' for that to the middle of the limits
-            in halves of their ranges, 'manipulability' for the negative of
+        preference: 'seed' for the distance to the seed, 'middle' for the distance to the middle of
+            the limits relative to half their ranges, 'manipulability' for the negative of
             :func:`manipulability`; or a function.
-        chain: The chain that reaches the poses.
+        chain: The chain.
         joint_q: Configurations of the whole model, [n, joint_coord_count].
         seeds: Their seeds, of the same shape; None for the middle of the limits.
-        device: Where manipulability is computed.
+        device: Device for manipulability.
 
     Raises:
-        ArgumentError: A function returned something else than a number for each configuration.
+        ArgumentError: A function did not return a number for each configuration.
     """
     if preference == 'manipulability':
         return -manipulability(chain, joint_q, device=device)
@@ -90,17 +90,18 @@ def best_of(
     n_solutions: int,
     cost: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> GoalSetResult:
-    """Return the best solutions of several poses each.
+    """Return the best solutions of problems with several poses each.
 
     Args:
-        found: Solutions of the poses, those of a problem one after the other, [n * n_goals, s].
-        n_goals: Poses of a problem, any of which will do.
-        n_solutions: Solutions wanted.
-        cost: Returns what configurations [k, joint_coord_count] of poses [k] cost.
+        found: Solutions of all poses, problem by problem, [n * n_goals, s].
+        n_goals: Number of alternative poses of a problem.
+        n_solutions: Number of solutions to return.
+        cost: Function that returns the costs of configurations [k, joint_coord_count] for poses
+            [k].
 
     Returns:
-        The solutions in the order of their costs; of a problem without one, the best
-        configuration for the pose that comes nearest, with its status.
+        The solutions, sorted by cost. For a problem without a solution, the best configuration
+        of the nearest pose, with its status.
     """
     n = len(found.status) // n_goals
     s = found.joint_q.shape[1]

@@ -16,20 +16,19 @@ from ros_ik.solvers.pose_ik.interface.batch_result import BatchResult
 
 @dataclasses.dataclass(frozen=True)
 class ChainIKSettings:
-    """Settings of the search of a chain. The defaults were tuned on Panda, UR10, xArm7 and Tiago.
+    """Settings of the search, with defaults tuned on Panda, UR10, xArm7 and Tiago.
 
     Attributes:
-        max_attempts: Starts of one problem, the first from its seed.
-        max_iterations: Iterations of one attempt.
-        window: Iterations between two looks at the progress of an attempt.
-        patient_window: The same for the last tenth of the attempts: poses near a singularity
-            converge slowly from everywhere.
-        progress: Factor by which the cost must shrink in a window for the attempt to go on.
-        damping: Levenberg-Marquardt damping over the cost, dimensionless.
-        relative_length: What an error of one radian counts for, over the reach of the chain.
-        separation: Distance between solutions that count as two, in the joint that differs most
-            [rad or m].
-        seed: Seed of the random restarts; the same one gives the same answers.
+        max_attempts: Largest number of attempts for a problem, the first from its seed.
+        max_iterations: Largest number of iterations of an attempt.
+        window: Number of iterations after which the progress of an attempt is tested.
+        patient_window: The same for the last tenth of the attempts, because poses near a
+            singularity converge slowly from any start.
+        progress: Factor by which the cost must shrink in a window, or the attempt ends.
+        damping: Levenberg-Marquardt damping relative to the cost, dimensionless.
+        relative_length: Weight of a radian as a length, relative to the reach of the chain.
+        separation: Solutions are distinct if any joint differs by more than this [rad or m].
+        seed: Seed of the random restarts, which makes results reproducible.
     """
 
     max_attempts: int = 200
@@ -46,7 +45,8 @@ class ChainIKSettings:
         """Check the values.
 
         Raises:
-            ArgumentError: A count below one, a number that is not positive, a negative seed.
+            ArgumentError: A number of attempts or iterations below one, another number that is not
+                positive, or a negative seed.
         """
         for name in ('max_attempts', 'max_iterations', 'window', 'patient_window'):
             checked_count(name, getattr(self, name), 1)
@@ -56,10 +56,10 @@ class ChainIKSettings:
 
 
 def checked_chain_settings(settings: ChainIKSettings | None) -> ChainIKSettings:
-    """Return settings, those by default for None.
+    """Check and return settings; None for the defaults.
 
     Raises:
-        ArgumentError: Anything else.
+        ArgumentError: Another type.
     """
     settings = ChainIKSettings() if settings is None else settings
     if not isinstance(settings, ChainIKSettings):
@@ -69,17 +69,18 @@ def checked_chain_settings(settings: ChainIKSettings | None) -> ChainIKSettings:
 
 @dataclasses.dataclass(frozen=True)
 class ChainIKResult(BatchResult):
-    """Answers to n problems; arrays of a :class:`ChainIK` are overwritten by its next solve.
+    """Results of n problems; the next solve of a :class:`ChainIK` overwrites its arrays.
 
     Attributes:
         joint_q: Configurations of the whole model, shape [n, joint_coord_count], or [n,
-            n_solutions, joint_coord_count] where more than one was asked for: the nearest to the
-            seed first, places without a solution of their own repeat the first.
-        status: :class:`SolveStatus` codes, shape [n]: CONVERGED; UNREACHABLE and AT_LIMITS, with
-            the best configuration found; IN_COLLISION, with the solution nearest to the seed, all
-            of those found being in collision; NON_FINITE_INPUT, with the configuration that joints
-            outside the chain have; NUMERICAL_FAILURE where the verification disagrees.
-        n_found: Solutions found, shape [n]; with check_collisions those out of collision.
+            n_solutions, joint_coord_count] for several solutions, the nearest to the seed first.
+            If fewer were found, the rest repeats the first.
+        status: :class:`SolveStatus` codes, shape [n]: CONVERGED; UNREACHABLE or AT_LIMITS with the
+            best configuration found; IN_COLLISION with the solution nearest to the seed, if all
+            solutions found collide; NON_FINITE_INPUT with the configuration at which other joints
+            are locked; NUMERICAL_FAILURE if the verification failed.
+        n_found: Number of solutions found, shape [n], without colliding ones if collisions are
+            checked.
         position_error: Distance to the pose [m] by an independent forward kinematics, shape [n]
             or [n, n_solutions].
         rotation_error: Angle to the pose [rad], same shape.
@@ -92,7 +93,7 @@ class ChainIKResult(BatchResult):
     rotation_error: np.ndarray
 
     def in_places(self) -> ChainIKResult:
-        """Return the answers with solutions in places, also where one was asked for."""
+        """Return the result with a dimension for solutions, even for a single one."""
         if self.joint_q.ndim == 3:
             return self
         return dataclasses.replace(
@@ -105,16 +106,16 @@ class ChainIKResult(BatchResult):
 
 @dataclasses.dataclass(frozen=True)
 class GoalSetResult(ChainIKResult):
-    """Answers to n problems of several poses each, any of which will do.
+    """Results of n problems with several alternative poses each.
 
     Attributes:
-        goal: Index of the pose that a solution reaches, or comes nearest to, shape [n] or [n,
-            n_solutions].
+        goal: Index of the pose that a solution reaches, or to which it is nearest, shape [n] or
+            [n, n_solutions].
     """
 
     goal: np.ndarray
 
     def without_goals(self) -> ChainIKResult:
-        """Return the answers alone."""
+        """Return the result without ``goal``."""
         names = (field.name for field in dataclasses.fields(ChainIKResult))
         return ChainIKResult(*(getattr(self, name) for name in names))

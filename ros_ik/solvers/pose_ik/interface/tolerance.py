@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Tolerances of poses: of distance and angle, or axis by axis in the frame of target or tool."""
+"""Tolerances of poses, as distance and angle, or by axis in the frame of target or tool."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.numbers import real_array
 
 FRAMES = ('target', 'tool')
-# Part of a tolerance by axis inside which an error costs nothing; the rest is left for rounding.
+# Fraction of a tolerance by axis within which an error has no cost; the rest allows for rounding.
 _FREE_PART = 0.9
 
 
 @dataclasses.dataclass(frozen=True)
 class PoseTolerance:
-    """Largest errors of a solution.
+    """Tolerances of a solution.
 
     Attributes:
         position: Largest distance [m], or the largest distance along x, y and z.
@@ -43,16 +43,16 @@ class PoseTolerance:
         rotation: float | Sequence[float] | np.ndarray,
         frame: str = 'target',
     ) -> PoseTolerance:
-        """Return the tolerances of arguments.
+        """Create the tolerances from checked arguments.
 
         Args:
             position: ``position_tolerance``, a number or one for each axis.
-            rotation: ``rotation_tolerance``, in the same way.
+            rotation: ``rotation_tolerance``, likewise.
             frame: ``tolerance_frame``.
 
         Raises:
-            ArgumentError: A tolerance that is not positive, of another shape, or none that is
-                finite; an unknown frame.
+            ArgumentError: A tolerance that is not positive or of another shape, no finite
+                tolerance, or an unknown frame.
         """
         if frame not in FRAMES:
             raise ArgumentError(
@@ -68,19 +68,19 @@ class PoseTolerance:
 
     @property
     def by_axis(self) -> bool:
-        """True where one of the two is given by axis."""
+        """True if one of the two is given by axis."""
         return isinstance(self.position, tuple) or isinstance(self.rotation, tuple)
 
     @property
     def lengths(self) -> tuple[float, float]:
-        """Largest distance [m] and angle [rad]; inf where it is given by axis."""
+        """Largest distance [m] and angle [rad]; inf if given by axis."""
         both = self.position, self.rotation
         distance, angle = (np.inf if isinstance(each, tuple) else each for each in both)
         return distance, angle
 
     @property
     def bounds(self) -> np.ndarray:
-        """Largest error along and about each axis, [6]; inf where a length is given."""
+        """Largest error along and about each axis, [6]; inf if given as distance or angle."""
         both = self.position, self.rotation
         return np.array(
             [each if isinstance(each, tuple) else (np.inf,) * 3 for each in both]
@@ -88,7 +88,7 @@ class PoseTolerance:
 
     @property
     def zones(self) -> np.ndarray:
-        """Errors along and about each axis that cost nothing, [6]; inf for what is free."""
+        """Errors along and about each axis without a cost, [6]; inf for free axes."""
         both = self.position, self.rotation
         zones = [
             np.multiply(_FREE_PART, each)
@@ -100,7 +100,7 @@ class PoseTolerance:
 
     @property
     def is_free(self) -> tuple[bool, bool]:
-        """True for a position, and for a rotation, that is free along or about all axes."""
+        """Whether the position, and the rotation, is free along or about all axes."""
         position, rotation = np.isinf(self.zones.reshape(2, 3)).all(axis=1)
         return bool(position), bool(rotation)
 
@@ -130,5 +130,5 @@ def _checked_tolerance(
     return own
 
 
-# Tolerances of earlier calls: functions that solve in one call are given the same ones each time.
+# Cache of tolerances, because functions that solve in one call often get the same ones.
 _kept_tolerance = functools.lru_cache(maxsize=64)(_checked_tolerance)

@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of a pose by axis, as Warp functions.
 
-With the rotation F of the target or the tool, the errors in its axes are
+With the rotation matrix F of the target or the tool, the errors in its axes are
 
     e_p = F^T (p_t - p)      e_r = F^T log(R_t R^T)
 
-The axis of the rotation R_t R^T that leads from tool to target is the same vector in both frames,
-and so is e_r. The residual leaves out what costs nothing, r = e - clamp(e, -zone, zone); it falls
-by J d in a step d, with the columns
+The rotation R_t R^T from tool to target has the same axis in both frames, so e_r is the same too.
+The residual omits errors within a zone without cost, r = e - clamp(e, -zone, zone). A step d
+reduces it by J d, with the columns
 
     F^T (v [+ omega x (p_t - p)])      R_t^T J_r^-1(log(R_t R^T)) omega
 
-of a joint that moves the tool with v and turns it with omega; the part in brackets is that of a
-frame that turns with the tool. J_r(theta) = J_l(-theta) is the right Jacobian of SO(3), see
-``objectives/base/functions.py``.
+for a joint that moves the tool with velocity v, omega. The term in brackets applies to the frame
+of the tool. J_r(theta) = J_l(-theta) is the right Jacobian of SO(3), see
+:mod:`ros_ik.objectives.base.functions`.
 """
 
 import functools
@@ -47,11 +47,11 @@ def axis_bounds_struct(scalar: type) -> type:
 @no_type_check
 @functools.cache
 def axis_bound_functions(scalar: type) -> SimpleNamespace:
-    """Build the functions that tell how far an error is outside its bounds.
+    """Build the functions that compare errors with their bounds.
 
     Returns:
-        ``is_inside(error, bound) -> bool`` of all three axes; ``beyond(error, zone) -> residual``;
-        ``counted(error, zone) -> error`` without the axes that are free.
+        ``is_inside(error, bound) -> bool`` for all three axes; ``beyond(error, zone) ->
+        residual``; ``counted(error, zone) -> error`` without free axes.
     """
     vec3 = wp.types.vector(3, scalar)
 
@@ -89,12 +89,12 @@ def axis_error_functions(
     Args:
         scalar: Floating-point type.
         chain: The functions of :func:`chain_functions`.
-        slides: Whether each joint slides.
+        slides: Whether each joint is prismatic.
 
     Returns:
         ``axis_errors(bounds, R, p, R_t, p_t) -> e_p, e_r`` and
         ``axis_columns(bounds, axes, pivots, R, p, R_t, p_t, r_p, r_r) -> linear, angular``, [n, 3]
-        each, zero for the rows without a residual.
+        each, zero for axes without a residual.
     """
     n = len(slides)
     AxisBounds = axis_bounds_struct(scalar)

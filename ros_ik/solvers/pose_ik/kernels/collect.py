@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel that gathers what the lanes of a problem found, and verifies it (``placement``)."""
+"""Kernel that collects and verifies the solutions found by the lanes of a problem."""
 
 import functools
 from typing import no_type_check
@@ -19,7 +19,7 @@ from ros_ik.solvers.status import SolveStatus
 @no_type_check
 @functools.cache
 def collect_kernel() -> wp.Kernel:
-    """Build the kernel; it is the same for every robot."""
+    """Build the kernel, which is the same for all robots."""
     Placement = placement_struct()
     Tree = tree_struct(wp.float64)
     unit_pose = unit_pose_function(wp.float64)
@@ -37,10 +37,11 @@ def collect_kernel() -> wp.Kernel:
         solutions: wp.array3d(dtype=wp.float64),
         found: wp.array(dtype=wp.int32),
     ):
-        """Return row, slot and squared distance of the solution next nearest to the seed.
+        """Return row, slot and squared distance of the next solution in order of distance to the
+        seed.
 
-        Solutions equally near come in the order of their places: those at distance ``floor``
-        count from the place beyond ``after``.
+        Solutions at equal distances are ordered by their index: at distance ``floor``, only those
+        after index ``after`` are considered.
         """
         best_row = int(-1)
         best_slot = int(0)
@@ -70,7 +71,7 @@ def collect_kernel() -> wp.Kernel:
         solutions: wp.array3d(dtype=wp.float64),
         joint_q: wp.array2d(dtype=wp.float64),
     ) -> bool:
-        """Return whether a solution differs from those written; lanes may find the same one."""
+        """Return whether a solution differs from those written, as lanes may find equal ones."""
         for k in range(count):
             apart = wp.float64(0.0)
             for j in range(placement.coordinate.shape[0]):
@@ -95,7 +96,7 @@ def collect_kernel() -> wp.Kernel:
         found_at: wp.array2d(dtype=wp.int32),
         found: wp.array(dtype=wp.int32),
     ):
-        """Leave out what a lane found after the iterations of the first one to succeed."""
+        """Discard solutions found by a lane after the iteration of the first success."""
         count = found[row]
         while count > 0 and found_at[row, wp.max(count - 1, 0)] > end:
             count -= 1

@@ -1,18 +1,18 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Warp functions of one Levenberg-Marquardt iteration on a serial chain.
+"""Warp functions of a Levenberg-Marquardt iteration for a serial chain.
 
-They are written for one structure of chain (which joints slide, which variable drives each), so
-that every loop unrolls and the whole state of a problem stays in registers or on the stack. The
-residual is r = [W (p_t - p); L log(R_t R^T)] in world axes, W one or zero, L a length [m]; a step
+They are compiled for each structure of chain (types of joints, variable of each joint), so that
+loops are unrolled and the state of a problem stays in registers or on the stack. The residual is
+r = [W (p_t - p); L log(R_t R^T)] in world axes, with W one or zero and a length L [m]. A step
 minimises
 
     1/2 |J d - r|^2 + 1/2 lambda |d|^2   subject to   lower - q <= d <= upper - q
 
-with the geometric Jacobian, whose product J^T r is the exact gradient. The damping lambda is
-proportional to the cost (Chan and Lawrence 1988), so steps are never rejected and convergence is
-quadratic; the box is held by fixing the joints that would leave it and solving again for the
-others, so that a joint at its limit does not spoil the direction of the rest.
+with the geometric Jacobian, for which J^T r is the exact gradient. The damping lambda is
+proportional to the cost (Chan and Lawrence 1988), so no steps are rejected, and convergence is
+quadratic. Joints that would leave the box are fixed at its bounds, and the step of the others is
+solved again, so that a joint at its limit does not spoil the direction of the step.
 """
 
 import functools
@@ -62,7 +62,7 @@ def rotation_error_function(scalar: type) -> wp.Function:
         if sine > scalar(wp.static(small)):
             return v * (wp.atan2(sine, cosine) / sine)
         if cosine < scalar(0.0):
-            # Half a turn: E + 1 = 2 a a^T for the axis a, the longest column points along it.
+            # At half a turn, E + 1 = 2 a a^T for the axis a, so the longest column is along it.
             axis = vec3()
             for k in range(3):
                 column = vec3(E[0, k], E[1, k], E[2, k])
@@ -84,20 +84,24 @@ def chain_functions(
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        slides: Whether each joint slides.
+        slides: Whether each joint is prismatic.
         variables: Variable that drives each joint.
-        direct: Whether each joint is a variable itself; see ``SerialChain.is_direct``.
+        direct: Whether joint i is variable i; see ``SerialChain.is_direct``.
 
     Returns:
-        ``forward(chain, q) -> axes, pivots, R, p``: joint axes and points on them in the world,
-        pose of the tool; ``velocities(axes, pivots, p) -> linear``, [n, 3];
-        ``sum_products(chain, linear, angular, r_p, r_r, L) -> H, g`` and
-        ``normal_equations(chain, axes, pivots, p, e_p, e_r, W, L) -> H, g``;
-        ``box_step(H, g, damping, low, high) -> d``; ``nearest_turns(chain, q, problem, seed) ->
-        q``; and the types ``vecm`` of q, ``vec3`` and ``matn3`` of a vector for each joint.
+        The types ``vecm`` of q, ``vec3``, and ``matn3`` of a vector for each joint, and the
+        functions
+
+        - ``forward(chain, q) -> axes, pivots, R, p``: joint axes and points on them in the world,
+          pose of the tool;
+        - ``velocities(axes, pivots, p) -> linear``, [n, 3];
+        - ``sum_products(chain, linear, angular, r_p, r_r, L) -> H, g``;
+        - ``normal_equations(chain, axes, pivots, p, e_p, e_r, W, L) -> H, g``;
+        - ``box_step(H, g, damping, low, high) -> d``;
+        - ``nearest_turns(chain, q, problem, seed) -> q``.
     """
     n, m = len(slides), max(variables) + 1
-    # A whole turn of a variable that drives several joints need not be one of each of them.
+    # A whole turn of a variable need not be a whole turn of every joint that it drives.
     turns = tuple(not slides[i] and variables.count(variables[i]) == 1 for i in range(n))
     integers = wp.types.vector(n, wp.int32)
     slide, variable, turns_alone = integers(*slides), integers(*variables), integers(*turns)
@@ -109,8 +113,8 @@ def chain_functions(
     system = small_system_functions(scalar, m)
     solve_all, solve_free = system.solve_all, system.solve_free
     zero, one = scalar(0.0), scalar(1.0)
-    # Warp tells kernels apart by their text and by static values: one that names the structure
-    # keeps chains of equal length apart, in memory and in its cache.
+    # Warp distinguishes kernels by their source text and static values. A static value with the
+    # structure distinguishes chains of equal length, in memory and in the kernel cache.
     structure = zlib.crc32(repr((slides, variables, direct)).encode()) & 0x7FFFFFFF
 
     @wp.func
@@ -150,7 +154,7 @@ def chain_functions(
 
     @wp.func
     def sum_products(chain: Chain, linear: matn3, angular: matn3, r_p: vec3, r_r: vec3, L: scalar):
-        """H = J^T J and g = J^T r of columns, summed over the joints that share a variable."""
+        """Return H = J^T J and g = J^T r, summed over joints that share a variable."""
         H = matmm()
         g = vecm()
         for i in range(n):
@@ -182,7 +186,7 @@ def chain_functions(
 
     @wp.func
     def velocities(axes: matn3, pivots: matn3, p: vec3) -> matn3:
-        """Velocity of the tool at unit velocity of each joint."""
+        """Return the velocity of the tool at unit velocity of each joint."""
         linear = matn3()
         for i in range(n):
             axis = vec3(axes[i, 0], axes[i, 1], axes[i, 2])
@@ -221,7 +225,7 @@ def chain_functions(
                         fixed[i] = one
                         again = True
             passes += 1
-            # More passes change little: what still leaves the box is cut by the caller.
+            # More passes change little; the caller clamps the rest.
             again = again and passes < 4
             if again:
                 x = solve_free(H, g, damping, fixed, d)
@@ -229,7 +233,7 @@ def chain_functions(
 
     @wp.func
     def nearest_turns(chain: Chain, q: vecm, problem: int, seed: wp.array2d(dtype=scalar)) -> vecm:
-        """Move joints by whole turns, inside the limits, as near to the seed as possible."""
+        """Move joints by whole turns to the nearest angle to the seed within the limits."""
         nearest = q
         for i in range(n):
             if turns_alone[i] == 1:
@@ -242,7 +246,7 @@ def chain_functions(
                 count = wp.round((seed[problem, variable[i]] - value) / turn)
                 count = wp.min(count, wp.floor((high - value) / turn))
                 count = wp.max(count, wp.ceil((low - value) / turn))
-                # A joint that its variable does not move has no turn.
+                # A joint that its variable does not move has no turns.
                 turned = wp.abs(turn) < scalar(wp.inf)
                 nearest[variable[i]] = wp.where(turned, value + count * turn, value)
         return nearest

@@ -1,15 +1,15 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The whole search for the configurations of a pose in one kernel, a thread per lane.
+"""Kernel of the whole search for configurations of a pose, with a thread per lane.
 
-A lane makes attempts: it iterates from a seed until it converges or until the error of the last
-few iterations did not shrink enough, then starts again from a random configuration. Most starts
-that reach a solution do so in ten iterations, so giving up early and often finds one sooner than
-patience; the last attempts are patient, and the very last goes on from the best configuration
-found, so that a pose out of reach ends at a local optimum.
+A lane makes several attempts. An attempt iterates from a seed until it converges, or until the
+error has not shrunk enough in the last iterations; the next one starts from a random
+configuration. Most successful attempts converge within ten iterations, so it is faster to give up
+early and often. The last attempts are more patient, and the final one continues from the best
+configuration found. An unreachable pose therefore ends at a local optimum.
 
-Lanes of a problem end with the one that needs the fewest iterations, and what they find later does
-not count: a call gives the same answer whichever of them runs first.
+All lanes of a problem end with the lane that needs the fewest iterations, and later solutions are
+discarded. The result is therefore independent of the order in which lanes run.
 """
 
 import functools
@@ -27,14 +27,14 @@ from ros_ik.solvers.pose_ik.kernels.functions import chain_functions
 from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.functions import rotation_error_function
 
-# More iterations than any lane makes: what a problem holds that no lane has solved.
+# Larger than any number of iterations, for a problem that no lane has solved.
 NEVER = 2**31 - 1
 
 
 @no_type_check
 @functools.cache
 def search_struct(scalar: type) -> Any:
-    """Return the struct of what steers the search."""
+    """Return the struct of the settings of the search."""
     AxisBounds = axis_bounds_struct(scalar)
 
     @wp.struct
@@ -61,9 +61,9 @@ def search_struct(scalar: type) -> Any:
 @no_type_check
 @functools.cache
 def unit_pose_function(scalar: type) -> wp.Function:
-    """Build ``unit_pose(problem, target, seed) -> pose, whether all of the input is finite``.
+    """Build ``unit_pose(problem, target, seed) -> pose, is_finite``.
 
-    The quaternion of the pose becomes unit; one of zero length counts as not finite.
+    The function normalises the quaternion; a zero quaternion is treated as not finite.
     """
     transform = wp.types.transformation(scalar)
 
@@ -89,11 +89,11 @@ def unit_pose_function(scalar: type) -> wp.Function:
 def _errors_by_length(
     scalar: type, functions: SimpleNamespace, slides: tuple[bool, ...]
 ) -> tuple[wp.Function, wp.Function]:
-    """Build the errors of tolerances that bound distance and angle.
+    """Build the error functions for tolerances of distance and angle.
 
     Returns:
         ``pose_error(search, R, p, R_t, p_t) -> r_p, r_r, cost, near``: the residual, and whether
-        it is inside the tolerances; ``linearise(chain, search, axes, pivots, R, p, R_t, p_t, r_p,
+        it is within the tolerances; ``linearise(chain, search, axes, pivots, R, p, R_t, p_t, r_p,
         r_r) -> H, g``.
     """
     struct, Search = chain_struct(scalar), search_struct(scalar)
@@ -134,7 +134,7 @@ def _errors_by_length(
 def _errors_by_axis(
     scalar: type, functions: SimpleNamespace, slides: tuple[bool, ...]
 ) -> tuple[wp.Function, wp.Function]:
-    """Build the errors of tolerances by axis, as :func:`_errors_by_length` does."""
+    """Build the error functions for tolerances by axis, as :func:`_errors_by_length` does."""
     struct, Search = chain_struct(scalar), search_struct(scalar)
     Chain, vec3, mat33, matn3 = struct.Chain, struct.vec3, struct.mat33, functions.matn3
     sum_products = functions.sum_products
@@ -189,10 +189,10 @@ def chain_ik_kernel(
 
     Args:
         scalar: Floating-point type.
-        slides: Whether each joint slides.
+        slides: Whether each joint is prismatic.
         variables: Variable that drives each joint.
-        direct: Whether each joint is a variable itself.
-        by_axis: Whether tolerances are given by axis; a length costs less.
+        direct: Whether joint i is variable i.
+        by_axis: Whether tolerances are given by axis, which is slower.
     """
     functions = chain_functions(scalar, slides, variables, direct)
     make_errors = _errors_by_axis if by_axis else _errors_by_length
@@ -225,7 +225,7 @@ def chain_ik_kernel(
     def is_new(
         q: vecm, row: int, found: int, separation: scalar, solutions: wp.array3d(dtype=scalar)
     ) -> bool:
-        """Return whether some variable is ``separation`` away from each solution found so far."""
+        """Return whether a solution is distinct from each one found so far."""
         for slot in range(found):
             distance = scalar(0.0)
             for j in range(m):
@@ -272,7 +272,7 @@ def chain_ik_kernel(
             total += 1
             if near:
                 answer = nearest_turns(chain, q, problem, seed)
-                # Other postures first; whole turns of those found fill what is left.
+                # First other branches; then whole turns of the solutions found.
                 turns_allowed = 2 * attempt >= search.max_attempts
                 known = not is_new(answer, row, n_found, search.separation, solutions)
                 if known and turns_allowed:
@@ -296,8 +296,8 @@ def chain_ik_kernel(
             if step % window == 0:
                 stalled = stalled or cost > search.progress * mark
                 mark = cost
-            # No lane ends before it has made as many iterations as the quickest one to succeed:
-            # what all have found by then is the same in whatever order they run.
+            # Every lane makes at least as many iterations as the fastest successful one, so the
+            # solutions found by then do not depend on the order of execution.
             if total >= solved[problem] or attempt > search.max_attempts:
                 running = False
             if stalled:

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Placement of a chain's variables in its model, and Warp functions that verify a configuration.
+"""Map from a chain's variables to its model, and Warp functions that verify a configuration.
 
-The verification goes through the joints of the model as the model has them, in float64, not
-through the folded chain that a search uses: a mistake in one of them shows as a failure.
+The verification uses the joints of the model itself, in float64, and not the reduced chain of the
+search, so that an error in either of them is detected.
 """
 
 import functools
@@ -23,15 +23,15 @@ from ros_ik.solvers.limit_status import limit_functions
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bound_functions
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bounds_struct
 
-# Step that tells on which side of a limit the cost is lower [rad or m], and the least part of the
-# cost that one radian or metre of it changes: rounding alone is 1e-9.
+# Step for the derivative of the cost at a limit [rad or m], and the least relative derivative per
+# radian or metre that is not rounding, which is 1e-9.
 _PROBE, _SLOPE = 1e-6, 1e-6
 
 
 @no_type_check
 @functools.cache
 def placement_struct() -> Any:
-    """Return the struct of where the variables of a chain lie in the model."""
+    """Return the struct that maps the variables of a chain to the model."""
     AxisBounds = axis_bounds_struct(wp.float64)
 
     @wp.struct
@@ -63,19 +63,21 @@ def placement_struct() -> Any:
 @no_type_check
 @functools.cache
 def placement_functions(lanes: int = 1) -> SimpleNamespace:
-    """Build the functions; they are the same for every robot.
+    """Build the functions, which are the same for all robots.
 
     Args:
-        lanes: Configurations side by side in ``tool_errors``.
+        lanes: Number of configurations that ``tool_errors`` evaluates together.
 
     Returns:
-        ``tool_errors(tree, placement, first, joint_q, target) -> distances, angles, insides``, of
-        the rows from a first one,
-        ``tool_error(tree, placement, row, joint_q, target) -> distance, angle, inside``, of what
-        is not free, and whether the tolerances hold,
-        ``write_configuration(placement, out, row, slot, solutions, joint_q)``,
-        ``within_limits(placement, out, joint_q) -> bool`` and ``unsolved(tree, placement, out,
-        joint_q, target) -> status``.
+        The functions
+
+        - ``tool_errors(tree, placement, first, joint_q, target) -> distances, angles, insides``
+          for the rows from ``first``;
+        - ``tool_error(tree, placement, row, joint_q, target) -> distance, angle, inside``, without
+          free axes, and whether the tolerances hold;
+        - ``write_configuration(placement, out, row, slot, solutions, joint_q)``;
+        - ``within_limits(placement, out, joint_q) -> bool``;
+        - ``unsolved(tree, placement, out, joint_q, target) -> status``.
     """
     Placement = placement_struct()
     Tree = tree_struct(wp.float64)
@@ -93,7 +95,7 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
     def tool_poses(
         tree: Tree, placement: Placement, first: int, joint_q: wp.array2d(dtype=wp.float64)
     ) -> LanePoses:
-        """Poses of the tool in the configurations of some rows; those past the end repeat it."""
+        """Return the poses of the tool for some rows; those past the end repeat the last row."""
         poses = LanePoses()
         last = joint_q.shape[0] - 1
         lane = int(0)
@@ -104,7 +106,7 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
             joint = placement.path[k]
             before = placement.before[k]
             if tree.joint_type[joint] == wp.static(int(JointType.REVOLUTE)):
-                # The usual kind, without the calls of ``joint_transform``.
+                # Revolute joints are common; this avoids calls of ``joint_transform``.
                 start = tree.joint_q_start[joint]
                 axis = tree.joint_axis[tree.joint_qd_start[joint]]
                 angles = LaneNumbers()
@@ -160,7 +162,7 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
 
     @wp.func
     def error_by_axis(placement: Placement, pose: wp.transformd, target: wp.transformd):
-        """Distance, angle and whether they are inside, of bounds by axis or with a free turn."""
+        """Return distance, angle and validity, for bounds by axis or a free axis of rotation."""
         moved = wp.transform_get_translation(target) - wp.transform_get_translation(pose)
         is_at, goal = wp.transform_get_rotation(pose), wp.transform_get_rotation(target)
         inside = bool(True)
@@ -277,7 +279,7 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
         joint_q: wp.array2d(dtype=wp.float64),
         target: wp.transformd,
     ) -> wp.float64:
-        """Return the cost of the search with one variable at a value, which it is left at."""
+        """Set a variable to a value, and return the cost of the search there."""
         joint_q[out, placement.coordinate[variable]] = value
         write_followers(placement, out, joint_q)
         moved, turned, _inside = tool_error(tree, placement, out, joint_q, target)
@@ -293,7 +295,7 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
         joint_q: wp.array2d(dtype=wp.float64),
         target: wp.transformd,
     ) -> int:
-        """Return AT_LIMITS where a variable would come closer beyond its limit, or UNREACHABLE."""
+        """Return AT_LIMITS if the cost is lower beyond the limit of a variable, or UNREACHABLE."""
         probe = wp.float64(wp.static(_PROBE))
         is_pressed = bool(False)
         for j in range(placement.coordinate.shape[0]):

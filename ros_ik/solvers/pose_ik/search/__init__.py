@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Launches of a search, with restarts out of collisions."""
+"""Search of poses: launches, arguments, and further rounds for colliding solutions."""

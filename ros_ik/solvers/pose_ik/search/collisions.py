@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Leads a search out of collisions: further solutions for the poses whose solutions collide.
+"""Further rounds of a search, for poses whose solutions collide.
 
-In rounds of growing effort, the poses that lack solutions are solved again from other random
-starts, for more distinct solutions each time, all of which are checked in one launch. The rounds
-end for a pose when it has what was asked for, or when its last search came to the end of its
-attempts without as many distinct solutions as it wanted: then more would hardly find others.
+In each round, the poses that lack free solutions are solved again from other random starts, with
+more distinct solutions than before. All of them are checked in one launch. The rounds end for a
+pose if it has enough free solutions, or if the last search used all its attempts without finding
+the requested number of distinct solutions, so that more rounds are unlikely to find others.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from ros_ik.solvers.pose_ik.search.search import ChainSearch
 from ros_ik.solvers.pose_ik.search.search import RowChecker
 from ros_ik.solvers.status import SolveStatus
 
-# Distinct solutions that the rounds ask for, more than the user does. Of 3000 poses with a free
-# solution, on Panda, UR5, Tiago and an arm of TALOS each, none was left; without the last 3 were.
+# Numbers of distinct solutions that the rounds request beyond the user's. With these, all of 3000
+# poses with a free solution were solved on each of Panda, UR5, Tiago and an arm of TALOS; without
+# the last round, 3 were missed.
 _FURTHER = (4, 16, 32)
-# Candidates in memory at once, over all poses of a block.
+# Largest number of candidates in memory, over all poses of a block.
 _MOST_CANDIDATES = 32_768
 
 
 @dataclasses.dataclass
 class _Pool:
-    """Solutions out of collision of some poses: places of a pose from its count on are unused."""
+    """Free solutions of some poses; entries of a pose from index ``count`` on are unused."""
 
     joint_q: np.ndarray  # [n, n_solutions, joint_coord_count]
     errors: np.ndarray  # [n, n_solutions, 2]
@@ -37,16 +38,16 @@ class _Pool:
         self, rows: np.ndarray, joint_q: np.ndarray, errors: np.ndarray, valid: np.ndarray,
         seeds: np.ndarray, coordinates: np.ndarray, separation: float,
     ) -> None:  # fmt: skip
-        """Keep the solutions nearest to the seeds, each a separation away from the others.
+        """Keep the distinct solutions nearest to the seeds.
 
         Args:
             rows: The poses, [k].
             joint_q: Further candidates, [k, c, joint_coord_count].
             errors: Their distances and angles to the pose, [k, c, 2].
-            valid: Whether each is out of collision, [k, c].
+            valid: Whether each is free of collisions, [k, c].
             seeds: The seeds, of the chain's variables, [k, m].
-            coordinates: Where the variables are in a configuration, [m].
-            separation: Distance between solutions that count as two.
+            coordinates: Coordinates of the variables in a configuration, [m].
+            separation: Least distance of distinct solutions.
         """
         n_solutions = self.joint_q.shape[1]
         kept = np.arange(n_solutions) < self.count[rows, None]
@@ -68,18 +69,18 @@ class _Pool:
 
 
 class CollisionRounds:
-    """The rounds that follow a search whose solutions collide."""
+    """Further rounds of a search whose solutions collide."""
 
     def __init__(self, rounds: list[ChainSearch]) -> None:
-        """Keep the searches of the rounds, which all take the same number of poses."""
+        """Store the searches of the rounds, which have the same batch size."""
         self._rounds = rounds
 
     def leave_collisions(self, search: ChainSearch) -> None:
         """Replace the solutions of a search that collide.
 
         Args:
-            search: What ran; its arrays on the host are changed. A pose whose solutions all
-                collide keeps the first and is IN_COLLISION.
+            search: The search after its run; its host arrays are changed. A pose whose solutions
+                all collide keeps the first, with the status IN_COLLISION.
         """
         if search.collides is None or not np.any(search.collides.host):
             return
@@ -94,7 +95,7 @@ class CollisionRounds:
             self._leave(search, block, taken[block] & ~collides[block])
 
     def _leave(self, search: ChainSearch, rows: np.ndarray, valid: np.ndarray) -> None:
-        """Search on for some poses; ``valid`` tells what they have, [k, n_solutions]."""
+        """Continue the search for some poses, with flags ``valid`` of their solutions."""
         s = search.n_solutions
         seeds, poses = search.seeds.host[rows], search.poses.host[rows]
         coordinates, separation = search.problem.chain.coordinates, search.settings.separation
@@ -126,11 +127,11 @@ class CollisionRounds:
     def _write(
         self, search: ChainSearch, rows: np.ndarray, joint_q: np.ndarray, pool: _Pool
     ) -> None:
-        """Write what the rounds found into the arrays of a search."""
+        """Write the solutions of the rounds into the arrays of a search."""
         some = pool.count > 0
         found = rows[some]
         slots = np.arange(search.n_solutions)
-        # Places without a solution of their own repeat the first.
+        # Unused entries repeat the first solution.
         slots = np.where(slots < pool.count[some, None], slots, 0)
         every = np.arange(len(found))[:, None]
         joint_q[found] = pool.joint_q[some][every, slots]
@@ -146,11 +147,11 @@ class CollisionRounds:
 
 
 def collision_rounds(search: ChainSearch, checker: RowChecker, n_threads: int) -> CollisionRounds:
-    """Return the rounds that follow a search; allocates blocks of bounded size.
+    """Create the further rounds of a search, with blocks of bounded size.
 
     Args:
-        search: What runs first.
-        checker: What tells whether solutions collide.
+        search: The first search.
+        checker: Collision checker of solutions.
         n_threads: CPU threads that share a batch.
     """
     most = search.n_solutions + _FURTHER[-1]
@@ -177,7 +178,7 @@ def _errors(search: ChainSearch) -> np.ndarray:
 
 
 def _free(search: ChainSearch) -> np.ndarray:
-    """Tell which solutions exist, are verified and out of collision, [n_problems, n_solutions]."""
+    """Return which solutions are verified and free of collisions, [n_problems, n_solutions]."""
     taken = np.arange(search.n_solutions) < search.n_found.host[:, None]
     verified = search.status.host[:, None] == SolveStatus.CONVERGED
     if search.collides is None:

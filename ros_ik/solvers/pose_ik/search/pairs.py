@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of shapes that the solutions of a chain are checked for."""
+"""Pairs of shapes for collision checks of solutions."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from ros_ik.solvers.pose_ik.search.search import ChainProblem
 def chain_pairs(problem: ChainProblem, pairs: Any, margin: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs of shapes to check at solutions.
 
-    Pairs whose shapes the chain does not move against each other are checked here, once. Among
-    the model's own pairs, not the given ones, those that collide whatever the chain does are left
-    out: shapes that overlap by design, and, with a warning, what the held joints bring into
-    collision. Those that are always nearer than the margin are held to no margin.
+    Pairs that the chain does not move relative to each other are checked here, once. If no pairs
+    are given, pairs of the model that always collide are left out: shapes that overlap by design
+    and, with a warning, shapes that collide because of the locked joints. The margin does not
+    apply to pairs that are always closer.
 
     Args:
-        problem: What poses are solved for.
+        problem: The problem.
         pairs: Pairs of shapes; None for ``model.shape_contact_pairs``.
         margin: Distance [m] that the shapes of a pair must keep.
 
@@ -37,8 +37,7 @@ def chain_pairs(problem: ChainProblem, pairs: Any, margin: float) -> tuple[np.nd
         Pairs, int [n_pairs, 2], and the margin of each [m], [n_pairs].
 
     Raises:
-        ArgumentError: A shape without geometry in memory, no pair at all, or another type, shape
-            or range than expected.
+        ArgumentError: A shape without geometry, no pairs, or a wrong type, shape or range.
     """
     model = problem.model
     distance = checked_amount('collision_margin', margin)
@@ -73,7 +72,7 @@ def chain_pairs(problem: ChainProblem, pairs: Any, margin: float) -> tuple[np.nd
 
 
 def _check_ignored(checker: CollisionChecker, *, given: bool) -> None:
-    """Raise ArgumentError where a pair cannot be checked."""
+    """Raise ArgumentError if a pair cannot be checked."""
     if checker.ignored_shapes:
         raise ArgumentError(
             f'check_collisions: no geometry of {listed(checker.ignored_shapes)} is in memory: '
@@ -88,7 +87,7 @@ def _check_ignored(checker: CollisionChecker, *, given: bool) -> None:
 
 
 def _still(problem: ChainProblem, pairs: np.ndarray) -> np.ndarray:
-    """Tell which pairs the chain does not move against each other, bool [n_pairs]."""
+    """Return which pairs the chain does not move relative to each other, bool [n_pairs]."""
     model = problem.model
     moving = set(np.asarray(problem.chain.coordinates).tolist())
     starts, drivers = model.joint_q_start.numpy(), model.mimic_driver
@@ -103,7 +102,7 @@ def _still(problem: ChainProblem, pairs: np.ndarray) -> np.ndarray:
 
 
 def _among(pairs: np.ndarray, some: np.ndarray) -> np.ndarray:
-    """Tell which pairs are among some of them, bool [n_pairs]."""
+    """Return which pairs are contained in others, bool [n_pairs]."""
     chosen = set(map(tuple, some.tolist()))
     return np.array([tuple(pair) in chosen for pair in pairs.tolist()], dtype=bool)
 

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Poses and seeds of a batch, brought to where the kernels of a chain read them.
+"""Poses and seeds of a batch, copied and checked for the kernels of a chain.
 
-Arrays of Warp and of other libraries are read where they are on the device; NumPy arrays and
-sequences are copied there first. Kernels check the numbers: for one pose that takes a tenth of the
-time that NumPy needs.
+Device arrays of Warp and other libraries are read in place; NumPy arrays and sequences are copied
+to the device. Kernels check the numbers, which for a single pose takes a tenth of the time of
+NumPy.
 """
 
 import functools
@@ -32,7 +32,7 @@ from ros_ik.solvers.pose_ik.search.setup import checked_rows
 @no_type_check
 @functools.cache
 def read_poses_kernel(scalar: type) -> wp.Kernel:
-    """Build the kernel that reads poses as ``pose_rows`` does: NaN in each that is none."""
+    """Build the kernel that reads poses and replaces invalid ones by NaN."""
 
     @compiled_kernel()
     def read_poses(
@@ -64,7 +64,7 @@ def read_poses_kernel(scalar: type) -> wp.Kernel:
 @no_type_check
 @functools.cache
 def read_seeds_kernel(scalar: type) -> wp.Kernel:
-    """Build the kernel that reads seeds of a chain's variables: NaN for what is too large."""
+    """Build the kernel that reads seeds of a chain's variables; too large ones become NaN."""
 
     @compiled_kernel()
     def read_seeds(
@@ -87,13 +87,13 @@ class ProblemInput:
     def __init__(
         self, poses: HostBuffer, seeds: HostBuffer, chain: SerialChain, n_coords: int
     ) -> None:
-        """Take the buffers.
+        """Store the buffers.
 
         Args:
             poses: Transforms [n].
             seeds: Seeds of the chain's variables [n, m].
             chain: The chain.
-            n_coords: Coordinates of the model.
+            n_coords: Number of coordinates of the model.
         """
         self._poses, self._seeds = poses.array, seeds.array
         self._columns = chain.coordinates
@@ -113,7 +113,7 @@ class ProblemInput:
         """Read poses and seeds into the arrays on the device, without waiting.
 
         Args:
-            poses: Poses [n, 7]; a row that is no pose becomes NaN.
+            poses: Poses [n, 7]; an invalid row becomes NaN.
             seeds: Configurations [n, joint_coord_count], whose numbers beyond 1e9 become NaN; None
                 for the middle of the limits.
 
@@ -168,8 +168,8 @@ class ProblemInput:
 
 
 def _fill(name: str, buffer: np.ndarray, given: Any) -> None:
-    """Write numbers of the host to a buffer [n, columns]."""
-    # Nearly always of the buffer's own kind; the check of others takes longer than the copy.
+    """Write host numbers to a buffer [n, columns]."""
+    # Nearly always the type of the buffer; a check of other types takes longer than the copy.
     known = type(given) is np.ndarray and given.dtype is buffer.dtype
     if not known or given.shape != buffer.shape:
         n, columns = buffer.shape

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Searches and verifies a batch of poses: the launches behind a ChainIK.
+"""Search and verification of a batch of poses, the launches of ChainIK.
 
-One kernel searches and one verifies; see ``kernel`` for how. Where there are shapes to
-check, one more tells which of the configurations collide.
+One kernel searches, see :mod:`ros_ik.solvers.pose_ik.kernels.kernel`, and another one verifies. If
+there are shapes to check, a third finds the configurations that collide.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from ros_ik.model import Model
 
 _MAX_LANES = 32
-# Problems that a thread of the CPU takes at a time, unless a batch is so large that a quarter of a
-# thread's share is more.
+# Least number of problems that a CPU thread takes at a time; in large batches, a quarter of the
+# thread's share.
 CPU_CHUNK = 256
-# From so many problems on threads are worth their start, where no graph is recorded.
+# Least number of problems for which several threads pay off, without a recorded graph.
 _WORTH_SHARING = 16
-# Configurations that a GPU checks for collisions at a time: bounds the memory of their links.
+# Number of configurations that a GPU checks for collisions at a time; bounds the memory.
 _GPU_CHECKED = 8_192
 
 
@@ -58,9 +58,9 @@ class ChainProblem:
         model: The model.
         link: Index of the link that carries the tool.
         chain: The chain to the tool.
-        held: Configuration that holds the other joints, [joint_coord_count].
+        held: Configuration at which the other joints are locked, [joint_coord_count].
         offset: Pose of the tool in the link, [7].
-        tolerance: Largest errors of a solution.
+        tolerance: Tolerances of a solution.
     """
 
     model: Model
@@ -72,16 +72,16 @@ class ChainProblem:
 
 
 class RowChecker:
-    """Checks rows of coordinates for collisions, a bounded number at a time.
+    """Collision checker of rows of coordinates, with bounded memory.
 
     Attributes:
-        checker: What it checks with, in float64.
+        checker: The checker, in float64.
     """
 
     def __init__(
         self, model: Model, pairs: np.ndarray, margins: np.ndarray, n_threads: int
     ) -> None:
-        """Allocate work space for so many threads.
+        """Allocate work space for several threads.
 
         Args:
             model: The model.
@@ -100,7 +100,7 @@ class RowChecker:
         Args:
             joint_q: Coordinates, float64 [n, joint_coord_count].
             collides: Output, int32 [n].
-            thread: Whose work space to use.
+            thread: Index of the work space to use.
         """
         first = thread * self._size
         for row in range(0, joint_q.shape[0], self._size):
@@ -109,19 +109,19 @@ class RowChecker:
 
 
 class ChainSearch(ReadOnce):
-    """Search for batches of up to one size; all is allocated and compiled at construction.
+    """Search for batches of up to one size, allocated and compiled by the constructor.
 
     Attributes:
-        problem: What poses are solved for.
-        settings: How it searches.
-        n_problems: Most poses of a batch.
-        n_solutions: Distinct solutions wanted per pose.
-        poses: Where the poses of the next run go, transforms [n_problems].
-        seeds: Where its seeds go, of the chain's variables, [n_problems, m].
+        problem: The problem.
+        settings: Settings of the search.
+        n_problems: Largest number of poses of a batch.
+        n_solutions: Number of distinct solutions per pose.
+        poses: Input poses of the next run, transforms [n_problems].
+        seeds: Its seeds, of the chain's variables, [n_problems, m].
         joint_q: Solutions of the last run, [n_problems * n_solutions, joint_coord_count].
         position_error: Their distances to the poses [m], [n_problems, n_solutions].
         rotation_error: Their angles to the poses [rad], [n_problems, n_solutions].
-        n_found: Solutions found, [n_problems].
+        n_found: Number of solutions found, [n_problems].
         status: SolveStatus codes, [n_problems].
         collides: 1 for solutions that collide, [n_problems * n_solutions]; None without a checker.
         iterations: Iterations of each lane, [n_problems * lanes].
@@ -143,13 +143,13 @@ class ChainSearch(ReadOnce):
         """Compile and allocate.
 
         Args:
-            problem: What poses are solved for.
-            n_problems: Most poses of a batch.
-            n_solutions: Distinct solutions wanted per pose.
-            settings: How to search.
-            n_lanes: Searches side by side per problem; None: one on a CPU and on a full GPU.
-            n_threads: CPU threads that share a batch.
-            checker: What tells whether solutions collide; None to check none.
+            problem: The problem.
+            n_problems: Largest number of poses of a batch.
+            n_solutions: Number of distinct solutions per pose.
+            settings: Settings of the search.
+            n_lanes: Number of parallel searches per problem; None for one on a CPU and on a full
+            GPU. n_threads: CPU threads that share a batch.
+            checker: Collision checker of solutions; None for no check.
         """
         model, chain = problem.model, problem.chain
         self.problem, self.settings = problem, settings
@@ -172,10 +172,10 @@ class ChainSearch(ReadOnce):
         if n_problems <= CPU_CHUNK or self._threads == 1:
             self._graph = Graph(lambda: self._launch(0, n_problems), self._device)
         else:
-            self._launch(0, 1)  # compiles and loads, before threads share the work
+            self._launch(0, 1)  # compiles and loads kernels before threads use them
 
     def bytes_per_problem(self) -> int:
-        """Return the memory that one more problem takes [bytes]."""
+        """Return the memory for another problem [bytes]."""
         arrays = (
             self.poses.array, self.seeds.array, self._solved, self._solutions, self._found,
             self._lane_cost, self._found_at, self.iterations,
@@ -187,9 +187,9 @@ class ChainSearch(ReadOnce):
         """Solve poses from their seeds.
 
         Args:
-            count: How many, the first ones; None for all.
-            on_device: Whether poses, seeds and answers stay on the device: nothing is copied, and
-                on a GPU nothing is waited for.
+            count: Number of poses to solve, from the first; None for all.
+            on_device: Whether poses, seeds and results stay on the device, without copies or
+                waiting.
         """
         count = self.n_problems if count is None else count
         copies = self.poses.is_apart and not on_device
@@ -217,13 +217,13 @@ class ChainSearch(ReadOnce):
         wait_for(self._device)
 
     def upload_answers(self) -> None:
-        """Copy the answers to the device, where the host changed them; nothing to do on a CPU."""
+        """Copy the results from host to device after changes; does nothing on a CPU."""
         for buffer in self._outputs:
             buffer.upload()
 
     def _run_in_threads(self, count: int) -> None:
-        """Share the batch among threads; a kernel on the CPU uses one core and frees the GIL."""
-        # Large enough to hide what a launch costs, with several for each thread to share evenly.
+        """Share the batch among threads, as a CPU kernel uses one core and releases the GIL."""
+        # Large enough to amortise a launch, with several parts per thread for an even load.
         least, most = (-(-count // (parts * self._threads)) for parts in (4, 2))
         chunk = max(least, min(CPU_CHUNK, most))
         threads: SimpleQueue[int] = SimpleQueue()
@@ -264,7 +264,7 @@ class ChainSearch(ReadOnce):
             self._checker.launch(self.joint_q.array[rows], self.collides.array[rows], thread)
 
     def _allocate(self) -> None:
-        """Make the arrays."""
+        """Allocate the arrays."""
         n, s, m = self.n_problems, self.n_solutions, self.problem.chain.n_variables
         rows, device = n * self._lanes, self._device
         self.poses = HostBuffer((n,), wp.transformd, device)
@@ -296,7 +296,7 @@ class ChainSearch(ReadOnce):
 
 
 def thread_count(model: Model, n_threads: int | None) -> int:
-    """Return how many threads share a batch: one where a GPU works, else those of the CPU."""
+    """Return the number of threads for a batch, one on a GPU, else the CPU threads."""
     if wp.get_device(model.device).is_cuda:
         return 1
     if n_threads is None:

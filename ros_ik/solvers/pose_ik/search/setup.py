@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def make_chain(chain: SerialChain, device: wp.DeviceLike) -> Any:
-    """Return the chain as the struct that kernels take."""
+    """Return the chain as a struct for kernels."""
     types = chain_struct(wp.float64)
     arrays = types.Chain()
     rotation, position = chain.constants[:, :3, :3], chain.constants[:, :3, 3]
@@ -51,7 +51,7 @@ def make_chain(chain: SerialChain, device: wp.DeviceLike) -> Any:
 
 
 def axis_bounds(tolerance: PoseTolerance) -> Any:
-    """Return tolerances by axis as the struct that kernels take."""
+    """Return tolerances by axis as a struct for kernels."""
     bounds = axis_bounds_struct(wp.float64)()
     bounds.position, bounds.rotation = (wp.vec3d(*row) for row in tolerance.bounds.reshape(2, 3))
     zones = (wp.vec3d(*row) for row in tolerance.zones.reshape(2, 3))
@@ -63,16 +63,16 @@ def axis_bounds(tolerance: PoseTolerance) -> Any:
 def make_search(
     chain: SerialChain, settings: ChainIKSettings, tolerance: PoseTolerance, lanes: int
 ) -> Any:
-    """Return what steers the search as the struct that its kernel takes.
+    """Return the settings of the search as a struct for its kernel.
 
     Args:
         chain: The chain.
-        settings: How to search.
-        tolerance: Largest errors of a solution.
-        lanes: Searches side by side per problem.
+        settings: Settings of the search.
+        tolerance: Tolerances of a solution.
+        lanes: Number of parallel searches per problem.
     """
     reach = float(np.sum(np.linalg.norm(chain.constants[:, :3, 3], axis=1)))
-    # A chain of turning joints in one point has no reach; any length does there.
+    # A chain of revolute joints through one point has zero reach, and any length will do.
     reach = reach if reach > 1e-3 else 1.0
     search = search_struct(wp.float64)()
     search.position_tolerance, search.rotation_tolerance = tolerance.lengths
@@ -102,18 +102,18 @@ def make_placement(
     separation: float,
     free: np.ndarray | None = None,
 ) -> Any:
-    """Return where the variables of a chain lie in the model, for the verification.
+    """Return the map from the variables of a chain to the model, for the verification.
 
     Args:
         model: The model.
-        link: Index of the link that the tool is on.
+        link: Index of the link that carries the tool.
         chain: The chain to it.
-        held: Configuration that holds the other joints, [joint_coord_count].
+        held: Configuration at which the other joints are locked, [joint_coord_count].
         offset: Pose of the tool in the link, [7].
-        tolerance: Largest errors of a solution.
+        tolerance: Tolerances of a solution.
         weights: Weight of a distance, and of an angle [m], in the cost of the search.
-        separation: Distance between solutions that count as two.
-        free: Axes of the tool about which it may turn, [0, 1 or 3, 3]; None for none.
+        separation: Least distance of distinct solutions.
+        free: Axes of the tool about which it may rotate, [0, 1 or 3, 3]; None for none.
     """
     mimics = model.mimic_driver
     start = model.joint_q_start.numpy()
@@ -151,7 +151,7 @@ def make_placement(
 
 
 def check_sizes(**sizes: int | None) -> None:
-    """Raise ArgumentError for a size that is no integer or below one."""
+    """Raise ArgumentError for a size that is not a positive integer."""
     for name, size in sizes.items():
         if size is not None or name != 'n_lanes':
             checked_count(name, size, 1)
@@ -166,12 +166,12 @@ def checked_rows(name: str, values: np.ndarray, n: int, width: int) -> np.ndarra
 
 
 def rows_where(name: str, given: Any, on_device: bool) -> Any:
-    """Return an array of Warp or another library as rows of Warp or NumPy, others as they are.
+    """Return an array of another library as Warp or NumPy rows, and anything else unchanged.
 
     Args:
-        name: What to call it in an error.
+        name: Name of the argument, for errors.
         given: The array, of rows or one row.
-        on_device: Whether Warp reads it where it lies; otherwise it is brought to the host.
+        on_device: Whether to use it in place by Warp; otherwise it is copied to the host.
     """
     if not is_exchanged(given):
         return given
@@ -182,10 +182,11 @@ def rows_where(name: str, given: Any, on_device: bool) -> Any:
 
 
 def seed_rows(seeds: Any, n: int) -> Any:
-    """Return seeds as one row for each of n problems, None for none.
+    """Return seeds as a row for each of n problems, or None.
 
     Args:
-        seeds: Configurations [n, joint_coord_count] or one; Warp arrays of n stay on their device.
+        seeds: Configurations [n, joint_coord_count] or one; Warp arrays [n, ..] stay on their
+            device.
         n: Number of problems.
 
     Raises:
@@ -206,12 +207,12 @@ def seed_rows(seeds: Any, n: int) -> Any:
 
 
 def seen_from_bases(base_poses: Any, goals: Any, n_goals: int) -> np.ndarray:
-    """Return goals in the frames of bases; rows that are no poses become not finite.
+    """Return goals in the frames of bases; invalid poses become not finite.
 
     Args:
         base_poses: Poses of the bases, [n, 7] or [7] for all.
-        goals: Poses in the frame that the bases are given in, [n * n_goals, 7].
-        n_goals: Goals of each base, one after the other.
+        goals: Poses in the same frame as the bases, [n * n_goals, 7].
+        n_goals: Number of successive goals of each base.
 
     Raises:
         ArgumentError: Another number of bases or of columns.
