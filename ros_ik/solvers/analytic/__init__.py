@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Closed-form inverse kinematics: every solution of a pose, up to seven joints."""
+"""Closed-form inverse kinematics, all solutions of a pose for up to seven joints."""

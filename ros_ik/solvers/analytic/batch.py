@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Every solution of poses of one link, in one call."""
+"""All solutions of poses of a link, in one call."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     from ros_ik.model import JointGroup
     from ros_ik.model import Model
 
-# Solutions of a solver; larger requests are split: at about 300 bytes this bounds its memory to
-# 80 MB, and 200 MB for six general axes with 16 solutions. The answers themselves come on top.
+# Largest number of solutions of a solver; larger requests are split. At about 300 bytes each, this
+# bounds the memory of the solver to 80 MB (200 MB for six general axes with 16 solutions), in
+# addition to the results.
 _MAX_BATCH = 262_144
 
 
@@ -65,51 +66,53 @@ def all_solutions(
     settings: ClosedFormSettings | None = None,
     xp: Any = None,
 ) -> AllSolutions:
-    """Find every configuration inside the joint limits that brings a link to each pose.
+    """Find all configurations within the joint limits that bring a link to each pose.
 
-    For arms of six revolute joints, fast where three consecutive axes meet in one point or are
-    parallel; for arms of fewer, of poses that they reach or of the part of a pose that they
-    reach; for arms with slides of the structures of :class:`ClosedFormFamily`; and for arms of
-    seven of which the first or the last six have such axes. :func:`closed_form` tells. The
-    solutions of seven joints form curves: they come at values of the redundant joint. Each
-    solution is polished to 1e-10 m and 1e-10 rad and verified by a forward kinematics that shares
-    nothing with it. What small batches are solved with is kept with the model for the next call
-    with the same arguments; a :class:`ClosedFormIK` of one's own, or a
-    :class:`RedundantClosedFormIK` for seven joints, is quicker still.
+    The function supports arms of six revolute joints, and is fast if three consecutive axes
+    intersect in one point or are parallel. It supports arms with fewer joints, for poses or parts
+    of a pose that they can reach; arms with prismatic joints of the structures of
+    :class:`ClosedFormFamily`; and arms of seven joints whose first or last six have such a
+    structure. :func:`closed_form` describes the closed form of an arm. Solutions of seven joints
+    form curves and are found at values of the redundant joint.
+
+    Each solution is refined to 1e-10 m and 1e-10 rad and verified by an independent forward
+    kinematics. Solvers of small batches are cached with the model, for the next call with the same
+    arguments. Your own :class:`ClosedFormIK`, or :class:`RedundantClosedFormIK` for seven joints,
+    is faster still.
 
     Args:
         model: The model.
         link: Name or index of the link whose frame is to reach the poses.
         poses: Targets in the world, shape [n, 7] or [7], x y z qx qy qz qw.
-        seeds: Configurations to be near to, shape [n, joint_coord_count] or [joint_coord_count];
-            None for the middle of the limits.
-        max_solutions: Most solutions returned per pose, the first in ``order``.
-        joint_group: Joints that may move, a group or what :meth:`Model.joint_group` takes; None
-            for every joint between world and link.
-        joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None for
-            the neutral one.
+        seeds: Configurations by whose distance solutions are sorted, shape [n, joint_coord_count]
+            or [joint_coord_count]; None for the middle of the limits.
+        max_solutions: Largest number of solutions per pose, the first in ``order``.
+        joint_group: Joints that may move, a group or an argument of :meth:`Model.joint_group`;
+            None for all joints between world and link.
+        joint_q: Configuration at which the other joints are locked, shape [joint_coord_count];
+            None for the neutral one.
         offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
-        free_rotation: Axes of the tool about which it may turn as it likes: '' for whole poses;
+        free_rotation: Axes of the tool about which it may rotate freely: '' for whole poses;
             'x', 'y' or 'z' for the position and the direction of that axis; 'xyz' for the
-            position alone.
-        all_turns: Return each turn of a joint that its limits allow as a solution of its own;
-            otherwise the turn nearest to the seed. Joints without limits have that one.
-        redundant_values: Of the redundant joint of seven. A count: that many values over its
-            limits, or over a turn about the seed where they allow more, the seed's own first; the
-            nearest solution is then searched for along the curves that they lie on, and poses that
-            none of them solves are searched for by :class:`ChainIK`. 1: the seed's own value, and
-            that search where it has no solution. An array [k]: these values [rad] and no other.
-        order: 'distance': solutions nearest to the seed first; 'manipulability': those first whose
-            manipulability (Yoshikawa 1985) is largest, the volume of the tool's velocities for
-            joint velocities on the unit ball. Of seven joints at the values of the redundant one.
-        check_collisions: Return solutions out of collision only, all of them up to
-            ``max_solutions``; with ``all_turns`` those among the ``max_solutions`` nearest. Where
-            all collide the status is IN_COLLISION.
+            position only.
+        all_turns: Whether to return all turns of a joint within its limits as separate solutions;
+            otherwise only the turn nearest to the seed. Joints without limits always get one turn.
+        redundant_values: Values of the redundant joint of seven. A number: as many values over its
+            limits, or over a turn about the seed if they allow more, the seed's value first. The
+            nearest solution is then searched along the curves of solutions, and poses without a
+            solution at these values are searched by :class:`ChainIK`. 1: only the seed's value,
+            and that search if it has no solution. An array [k]: only these values [rad].
+        order: 'distance' to return solutions nearest to the seed first, 'manipulability' for those
+            with the largest manipulability first (Yoshikawa 1985), at the values of the redundant
+            joint for seven joints.
+        check_collisions: Whether to return only collision-free solutions, up to
+            ``max_solutions``; with ``all_turns`` those among the ``max_solutions`` nearest. If all
+            collide, the status is IN_COLLISION.
         collision_pairs: Pairs of shapes to check; see :func:`inverse_kinematics`.
         collision_margin: Distance [m] that the shapes of a pair must keep.
-        settings: Tolerances.
-        xp: Module of the arrays of the result, such as torch or warp; None for that of ``poses``,
-            and for NumPy where these are of Warp. See docs/inverse_kinematics.md.
+        settings: Tolerances and other settings.
+        xp: Module of the arrays of the result, such as torch or warp. None for the module of
+            ``poses``, or NumPy for Warp arrays. See docs/inverse_kinematics.md.
 
     Returns:
         The solutions, in the order of the poses.
@@ -117,7 +120,7 @@ def all_solutions(
     Raises:
         ArgumentError: A chain without a closed form, with the reason; a wrong shape, type or
             size, an unknown link, a free or ball joint among those that may move, or a shape to
-            check that has no geometry in memory; the message names it.
+            check that has no geometry. The message names it.
     """
     xp = checked_namespace(xp, poses)
     checked_count('max_solutions', max_solutions, 1)
@@ -134,7 +137,7 @@ def all_solutions(
         'joint_group': joint_group, 'joint_q': joint_q, 'offset': offset,
         'all_turns': all_turns, 'settings': settings,
     }  # fmt: skip
-    # What works on the host gets its arrays there.
+    # Sources that work on the host get host arrays.
     on_device = not (form.redundant_joint or check_collisions or order == 'manipulability')
     targets = rows_where('poses', poses, on_device)
     starts = rows_where('seeds', seeds, on_device)
@@ -156,7 +159,8 @@ def all_solutions(
         common['free_rotation'] = free_rotation
     places = max_solutions
     if check_collisions or order == 'manipulability':
-        # Those that collide are taken out of all that there are, and so are the best.
+        # Colliding solutions are removed from the set of all solutions, before the best are
+        # selected.
         places = max(places, MAX_CANDIDATES * (n_values + 1))
     request = {
         **common, 'link': link, 'places': places, 'check_collisions': check_collisions,

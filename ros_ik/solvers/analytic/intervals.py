@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Intervals of the redundant joint of seven in which poses have solutions inside the limits."""
+"""Intervals of the redundant joint of seven in which poses have solutions within the limits."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ros_ik.model import JointGroup
     from ros_ik.model import Model
 
-# Halvings of a sampling step at an end: below 1e-12 of it, the rounding of a joint position.
+# Bisections of a sampling step at an end, to 1e-12 of the step, the rounding of a joint position.
 _HALVINGS = 40
-# Poses that are solved at once, which bounds the memory.
+# Number of poses solved at a time; bounds the memory.
 _AT_ONCE = 256
 
 
@@ -36,32 +36,32 @@ def redundant_intervals(
     offset: np.ndarray | None = None,
     settings: ClosedFormSettings | None = None,
 ) -> list[np.ndarray]:
-    """Return where the redundant joint of a chain of seven may stand, for each pose.
+    """Return the feasible intervals of the redundant joint of a chain of seven, for each pose.
 
-    In these intervals the other six joints have a solution inside their limits, outside they have
-    none. At an end a joint reaches its limit, or two branches meet in a singular configuration; or
-    it is the end of the redundant joint's own limits (of a whole turn, where they allow more). The
-    joint is sampled, and each change between two samples is halved until it is exact: intervals
-    and gaps narrower than a step of the samples may be missed.
+    In these intervals the other six joints have a solution within their limits. At an end of an
+    interval, a joint reaches its limit, or two branches meet in a singular configuration, or the
+    redundant joint's own limits end (or a whole turn, if they allow more). The joint is sampled,
+    and each change between two samples is located by bisection. Intervals and gaps narrower than
+    the sampling step may be missed.
 
     Args:
         model: The model.
         link: Name or index of the link whose frame is to reach the poses.
         poses: Targets in the world, shape [n, 7] or [7], x y z qx qy qz qw.
-        joint_group: Joints that may move; None for every joint between world and link.
-        redundant_values: Samples of the redundant joint, evenly spread, at least 2.
-        joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None for
-            the neutral one.
+        joint_group: Joints that may move; None for all joints between world and link.
+        redundant_values: Number of evenly spaced samples of the redundant joint, at least 2.
+        joint_q: Configuration at which the other joints are locked, shape [joint_coord_count];
+            None for the neutral one.
         offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
-        settings: Tolerances.
+        settings: Tolerances and other settings.
 
     Returns:
-        For each pose its intervals in ascending order, shape [k, 2], rad or m; none, k = 0, for a
-        pose that is not reached, or a row that is no pose.
+        For each pose its intervals in ascending order, shape [k, 2], rad or m; k = 0 for an
+        unreachable or invalid pose.
 
     Raises:
-        ArgumentError: A chain of another number of joints, or without a closed form, with the
-            reason; poses of another shape, fewer than two samples.
+        ArgumentError: A chain with another number of joints, or without a closed form, with the
+            reason; poses of another shape; fewer than two samples.
     """
     checked_count('redundant_values', redundant_values, 2)
     targets = np.atleast_2d(host_array(poses))
@@ -84,8 +84,8 @@ def _intervals(solver: RedundantClosedFormIK, poses: np.ndarray, count: int) -> 
     low, high = solver.redundant_range()
     values = np.linspace(low, high, count)
     solved = solver.solved_at(poses, np.tile(values, (len(poses), 1)))
-    # Each change lies between a value that solves and a neighbour that does not; the changes of
-    # a pose are the columns, NaN where there are no more.
+    # Each change is between a value with a solution and a neighbour without. The columns are the
+    # changes of a pose, padded with NaN.
     row, left = np.nonzero(solved[:, 1:] != solved[:, :-1])
     changes = np.bincount(row, minlength=len(poses))
     column = np.arange(len(row)) - np.repeat(np.cumsum(changes) - changes, changes)
@@ -99,7 +99,7 @@ def _intervals(solver: RedundantClosedFormIK, poses: np.ndarray, count: int) -> 
         inside, outside = np.where(solves, middle, inside), np.where(solves, outside, middle)
     found = []
     for k in range(len(poses)):
-        # Ends in ascending order open and close in turn.
+        # In ascending order, ends alternately open and close an interval.
         ends = [low] * bool(solved[k, 0]), inside[k, : changes[k]], [high] * bool(solved[k, -1])
         found.append(np.concatenate(ends).reshape(-1, 2))
     return found

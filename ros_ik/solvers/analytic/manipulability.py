@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Manipulability of configurations of a chain (Yoshikawa 1985).
 
-It is the product of the singular values of the Jacobian of the tool, as many as there are joints
-or directions that matter, whichever are fewer; lengths count in reaches. That is the volume that
-the rows span, or the columns where these are fewer: the product of what each is away from those
-before it (modified Gram-Schmidt).
+It is the product of the singular values of the tool Jacobian, with lengths in units of the reach.
+Their number is the smaller of the numbers of joints and of directions. The product is the volume
+spanned by the rows, or by the columns if these are fewer. Modified Gram-Schmidt computes it as the
+product of the distance of each from the span of those before it.
 """
 
 import functools
@@ -26,7 +26,7 @@ from ros_ik.solvers.analytic.structure.structure import joint_axes
 @no_type_check
 @functools.cache
 def manipulability_kernel() -> wp.Kernel:
-    """Build the kernel that computes the Jacobian of each configuration, and its volume."""
+    """Build the kernel that computes the Jacobian of each configuration, and the volume."""
 
     @wp.func
     def entry(jacobian: wp.array3d(dtype=wp.float64), row: int, i: int, k: int, turned: bool):
@@ -76,7 +76,7 @@ def manipulability_kernel() -> wp.Kernel:
         measure: wp.array(dtype=wp.float64),  # [n]
     ):
         row = wp.tid()
-        # The motion of what is behind joint k: x -> R x + t.
+        # Motion of the links after joint k, x -> R x + t.
         rotation = wp.quat_identity(dtype=wp.float64)
         position = wp.vec3d()
         for k in range(direction.shape[0]):
@@ -118,12 +118,12 @@ def manipulability(
     Args:
         chain: The chain.
         joint_q: Configurations of the whole model, [n, joint_coord_count].
-        free_rotation: Axes of the tool about which turns do not matter.
-        device: Where it is computed.
+        free_rotation: Axes of the tool about which rotations are ignored.
+        device: Device of the computation.
     """
     axes, free = joint_axes(chain), free_axes(free_rotation)
     q = joint_q[:, chain.coordinates] / np.where(chain.slides, axes.reach, 1.0)
-    # A basis of the turns that matter: the rows behind those of the free ones.
+    # Basis of the rotations that are not free, the rows after those of the free ones.
     across = np.linalg.qr(np.vstack([free, np.eye(3)]).T)[0].T[len(free) :] @ axes.tool[:3, :3].T
 
     def array(values: np.ndarray, dtype: type) -> wp.array:

@@ -1,14 +1,14 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Closed-form solver for chains of seven joints: the first or the last one is given values.
+"""Closed-form solver for chains of seven joints, at given values of the first or last joint.
 
-With that joint at t the other six have to bring the tool to a pose that depends on t. For the last
-joint, with C its frame seen from the tool and Z its motion, about or along its axis,
+With this redundant joint at t, the other six must move the tool to a pose that depends on t. For
+the last joint, with its frame C relative to the tool and its motion Z about or along its axis,
 
     X = F(q_1 .. q_6) C^-1 Z(t) C,  so that  F(q_1 .. q_6) = X C^-1 Z(-t) C
 
-and for the first one, C its frame in the world, G(q_2 .. q_7) = C Z(-t) C^-1 X. The closed form of
-the six is the same for every t.
+and for the first joint, with its frame C in the world, G(q_2 .. q_7) = C Z(-t) C^-1 X. The closed
+form of the six joints is the same for every t.
 """
 
 from __future__ import annotations
@@ -66,27 +66,30 @@ from ros_ik.solvers.pose_ik.solver import ChainIK
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
 
-# Solutions this far outside a limit are starts of the search for the nearest one [rad, reaches]:
-# their curve may enter the limits between two samples.
+# Largest distance outside the limits at which solutions are starts of the search for the nearest
+# one [rad, reaches], because their curve may enter the limits between two samples.
 _BESIDE_LIMITS = 0.3
 # Rounding of the verification [m over the reach, rad].
 _ROUNDING = 1e-14
-# Tolerances of the search for one value where the samples have no solution [m, rad].
+# Tolerances of the search for a value if the samples have no solution [m, rad].
 _SEARCH_TOLERANCE = 1e-8
-# Solutions end at values where two branches meet; one side of the value that was found has some.
+# Offsets from the value that was found. Solutions end where two branches meet, and only one side
+# has some.
 _BESIDE = np.array([0.0, -1e-8, 1e-8, -1e-6, 1e-6, -1e-4, 1e-4])
 
 
 class RedundantClosedFormIK:
-    """Solutions of poses of one link for chains of seven joints, the redundant one may slide.
+    """Solver for all solutions of poses of a link, for chains of seven joints.
+
+    The redundant joint may be prismatic.
 
     Attributes:
         model: The model.
         link: Link whose frame reaches the poses.
         chain: The chain to it.
         form: Its closed form, see :class:`ClosedForm`.
-        n_problems: Poses per solve.
-        max_solutions: Most solutions returned per pose.
+        n_problems: Number of poses per solve.
+        max_solutions: Largest number of solutions per pose.
     """
 
     @beside_launches
@@ -110,20 +113,21 @@ class RedundantClosedFormIK:
         Args:
             model: The model.
             link: Name or index of the link whose frame is to reach the poses.
-            n_problems: Poses per solve.
-            max_solutions: Most solutions returned per pose, those nearest to the seed.
+            n_problems: Number of poses per solve.
+            max_solutions: Largest number of solutions per pose, those nearest to the seed.
             redundant_values: Values of the redundant joint, see :func:`all_solutions`.
-            joint_group: Joints that may move; None for every joint between world and link.
-            joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None
-                for the neutral one.
+            joint_group: Joints that may move; None for all joints between world and link.
+            joint_q: Configuration at which the other joints are locked, shape [joint_coord_count];
+                None for the neutral one.
             offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
-            all_turns: Return each turn of a joint that its limits allow as a solution of its own.
-            settings: Tolerances.
-            form: What :func:`closed_form` has answered for the same chain; None to ask it.
+            all_turns: Whether to return all turns of a joint within its limits as separate
+                solutions.
+            settings: Tolerances and other settings.
+            form: Result of :func:`closed_form` for the same chain, if known.
 
         Raises:
-            ArgumentError: A chain of another number of joints, or without a closed form, with
-                the reason; an unknown link, a size below one, values that are no numbers.
+            ArgumentError: A chain with another number of joints, or without a closed form, with
+                the reason; an unknown link; a size below one; values that are not numbers.
         """
         self.n_problems = checked_count('n_problems', n_problems, 1)
         self.max_solutions = checked_count('max_solutions', max_solutions, 1)
@@ -168,7 +172,7 @@ class RedundantClosedFormIK:
         self._tree = kinematic_tree(model, wp.float64)
         self._redundancy = self._redundant_joint(held, settings.separation)
         self._chain, self._length = make_chain(self.chain, self._device), settings.length * reach
-        # A tenth of what the verification allows.
+        # A tenth of the tolerances of the verification.
         self._tolerance = 0.1 * min(
             self._stage.position_tolerance, settings.rotation_tolerance * self._length
         )
@@ -189,7 +193,7 @@ class RedundantClosedFormIK:
         self._finish = Graph(self._launch_finish, self._device)
 
     def _check_values(self) -> None:
-        """Raise ArgumentError where a given value lies outside the limits."""
+        """Raise ArgumentError if a given value is outside the limits."""
         lower, upper = self.chain.lower[self._place], self.chain.upper[self._place]
         outside = self._values[(self._values < lower) | (self._values > upper)]
         if outside.size:
@@ -199,7 +203,7 @@ class RedundantClosedFormIK:
             )
 
     def _count_rows(self) -> None:
-        """Set the rows of the values: given or sampled, for poses without solution, nearest."""
+        """Assign rows to values, to poses without a solution, and to nearest solutions."""
         n, count = self.n_problems, self._n_sampled or len(self._values)
         lost = len(_BESIDE) if self._n_sampled else count
         nearest = int(self._n_sampled > 1)
@@ -210,9 +214,9 @@ class RedundantClosedFormIK:
         self._rows = slice(0, self._tried.stop)
 
     def _redundant_joint(self, held: np.ndarray, separation: float) -> Any:
-        """Return the redundant joint as the struct that kernels take."""
+        """Return the redundant joint as a struct for kernels."""
         joint = redundancy_struct()()
-        # In the world where it is the first joint, in the tool where it is the last.
+        # In the world for the first joint, in the tool for the last.
         frame = self.chain.constants[0]
         if self._place:
             frame = np.linalg.inv(self.chain.constants[-1])
@@ -267,17 +271,17 @@ class RedundantClosedFormIK:
     def solve(self, poses: Any, seeds: Any = None, *, xp: Any = None) -> AllSolutions:
         """Find configurations that bring the tool to each pose.
 
-        Arrays may be of any library; they pass the host.
+        Arrays may be of any library; they are copied to the host.
 
         Args:
             poses: Targets in the world, shape [n_problems, 7], x y z qx qy qz qw.
-            seeds: Configurations to be near to, shape [n_problems, joint_coord_count]; None for
-                the middle of the limits.
-            xp: Module of the arrays of the result, such as torch or warp; None for that of
-                ``poses``, and for NumPy where these are of Warp.
+            seeds: Configurations by whose distance solutions are sorted, shape [n_problems,
+                joint_coord_count]; None for the middle of the limits.
+            xp: Module of the arrays of the result, such as torch or warp. None for the module of
+                ``poses``, or NumPy for Warp arrays.
 
         Returns:
-            The solutions, with ``free_direction`` over the seven joints; the next solve overwrites
+            The solutions, with ``free_direction`` for all seven joints; the next solve overwrites
             their arrays.
 
         Raises:
@@ -321,7 +325,7 @@ class RedundantClosedFormIK:
         return self._result if xp is np else self._result.in_arrays_of(xp, self._device)
 
     def redundant_range(self) -> tuple[float, float]:
-        """Return where the redundant joint may stand: its limits, or a turn about their middle."""
+        """Return the range of the redundant joint, its limits or a turn about their middle."""
         low, high = self._range(self._default_seed[None, self._place])[0]
         return float(low), float(high)
 
@@ -330,7 +334,7 @@ class RedundantClosedFormIK:
 
         Args:
             poses: Targets in the world, shape [n_problems, 7].
-            values: Values for each pose, shape [n_problems, k]; at NaN there is no solution.
+            values: Values for each pose, shape [n_problems, k]; NaN has no solution.
         """
         self._set_poses(poses)
         self._seeds.host[:] = self._default_seed
@@ -352,10 +356,10 @@ class RedundantClosedFormIK:
         return self._row_exist.host[self._given].reshape(-1, self.n_problems) > 0
 
     def _range(self, seeds: np.ndarray) -> np.ndarray:
-        """Return where to sample the redundant joint for seeds of it [n], shape [n, 2].
+        """Return the sampling range of the redundant joint for its seeds [n], shape [n, 2].
 
-        These are its limits, or a turn inside them as near to the seed as they allow. A sliding
-        joint without limits is sampled pi metres to either side.
+        This is the range of its limits, or a turn within them as near to the seed as possible. A
+        prismatic joint without limits is sampled pi metres to either side.
         """
         lower, upper = self.chain.lower[self._place], self.chain.upper[self._place]
         whole = self._all_turns or self.chain.slides[self._place]
@@ -366,7 +370,7 @@ class RedundantClosedFormIK:
         return np.stack([low, low + 2.0 * np.pi], axis=1)
 
     def _values_beside(self, lost: np.ndarray) -> np.ndarray:
-        """Return values [k, n] at which to look for solutions of poses without any [n]."""
+        """Return values [k, n] at which to search solutions for poses without any [n]."""
         if not self._n_sampled:
             return np.where(lost, self._values[:, None], np.nan)
         poses = np.where(lost[:, None], self._poses.host, np.nan)
@@ -378,11 +382,11 @@ class RedundantClosedFormIK:
 
     @functools.cached_property
     def _solve_given(self) -> Graph:
-        """Launches that solve at values which the host has written."""
+        """Launches that solve at values written by the host."""
         return Graph(self._launch_given, self._device)
 
     def _launch_samples(self) -> None:
-        """Enqueue the choice of values and the solutions at them."""
+        """Enqueue the sampling of values and the solution at these values."""
         self._bounds.upload()
         self._seeds.upload()
         launch(
@@ -395,14 +399,14 @@ class RedundantClosedFormIK:
         self._launch_rows(self._given)
 
     def _launch_given(self) -> None:
-        """Enqueue the solutions at values which the host has written."""
+        """Enqueue the solution at values written by the host."""
         self._given_values.upload()
         self._seeds.upload()
         wp.copy(self._all_values[self._given], self._given_values.array)
         self._launch_rows(self._given)
 
     def _launch_lost(self, *, least_error: bool = False) -> None:
-        """Enqueue the configurations of poses without a solution, where the host has values."""
+        """Enqueue the configurations of poses without a solution, at values from the host."""
         self._lost_values.upload()
         wp.copy(self._all_values[self._lost], self._lost_values.array)
         self._launch_rows(self._lost, least_error=least_error)
@@ -413,7 +417,7 @@ class RedundantClosedFormIK:
         self._row_exist.download()
 
     def _launch_at(self, values: Any, out: StageArrays, *, least_error: bool = False) -> None:
-        """Enqueue the solutions at values [rows]."""
+        """Enqueue the solution at values [rows]."""
         rows = values.shape[0]
         moved, seeds = self._moved[:rows], self._moved_seeds[:rows]
         launch(
@@ -426,15 +430,15 @@ class RedundantClosedFormIK:
         self._stage.launch(moved, seeds, out, least_error=least_error)
 
     def _launch_nearest(self) -> None:
-        """Enqueue the search between the values for the nearest solution."""
+        """Enqueue the search for the nearest solution between the values."""
         self._launch_search(slice(0, self._lost.stop), known=False)
-        # Other branches at the value that was found may lead nearer.
+        # Other branches at this value may be nearer.
         wp.copy(self._all_values[self._tried], self._all_values[self._nearest])
         self._launch_rows(self._tried)
         self._launch_search(self._tried, known=True)
 
     def _launch_search(self, rows: slice, *, known: bool) -> None:
-        """Enqueue the search for the nearest solution, from those in some rows."""
+        """Enqueue the search for the nearest solution, from the solutions in some rows."""
         start, nearest = self._arrays.rows(rows), self._arrays.rows(self._nearest)
         launch(
             nearest_kernel(tuple(map(bool, self.chain.slides))),
@@ -452,7 +456,7 @@ class RedundantClosedFormIK:
         )  # fmt: skip
 
     def _launch_finish(self) -> None:
-        """Enqueue the nearest solution, the order of all, and their verification."""
+        """Enqueue search for the nearest, sorting and verification of the solutions."""
         if self._n_sampled > 1:
             self._launch_nearest()
         arrays = self._arrays
@@ -491,10 +495,10 @@ class RedundantClosedFormIK:
 
 
 def checked_values(values: int | Sequence[float] | np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the values that are given and 0, or none and how many to sample.
+    """Return given values and 0, or no values and the number of samples.
 
     Raises:
-        ArgumentError: Neither a count nor finite positions.
+        ArgumentError: Neither a number of samples nor finite positions.
     """
     if isinstance(values, int | np.integer):
         return np.zeros(0), checked_count('redundant_values', int(values), 1)

@@ -20,18 +20,17 @@ class ClosedFormSettings:
     """Tolerances of closed-form solutions.
 
     Attributes:
-        structure: Deviations up to which axes count as parallel or as meeting.
-        position_tolerance: Largest distance of a solution [m]; arms with a reach below 1 m are
-            held to it times their reach in metres.
+        structure: Tolerances for parallel and for intersecting axes.
+        position_tolerance: Largest distance of a solution [m]. For arms with a reach below 1 m it
+            is multiplied by their reach in metres.
         rotation_tolerance: Largest angle of a solution [rad].
-        separation: Distance between solutions that count as two, in the joint that differs most
-            [rad, reaches]. Nearer ones lie beside a singular configuration, where two branches
-            meet.
+        separation: Solutions are distinct if any joint differs by more than this [rad, reaches].
+            Closer solutions are next to a singular configuration, where two branches meet.
         singular_value: Singular value of the Jacobian below which a solution is marked singular,
-            lengths in units of ``length``. Branches that meet are ``separation`` apart at about
-            this value.
-        length: Length that counts as one radian, over the reach of the arm.
-        max_steps: Steps of polishing of one candidate.
+            with lengths in units of ``length``. At about this value, branches that meet are
+            ``separation`` apart.
+        length: Length that is equivalent to a radian, relative to the reach of the arm.
+        max_steps: Largest number of polishing steps of a candidate.
     """
 
     structure: StructureTolerances = dataclasses.field(default_factory=StructureTolerances)
@@ -46,7 +45,7 @@ class ClosedFormSettings:
         """Check the values.
 
         Raises:
-            ArgumentError: A number that is not positive, or no step.
+            ArgumentError: A number that is not positive, or no steps.
         """
         for name in (
             'position_tolerance', 'rotation_tolerance', 'separation', 'singular_value', 'length',
@@ -56,10 +55,10 @@ class ClosedFormSettings:
 
 
 def checked_settings(settings: ClosedFormSettings | None) -> ClosedFormSettings:
-    """Return settings, the default ones for None.
+    """Check and return settings; None for the defaults.
 
     Raises:
-        ArgumentError: Anything else.
+        ArgumentError: Another type.
     """
     settings = ClosedFormSettings() if settings is None else settings
     if not isinstance(settings, ClosedFormSettings):
@@ -69,28 +68,29 @@ def checked_settings(settings: ClosedFormSettings | None) -> ClosedFormSettings:
 
 @dataclasses.dataclass(frozen=True)
 class AllSolutions(BatchResult):
-    """Every solution of n poses, s places each, nearest to the seed first.
+    """All solutions of n poses, up to s each, nearest to the seed first.
 
-    The arrays of a :class:`ClosedFormIK` are overwritten by its next solve. With
-    ``check_collisions`` the solutions are those without collision.
+    The next solve of a :class:`ClosedFormIK` overwrites its arrays. With ``check_collisions``
+    these are the collision-free solutions.
 
     Attributes:
-        joint_q: Configurations of the whole model, shape [n, s, joint_coord_count]; places
-            without a solution of their own repeat the first.
-        n_found: Solutions in joint_q, shape [n].
-        n_exist: Solutions inside the limits, shape [n]; more than n_found where s are too few.
-        status: :class:`SolveStatus` codes, shape [n]: CONVERGED; AT_LIMITS where every solution
-            lies outside the limits, or the best configuration rests against them, and
-            UNREACHABLE where there is none, both with a configuration of locally least error;
-            IN_COLLISION where every solution collides, with the nearest one;
-            NON_FINITE_INPUT; NUMERICAL_FAILURE where the verification disagrees.
+        joint_q: Configurations of the whole model, shape [n, s, joint_coord_count]; unused entries
+            repeat the first solution.
+        n_found: Number of solutions in joint_q, shape [n].
+        n_exist: Number of solutions within the limits, shape [n]; more than n_found if s is too
+            small.
+        status: :class:`SolveStatus` codes, shape [n]. CONVERGED. AT_LIMITS if all solutions are
+            outside the limits, or the best configuration is at the limits; UNREACHABLE if there
+            are no solutions; both with a configuration of locally least error. IN_COLLISION if
+            all solutions collide, with the nearest one. NON_FINITE_INPUT. NUMERICAL_FAILURE if
+            the verification failed.
         position_error: Distance to the pose [m] by an independent forward kinematics, [n, s].
-        rotation_error: Angle to the pose [rad], shape [n, s]; that of the axis about which the
-            rotation is free, 0 where the position alone counts.
-        singular: Whether branches meet in a solution, or a motion of the joints leaves the tool
-            where it is; the solution then stands for all of them. Shape [n, s].
-        free_direction: That motion as a unit vector over the joints of the chain; zero where the
-            solution is regular. Shape [n, s, joints], of seven joints the redundant one at rest.
+        rotation_error: Angle to the pose [rad], shape [n, s]. With a free axis of rotation it is
+            the error of the axis direction, and 0 if the rotation is free.
+        singular: Whether branches meet in a solution, or a motion of the joints does not move the
+            tool, shape [n, s]. Such a solution represents a continuum.
+        free_direction: This motion as a unit vector of the chain's joints, zero for regular
+            solutions, shape [n, s, joints]. For seven joints the redundant one is at rest.
     """
 
     joint_q: np.ndarray

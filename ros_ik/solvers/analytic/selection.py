@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Choice among the solutions of poses: those without collision, those that lie apart."""
+"""Selection of the solutions of poses that are collision-free, distinct or most manipulable."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ros_ik.model import JointGroup
     from ros_ik.model import Model
 
-# Configurations that are checked at once; bounds the memory of the checker.
+# Number of configurations checked at a time; bounds the memory of the checker.
 _CHECKED_AT_ONCE = 1024
 
 
@@ -40,13 +40,13 @@ def chain_checker(
     pairs: Sequence[Sequence[int]] | np.ndarray | None,
     margin: float,
 ) -> CollisionChecker:
-    """Return a checker of the pairs that a chain may bring together.
+    """Create a collision checker of the pairs that a chain moves.
 
     Args:
         model: The model.
         link: Link at the end of the chain.
         joint_group: Joints that may move.
-        joint_q: Configuration that holds the other joints.
+        joint_q: Configuration at which the other joints are locked.
         offset: Pose of the tool in the link.
         pairs: Pairs of shapes to check, see :func:`inverse_kinematics`.
         margin: Distance [m] that the shapes of a pair must keep.
@@ -66,16 +66,16 @@ def chain_checker(
 def collision_free(
     found: AllSolutions, checker: CollisionChecker, max_solutions: int
 ) -> AllSolutions:
-    """Return the solutions without collision, in the same order.
+    """Return the collision-free solutions, in the same order.
 
     Args:
-        found: Solutions in s places.
-        checker: Checks the pairs that may collide.
-        max_solutions: Places of the result, at most s.
+        found: Solutions, s entries per pose.
+        checker: Collision checker.
+        max_solutions: Number of entries of the result, at most s.
 
     Returns:
-        Solutions of which ``n_exist`` counts those without collision; IN_COLLISION, and the
-        nearest one in the first place, where every solution collides.
+        The solutions; ``n_exist`` is the number of collision-free ones. If all solutions of a pose
+        collide, its status is IN_COLLISION, and the first entry is the nearest one.
     """
     n, s = found.joint_q.shape[:2]
     there = np.arange(s) < found.n_found[:, None]
@@ -92,11 +92,11 @@ def collision_free(
 
 
 def separated(found: AllSolutions, separation: float) -> AllSolutions:
-    """Return solutions that lie apart, in the same order: of those close together the first.
+    """Return distinct solutions in the same order, the first of each group of close ones.
 
     Args:
-        found: Solutions in s places.
-        separation: Least distance of two, in the joint that differs most [rad or m].
+        found: Solutions, s entries per pose.
+        separation: Solutions are distinct if any joint differs by more than this [rad or m].
     """
     kept = np.arange(found.joint_q.shape[1]) < found.n_found[:, None]
     for k in range(1, kept.shape[1]):
@@ -111,10 +111,10 @@ def most_manipulable(
     """Return the solutions with the largest :func:`manipulability` first.
 
     Args:
-        found: Solutions in s places.
-        chain: The chain that they are of.
-        free_rotation: Axes of the tool about which turns do not matter.
-        device: Where it is computed.
+        found: Solutions, s entries per pose.
+        chain: The chain of the solutions.
+        free_rotation: Axes of the tool about which rotations are ignored.
+        device: Device of the computation.
     """
     there = np.arange(found.joint_q.shape[1]) < found.n_found[:, None]
     measure = np.full(there.shape, -1.0)
@@ -124,14 +124,14 @@ def most_manipulable(
 
 
 def first_places(found: AllSolutions, max_solutions: int) -> AllSolutions:
-    """Return the solutions in the first places, at most as many as there are."""
+    """Return the first entries, at most as many as there are."""
     order = np.tile(np.arange(found.joint_q.shape[1]), (len(found.n_found), 1))
     return _placed(found, order[:, :max_solutions], found.n_exist, found.n_found)
 
 
 def _selected(found: AllSolutions, wanted: np.ndarray, max_solutions: int) -> AllSolutions:
-    """Return the wanted solutions, bool [n, s]; the first one stays where none is."""
-    # Wanted ones first; a stable sort keeps their order.
+    """Return the selected solutions, bool [n, s]; if none is selected, the first stays."""
+    # Selected solutions first; a stable sort keeps their order.
     order = np.argsort(~wanted, axis=1, kind='stable')[:, :max_solutions]
     n_exist = wanted.sum(axis=1).astype(np.int32)
     return _placed(found, order, n_exist, n_exist)
@@ -140,7 +140,7 @@ def _selected(found: AllSolutions, wanted: np.ndarray, max_solutions: int) -> Al
 def _placed(
     found: AllSolutions, order: np.ndarray, n_exist: np.ndarray, n_there: np.ndarray
 ) -> AllSolutions:
-    """Return the solutions of places ``order`` [n, s], of which the first ``n_there`` are some."""
+    """Return the solutions in a new order [n, s], of which the first ``n_there`` exist."""
     n, places = order.shape
     n_found = np.minimum(n_there, places).astype(np.int32)
     order = np.where(

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Closed-form solver for batches of one size; everything is allocated at construction."""
+"""Closed-form solver for batches of one size, allocated by the constructor."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ if TYPE_CHECKING:
 
 
 class ClosedFormIK:
-    """Every solution of poses of one link, for arms that have a closed form.
+    """Solver for all solutions of poses of a link, for arms with a closed form.
 
     Attributes:
         model: The model.
         link: Link whose frame reaches the poses.
-        chain: The chain to it.
+        chain: The chain to this link.
         form: Its closed form.
-        settings: Tolerances.
-        n_problems: Poses per solve.
-        max_solutions: Most solutions returned per pose.
+        settings: Tolerances and other settings.
+        n_problems: Number of poses per solve.
+        max_solutions: Largest number of solutions per pose.
     """
 
     @beside_launches
@@ -81,23 +81,24 @@ class ClosedFormIK:
         Args:
             model: The model.
             link: Name or index of the link whose frame is to reach the poses.
-            n_problems: Poses per solve.
-            max_solutions: Most solutions returned per pose, those nearest to the seed.
-            joint_group: Joints that may move, a group or what :meth:`Model.joint_group` takes;
-                None for every joint between world and link.
-            joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None
-                for the neutral one.
+            n_problems: Number of poses per solve.
+            max_solutions: Largest number of solutions per pose, those nearest to the seed.
+            joint_group: Joints that may move, a group or an argument of :meth:`Model.joint_group`;
+                None for all joints between world and link.
+            joint_q: Configuration at which the other joints are locked, shape [joint_coord_count];
+                None for the neutral one.
             offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
-            free_rotation: Axes of the tool about which it may turn as it likes, see
+            free_rotation: Axes of the tool about which it may rotate freely, see
                 :func:`closed_form`.
-            all_turns: Return each turn of a joint that its limits allow as a solution of its
-                own; otherwise the turn nearest to the seed. Joints without limits have that one.
-            least_error: Look for a configuration of least error where a pose has no solution;
-                otherwise the seed stands in its place.
-            settings: Tolerances.
+            all_turns: Whether to return all turns of a joint within its limits as separate
+                solutions; otherwise only the turn nearest to the seed. Joints without limits
+                always get one turn.
+            least_error: Whether to search a configuration of least error for a pose without a
+                solution; otherwise the result is the seed.
+            settings: Tolerances and other settings.
 
         Raises:
-            ArgumentError: A chain without a closed form, with the reason; an unknown link, a size
+            ArgumentError: A chain without a closed form, with the reason; an unknown link; a size
                 below one.
         """
         checked_count('n_problems', n_problems, 1)
@@ -134,20 +135,21 @@ class ClosedFormIK:
         )  # fmt: skip
 
     def solve(self, poses: Any, seeds: Any = None, *, xp: Any = None) -> AllSolutions:
-        """Find every configuration that brings the tool to each pose.
+        """Find all configurations that bring the tool to each pose.
 
-        Arrays may be of any library. On a GPU those of Warp, PyTorch, JAX or CuPy neither pass the
-        host nor are waited for, unless six general axes are solved or NumPy arrays are returned.
+        Arrays may be of any library. On a GPU, arrays of Warp, PyTorch, JAX or CuPy are used
+        without copies to the host or waiting, unless six general axes are solved or NumPy arrays
+        are returned.
 
         Args:
-            poses: Targets in the world, shape [n_problems, 7], x y z qx qy qz qw. A row that is
-                no pose gets NON_FINITE_INPUT: a number that is not finite or beyond 1e9, a
+            poses: Targets in the world, shape [n_problems, 7], x y z qx qy qz qw. The status is
+                NON_FINITE_INPUT for a row with a number that is not finite or beyond 1e9, or a
                 quaternion whose norm is outside [0.99, 1.01].
-            seeds: Configurations to be near to, shape [n_problems, joint_coord_count]; None for
-                the middle of the limits. A number that is not finite or beyond 1e9 gives the row
-                NON_FINITE_INPUT.
-            xp: Module of the arrays of the result, such as torch or warp; None for that of
-                ``poses``, and for NumPy where these are of Warp.
+            seeds: Configurations by whose distance solutions are sorted, shape [n_problems,
+                joint_coord_count]; None for the middle of the limits. The status is
+                NON_FINITE_INPUT for a row with a number that is not finite or beyond 1e9.
+            xp: Module of the arrays of the result, such as torch or warp. None for the module of
+                ``poses``, or NumPy for Warp arrays.
 
         Returns:
             The solutions; the next solve overwrites their arrays.

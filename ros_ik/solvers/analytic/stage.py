@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Launches that turn poses on the device into solutions: candidates and what is made of them."""
+"""Launches that compute solutions of poses on the device, from candidates to refinement."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ from ros_ik.solvers.analytic.structure.form import ClosedForm
 from ros_ik.solvers.analytic.structure.structure import joint_axes
 from ros_ik.solvers.pose_ik.search.setup import make_chain
 
-# Branches that meet for an exact structure are about the root of the deviation apart for one that
-# nearly fits, and so is the least singular value there.
+# Where branches of an exact structure meet, those of an approximate structure are about the square
+# root of the deviation apart, and so is the least singular value there.
 _FOLD_FACTOR, _MOST_FOLD = 5.0, 0.1
-# A solution this far outside a limit is pulled to it, where that keeps the tolerances [rad].
+# Solutions up to this far outside a limit are moved to it, if that keeps the tolerances [rad].
 _AT_LIMIT = 1e-5
-# By how much polishing may move a joint from the solution of exact axes [rad, reaches], and from
-# that of axes that nearly fit, over the root of their deviation: it walks to twins, too.
+# Largest motion of a joint by polishing from the solution of exact axes [rad, reaches], and from
+# that of approximate axes relative to the square root of their deviation, which includes twins.
 _MARGIN, _MARGIN_FACTOR = 0.05, 1e3
 
 
 @dataclasses.dataclass(frozen=True)
 class StageArrays:
-    """Device arrays of the solutions of n poses in s places each.
+    """Device arrays of the solutions of n poses, s entries each.
 
     Attributes:
         solutions: Configurations of the chain, [n, s, joints], nearest to the seed first.
-        distances: Squares of their distances to the seed, [n, s].
-        branch_of: Branch that each is a turn of, [n, s].
+        distances: Their squared distances to the seed, [n, s].
+        branch_of: Branch of each solution, of which it is a turn, [n, s].
         directions: See ``AllSolutions.free_direction``, [n, s, joints].
-        singular: 1 where a solution is singular, [n, s].
-        n_exist: Solutions inside the limits, [n].
-        n_branches: Solutions whatever the limits, [n].
-        n_beside: Solutions just outside the limits, in the places after the others, [n].
-        least_cost: Cost of the first place where there is no solution, [n]; inf where nothing
-            was looked for.
+        singular: 1 for a singular solution, [n, s].
+        n_exist: Number of solutions within the limits, [n].
+        n_branches: Number of solutions without regard to limits, [n].
+        n_beside: Number of solutions just outside the limits, in the entries after the others,
+            [n].
+        least_cost: Cost of the first entry if there is no solution, [n]; inf without a search.
     """
 
     solutions: Any
@@ -64,7 +64,7 @@ class StageArrays:
     def allocate(
         cls, n: int, places: int, joints: int, device: wp.DeviceLike, **given: Any
     ) -> StageArrays:
-        """Return zeros, but for arrays that are given by name."""
+        """Allocate zeros, except for arrays that are given by name."""
         shapes = {
             'solutions': ((n, places, joints), wp.float64),
             'distances': ((n, places), wp.float64),
@@ -82,7 +82,7 @@ class StageArrays:
         return cls(**given)
 
     def rows(self, rows: slice) -> StageArrays:
-        """Return views of some poses."""
+        """Return views of the rows of some poses."""
         return StageArrays(*(array[rows] for array in self.all()))
 
     def all(self) -> list[Any]:
@@ -91,7 +91,7 @@ class StageArrays:
 
 
 class SolutionStage:
-    """Kernels from poses to the solutions of one chain of up to six joints.
+    """Kernels that compute the solutions of poses for a chain of up to six joints.
 
     Attributes:
         source: Source of the candidates.
@@ -119,14 +119,14 @@ class SolutionStage:
             chain: The chain.
             form: Its closed form.
             made: Its completions.
-            settings: Tolerances.
-            n_problems: Most poses of a launch.
-            free: Axes of the tool that a free rotation is about, [0, 1 or 3, 3].
+            settings: Tolerances and other settings.
+            n_problems: Largest number of poses of a launch.
+            free: Axes of free rotations of the tool, [0, 1 or 3, 3].
             all_turns: See :class:`ClosedFormIK`.
             device: Warp device.
-            sparse: Leave places without a solution as they are; otherwise those of singular
-                solutions get zeros.
-            beside: By how much solutions that are kept may be outside the limits [rad, reaches].
+            sparse: Whether to leave unused entries unchanged; otherwise those of ``singular`` are
+                set to zero.
+            beside: Largest distance of kept solutions outside the limits [rad, reaches].
         """
         self._device, self._slides, self._free_turns = device, chain.slides, len(free)
         self._lanes = lanes_on(device, CANDIDATE_LANES)
@@ -144,7 +144,7 @@ class SolutionStage:
         refinement.rotation_tolerance = settings.rotation_tolerance
         refinement.length = self.length = settings.length * reach
         refinement.reach = reach
-        # The struct of an arm without a free axis holds any.
+        # Without a free axis, any value will do.
         refinement.free_axis = wp.vec3d(*(free[0] if len(free) == 1 else np.zeros(3)))
         refinement.slack = self.source.slack
         refinement.margin = margin
@@ -164,7 +164,7 @@ class SolutionStage:
     def launch(self, poses: Any, seeds: Any, out: StageArrays, *, least_error: bool) -> None:
         """Enqueue the kernels for poses [n] and seeds [n, joints].
 
-        Without ``least_error`` the seed stands in the place of a solution where there is none.
+        Without ``least_error``, the result of a pose without a solution is the seed.
         """
         self._refinement.least_error = int(least_error)
         self.source.launch([poses, seeds], bounded=not least_error)

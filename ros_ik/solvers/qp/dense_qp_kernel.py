@@ -6,10 +6,9 @@
 
 If the rows are infeasible within the bounds, they are relaxed as little as possible:
 
-1. Rows with b >= 0 are kept, because x = 0 satisfies them. Rows with b < 0 require a recovery;
-they
-   are relaxed towards 0, to their values at the closest point. A recovery may therefore be slower
-   than required, but never a step in the wrong direction.
+1. Rows with b >= 0 are kept, because x = 0 satisfies them. Rows with b < 0 require a recovery
+   and are relaxed towards 0, to their values at the closest point. A recovery may therefore be
+   slower than required, but never a step in the wrong direction.
 2. If this is infeasible too (bounds that exclude 0), every row is relaxed to its value at the
    closest point.
 

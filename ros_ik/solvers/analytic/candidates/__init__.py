@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Candidates of each family: kernels that write every branch of a pose."""
+"""Candidate solutions of each family, kernels that compute all branches of a pose."""

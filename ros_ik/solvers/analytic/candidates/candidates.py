@@ -1,8 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel of the closed forms: up to 16 candidate configurations of each pose, a thread per pose.
+"""Kernel of the closed forms, up to 16 candidate configurations of each pose, a thread per pose.
 
-The two structures and their equations are those of ``structure_functions``.
+:mod:`ros_ik.solvers.analytic.candidates.structure_functions` has the equations of the two
+structures.
 """
 
 import functools
@@ -29,10 +30,10 @@ from ros_ik.solvers.analytic.candidates.structure_functions import vec6
 from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
 from ros_ik.solvers.analytic.structure.structure import Split
 
-# Pairs (x, y) that are finished side by side on a CPU; most poses have as many, none has more than
-# twice as many.
+# Number of pairs (x, y) that are processed together on a CPU. Most poses have as many, and none
+# has more than twice as many.
 PAIR_LANES = 4
-# Candidates of a pose: eight of the closed form, and as many where an angle has two roots more.
+# Number of candidates of a pose: eight of the closed form, and eight for additional near roots.
 MAX_CANDIDATES = 16
 
 mat62 = wp.types.matrix((6, 2), wp.float64)
@@ -43,7 +44,7 @@ mat62 = wp.types.matrix((6, 2), wp.float64)
 def tool_motion(
     target: wp.transformd, tool: wp.transformd, origin: vec3, reach: wp.float64, backwards: int
 ):
-    """Rotation R_M and translation of M for a pose [m], those of its inverse for ``backwards``."""
+    """Return rotation R_M and translation of M for a pose [m], inverted for ``backwards``."""
     place = wp.transformd(
         (wp.transform_get_translation(target) - origin) / reach,
         wp.normalize(wp.transform_get_rotation(target)),
@@ -70,8 +71,8 @@ def axes_struct() -> Any:
         tool: wp.transformd  # inverse of the pose of the tool with every joint at zero
         origin: wp.vec3d  # [m]
         reach: wp.float64  # [m]
-        opening: wp.float64  # parts roots that nearly coincide
-        loose: wp.float64  # largest miss of a near root of the quartic
+        opening: wp.float64  # separates roots that nearly coincide
+        loose: wp.float64  # largest residual of a near root of the quartic
         lower: wp.array(dtype=wp.float64)  # [6], by joint, where ``bounded`` leaves out the rest
         upper: wp.array(dtype=wp.float64)  # [6]
         bounded: int
@@ -91,9 +92,9 @@ def candidates_kernel(
 ) -> wp.Kernel:
     """Build the kernel for one kind of chart.
 
-    It writes ``candidates`` [n_problems, 16, 6], the joints in the order of the chain within
-    half a turn of zero, and ``misses`` [n_problems, 16]: by how much the equations of each are
-    missed, over the reach; inf for places without a candidate.
+    The kernel writes ``candidates`` [n_problems, 16, 6], joint positions in the order of the
+    chain, within half a turn of zero, and ``misses`` [n_problems, 16], the residuals of their
+    equations relative to the reach; inf for unused entries.
     """
     ChartAxes = axes_struct()
     LaneNumbers = wp.types.vector(lanes, wp.float64)
@@ -127,7 +128,7 @@ def candidates_kernel(
 
     @wp.func
     def within(bounds: vec2, angle: wp.float64) -> bool:
-        """Return whether some turn of an angle is inside the bounds."""
+        """Return whether any turn of an angle is within the bounds."""
         turns = wp.ceil((bounds[0] - angle) * wp.float64(wp.static(1.0 / math.tau)))
         return angle + wp.float64(wp.TAU) * turns <= bounds[1]
 

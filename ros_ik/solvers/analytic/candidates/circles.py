@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Warp functions that find angles from equations linear in their sines and cosines; float64.
+"""Warp functions that solve equations linear in sines and cosines of angles, in float64.
 
-The subproblems of Elias and Wen, "IK-Geo" (2022), as three functions: a rotation that carries one
-vector to another (their SP1), one equation a sin t + b cos t = d (SP3 and SP4), and two equations
-in two angles, A [sin x, cos x] + B [sin y, cos y] = d (SP2, SP5 and SP6). Where an equation has
-no real root the functions return the angle that misses it least, and by how much.
+Three functions solve the subproblems of Elias and Wen, "IK-Geo" (2022): a rotation of one vector
+to another (SP1), one equation a sin t + b cos t = d (SP3 and SP4), and two equations in two
+angles, A [sin x, cos x] + B [sin y, cos y] = d (SP2, SP5 and SP6). If an equation has no real
+root, they return the angle of least residual, and this residual ("miss").
 """
 
 import math
@@ -21,22 +21,22 @@ vec3 = wp.types.vector(3, wp.float64)
 mat22 = wp.types.matrix((2, 2), wp.float64)
 vec5 = wp.types.vector(5, wp.float64)
 sincos = sincos_function(wp.float64)
-# Roots of one problem: angle, miss.
+# Roots of one equation: angle, miss.
 Roots = wp.types.matrix((8, 2), wp.float64)
 # Solutions of two equations: x, y, miss.
 Pairs = wp.types.matrix((8, 3), wp.float64)
 
-# An equation whose coefficients are smaller leaves its angle free; they are rounding of numbers
-# of order one.
+# Size of coefficients, of the order of one otherwise, below which they are rounding, and the angle
+# is arbitrary.
 _FREE = 1e-11
-# Iterations of a bracketed root search: bisection alone needs 60 for all bits.
+# Largest number of iterations of a bracketed root search; bisection alone needs 60 for all bits.
 _ITERATIONS = 70
 
 
 @no_type_check
 @wp.func
 def across(k: vec3, v: vec3) -> vec3:
-    """Part of v at right angles to the unit vector k."""
+    """Return the part of v that is perpendicular to the unit vector k."""
     return v - k * wp.dot(k, v)
 
 
@@ -52,7 +52,7 @@ def turned(k: vec3, angle: wp.float64, v: vec3) -> vec3:
 @no_type_check
 @wp.func
 def carry_angle(k: vec3, a: vec3, b: vec3, free: wp.float64) -> wp.float64:
-    """Angle about k that carries a to b; ``free`` where one of them is along k."""
+    """Return the angle about k that rotates a to b; ``free`` if one of them is along k."""
     a_across = across(k, a)
     b_across = across(k, b)
     least = wp.min(wp.length_sq(a_across), wp.length_sq(b_across))
@@ -64,17 +64,17 @@ def carry_angle(k: vec3, a: vec3, b: vec3, free: wp.float64) -> wp.float64:
 @no_type_check
 @wp.func
 def slope(k: vec3, h: vec3, v: vec3) -> vec2:
-    """Coefficients (of sine, of cosine) of h . R(k, t) v; the rest is (h . k) (k . v)."""
+    """Return the coefficients of sine and cosine in h . R(k, t) v - (h . k) (k . v)."""
     return vec2(wp.dot(h, wp.cross(k, v)), wp.dot(h, across(k, v)))
 
 
 @no_type_check
 @wp.func
 def line_roots(a: vec2, d: wp.float64, free: wp.float64, opening: wp.float64):
-    """Solve a . (sin t, cos t) = d; return both roots and by how much they miss.
+    """Solve a . (sin t, cos t) = d; return both roots and their residual.
 
-    ``opening`` parts the two roots of an equation that is met at one angle only, or just missed:
-    its square root is about half their distance.
+    ``opening`` separates the two roots of an equation with a double root or a near root; its
+    square root is about half their distance.
     """
     r = wp.length(a)
     if r < wp.float64(wp.static(_FREE)):
@@ -89,10 +89,10 @@ def line_roots(a: vec2, d: wp.float64, free: wp.float64, opening: wp.float64):
 @no_type_check
 @wp.func
 def direction_roots(k: vec3, a: vec3, b: vec3, goal: vec3, opening: wp.float64):
-    """Solve a . R(k, t) b = a . goal for unit vectors; return both roots and the miss.
+    """Solve a . R(k, t) b = a . goal for unit vectors; return both roots and the residual.
 
-    Near t where R b is along a the sines are as small as the root of what rounding leaves of
-    1 - a . goal; the chord from a to the goal has them to all digits.
+    If R b is nearly along a, the small angle between them cannot be computed accurately from
+    1 - a . goal, but from the chord between a and the goal.
     """
     a_angle = arctangent(wp.length(wp.cross(k, a)), wp.dot(k, a))
     b_angle = arctangent(wp.length(wp.cross(k, b)), wp.dot(k, b))
@@ -102,7 +102,7 @@ def direction_roots(k: vec3, a: vec3, b: vec3, goal: vec3, opening: wp.float64):
     two = wp.float64(2.0)
     apart = sincos(half * (a_angle - b_angle))[0]
     sum_apart = sincos(half * (a_angle + b_angle))[1]
-    # r - d and r + d, d what is left of a . goal for the angle.
+    # r - d and r + d, with d the part of a . goal that depends on the angle.
     below = half * wp.length_sq(a - goal) - two * apart * apart
     above = half * wp.length_sq(a + goal) - two * sum_apart * sum_apart
     room = below * above
@@ -130,7 +130,7 @@ def derivative(p: vec5) -> vec5:
 @no_type_check
 @wp.func
 def root_between(p: vec5, low: wp.float64, high: wp.float64) -> wp.float64:
-    """Root of p in an interval with a change of sign: Newton's method inside a bracket."""
+    """Return the root of p in an interval with a change of sign, by a bracketed Newton method."""
     slopes = derivative(p)
     a = low
     b = high
@@ -145,7 +145,7 @@ def root_between(p: vec5, low: wp.float64, high: wp.float64) -> wp.float64:
             a = u
         n += 1
         following = u - value / polynomial(slopes, u)
-        # Not between a and b, or not a number.
+        # Outside of (a, b), or NaN.
         if not (following > a and following < b):
             following = wp.float64(0.5) * (a + b)
         if wp.abs(following - u) <= wp.float64(1.0e-15) * (wp.float64(1.0) + wp.abs(u)):
@@ -157,10 +157,10 @@ def root_between(p: vec5, low: wp.float64, high: wp.float64) -> wp.float64:
 @no_type_check
 @wp.func
 def next_roots(p: vec5, turns: Roots, n_turns: int, bound: wp.float64, loose: wp.float64):
-    """Roots of p in [-bound, bound] between its turning points, which are in ascending order.
+    """Return the roots of p in [-bound, bound], given its turning points in ascending order.
 
-    A turning point where |p| over (1 + u^2)^2 is at most ``loose`` and no root lies on either
-    side is returned too, with that value as its miss.
+    A turning point without adjacent roots is returned too if |p| / (1 + u^2)^2 is at most
+    ``loose``, with this value as its residual.
     """
     roots = Roots()
     n = int(0)
@@ -193,13 +193,13 @@ def next_roots(p: vec5, turns: Roots, n_turns: int, bound: wp.float64, loose: wp
 @no_type_check
 @wp.func
 def circle_roots(f: vec5, loose: wp.float64):
-    """Angles where f0 + f1 sin t + f2 cos t + f3 sin 2t + f4 cos 2t = 0; up to four.
+    """Solve f0 + f1 sin t + f2 cos t + f3 sin 2t + f4 cos 2t = 0; return up to four angles.
 
-    In u = tan((t - t0) / 2) the function is a quartic over (1 + u^2)^2; t0 is chosen so that
-    the function is large at u = infinity. The real roots of a polynomial lie between those of
-    its derivative, so that quadratic, cubic and quartic are solved in turn, each root in a
-    bracket. Local extremes of size ``loose`` that miss zero are returned with their miss; all
-    of them where there is nothing else.
+    In u = tan((t - t0) / 2) the function is a quartic over (1 + u^2)^2. t0 is chosen so that the
+    function is large at u = infinity. The real roots of a polynomial are separated by the roots of
+    its derivative, so quadratic, cubic and quartic are solved in turn, with each root in a
+    bracket. Local extremes up to ``loose`` are near roots, and are returned with their residuals.
+    If there are no roots, all extremes are returned.
     """
     base = wp.float64(0.0)
     most = wp.float64(-1.0)
@@ -210,7 +210,7 @@ def circle_roots(f: vec5, loose: wp.float64):
         if wp.abs(value) > most:
             most = wp.abs(value)
             base = t
-    # t = base + pi + w, w = 2 atan(u): u at infinity is t = base.
+    # t = base + pi + w, w = 2 atan(u), so that u = infinity at t = base.
     once = -sincos(base)
     twice = sincos(wp.float64(2.0) * base)
     sine = f[1] * once[1] - f[2] * once[0]
@@ -236,7 +236,7 @@ def circle_roots(f: vec5, loose: wp.float64):
         second = derivative(first)
         turns = Roots()
         n_turns = int(0)
-        # Second derivative: a quadratic.
+        # The second derivative is a quadratic.
         discriminant = second[1] * second[1] - wp.float64(4.0) * second[2] * second[0]
         if discriminant > wp.float64(0.0):
             half = wp.float64(-0.5) * (
@@ -248,11 +248,13 @@ def circle_roots(f: vec5, loose: wp.float64):
             turns[0, 0] = wp.min(low, high)
             turns[1, 0] = wp.max(low, high)
             n_turns = 2
-        # A flat turning point of the derivative counts as a root of it: it may part two roots.
+        # A flat turning point of the derivative is treated as its root, because it may separate
+        # two
+    # roots.
         turns, n_turns = next_roots(first, turns, n_turns, bound, wp.float64(1.0e-9) * most)
         roots, n = next_roots(p, turns, n_turns, bound, loose)
         if n == 0:
-            # Nowhere near zero: the extremes are where a search for the nearest pose starts.
+            # Without near roots, the extremes are starts of the search for the nearest pose.
             roots, n = next_roots(p, turns, n_turns, bound, wp.float64(wp.inf))
     for k in range(n):
         roots[k, 0] = base + wp.float64(wp.PI) + two * arctangent(roots[k, 0], wp.float64(1.0))
@@ -275,7 +277,7 @@ def within_half_turn(angle: wp.float64) -> wp.float64:
 @no_type_check
 @wp.func
 def swapped(pairs: Pairs, count: int) -> Pairs:
-    """Rows (y, x, miss) of rows (x, y, miss)."""
+    """Return rows (y, x, miss) of rows (x, y, miss)."""
     rows = Pairs()
     for k in range(count):
         rows[k, 0] = pairs[k, 1]
@@ -313,10 +315,10 @@ def one_then_other(
 def both_at_once(
     A: mat22, B: mat22, d: vec2, free: wp.float64, loose: wp.float64, opening: wp.float64
 ):
-    """Solve A X + B Y = d for pairs (x, y) where both equations have both angles.
+    """Solve A X + B Y = d for pairs (x, y), if both equations depend on both angles.
 
-    X = A^-1 (d - B Y) has length one where |adj(A) (d - B Y)|^2 = det(A)^2, a quartic in y. A near
-    root within ``loose`` is returned on both sides, the root of ``opening`` away.
+    X = A^-1 (d - B Y) has length one if |adj(A) (d - B Y)|^2 = det(A)^2, which is a quartic in y.
+    A near root within ``loose`` is returned on both sides, at the square root of ``opening``.
 
     Returns:
         Rows (x, y, miss), and their number.
@@ -337,14 +339,14 @@ def both_at_once(
     roots, n = circle_roots(f, loose * size)
     pairs = Pairs()
     count = int(0)
-    # Where A is nearly singular X follows from one equation, with two roots.
+    # If A is nearly singular, X follows from one equation, with two roots.
     larger = int(0)
     if A[1, 0] * A[1, 0] + A[1, 1] * A[1, 1] > A[0, 0] * A[0, 0] + A[0, 1] * A[0, 1]:
         larger = 1
     a = vec2(A[larger, 0], A[larger, 1])
     b = vec2(B[0, 0], B[0, 1])
     if wp.ddot(A, A) < wp.float64(wp.static(_FREE * _FREE)):
-        # Neither equation has x.
+        # Neither equation depends on x.
         row = wp.where(B[1, 0] * B[1, 0] + B[1, 1] * B[1, 1] > wp.length_sq(b), int(1), int(0))
         b = vec2(B[row, 0], B[row, 1])
         low, high, line_miss = line_roots(b, d[row], wp.float64(0.0), wp.float64(0.0))
@@ -388,10 +390,10 @@ def with_either_eliminated(
     A: mat22, B: mat22, d: vec2, free_x: wp.float64, free_y: wp.float64, loose: wp.float64,
     opening: wp.float64,
 ):  # fmt: skip
-    """Solve as :func:`both_at_once`, for x or for y first.
+    """Solve as :func:`both_at_once`, by elimination of x or y.
 
-    The angle is eliminated whose matrix has the larger least singular value, about its determinant
-    over its norm.
+    The eliminated angle is the one whose matrix has the larger least singular value, which is
+    about its determinant over its norm.
     """
     least_a = wp.abs(wp.determinant(A)) * wp.sqrt(wp.ddot(B, B))
     least_b = wp.abs(wp.determinant(B)) * wp.sqrt(wp.ddot(A, A))

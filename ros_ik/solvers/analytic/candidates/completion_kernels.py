@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels between a chain and its completions to six joints: seeds one way, candidates back."""
+"""Kernels that map seeds of a chain to its completions, and candidates back."""
 
 import functools
 from typing import no_type_check
@@ -13,7 +13,7 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 @no_type_check
 @functools.cache
 def spread_kernel() -> wp.Kernel:
-    """Build the kernel that writes values of a chain into those of its completion."""
+    """Build the kernel that copies joint values of a chain to its completion."""
 
     @compiled_kernel()
     def spread(
@@ -30,7 +30,7 @@ def spread_kernel() -> wp.Kernel:
 @no_type_check
 @functools.cache
 def gather_kernel() -> wp.Kernel:
-    """Build the kernel that writes candidates of a completion as those of its chain."""
+    """Build the kernel that copies candidates of a completion to its chain."""
 
     @compiled_kernel()
     def gather(

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Candidate configurations of six general revolute joints, for batches of poses on the host.
 
-The elimination (``elimination``) can begin at any joint and read the chain in either sense: with
-E_1' = M^-1 E_1 M, axis 1 moved by M^-1, E_2 .. E_6 E_1' = M has the same solutions, and so on
-for six shifts. Each of the twelve charts fails at other arms and poses. Its first two axes must be
-skew; arms whose neighbours all meet or are parallel are left with the pair of axis 6 and axis 1',
-which the pose can make parallel, as a tool that points straight down often does. So charts are
-tried in the order of their accuracy at a few random poses of the arm, each for the poses where the
-ones before it lost too many digits; what is left is solved a little beside the pose.
+The elimination of :mod:`ros_ik.solvers.analytic.structure.elimination` can begin at any joint and
+read the chain in either direction. With E_1' = M^-1 E_1 M (axis 1 moved by M^-1),
+E_2 .. E_6 E_1' = M has the same solutions, and so on for six shifts. Each of these twelve charts
+fails for some arms and poses. Its first two axes must be skew. If all neighbouring axes of an arm
+intersect or are parallel, only the pair of axis 6 and axis 1' remains, and poses can make these
+parallel, often for a tool that points straight down. Charts are therefore tried in the order of
+their accuracy at a few random poses of the arm. Each is used for the poses at which the previous
+ones lost too many digits. If all fail, slightly rotated targets are solved.
 """
 
 from __future__ import annotations
@@ -25,28 +26,28 @@ from ros_ik.solvers.analytic.structure.elimination import roots
 from ros_ik.solvers.analytic.structure.elimination import turned
 from ros_ik.solvers.analytic.structure.structure import Axes
 
-# Candidates of a pose: two null vectors for each of 16 roots, in up to four charts, or in two
-# charts for each of two targets beside a pose where no chart works.
+# Largest number of candidates of a pose: two null vectors for each of 16 roots, in up to four
+# charts, or in two charts for each of two rotated targets if all charts fail.
 _PARTS = 4
 GENERAL_CANDIDATES = _PARTS * 2 * 16
-# Largest imaginary part of a root that may be real [rad]: double roots are off by the root of the
-# rounding, and those of a target turned by _ASIDE by about its root.
+# Largest imaginary part of a root that may be real [rad]. Double roots have an error of the square
+# root of the rounding, and for a target rotated by _ASIDE of about its square root.
 NEARLY_REAL = 0.08
-# Poses solved at once; each takes about 0.1 MB.
+# Number of poses solved at a time, at about 0.1 MB each.
 _CHUNK = 64
-# Real roots nearer than this are known to few digits [rad]; a second chart is asked then.
+# Distance of real roots [rad] below which they are inaccurate, so that a second chart is used.
 _CLOSE = 0.02
-# Charts that are tried at a pose, and random poses that put them in order.
+# Largest number of charts tried at a pose, and number of random poses for sorting them.
 _MOST_CHARTS, _TRIALS = 6, 24
 # Largest error of a chart that is tried, unless it is the best [rad].
 _MOST_ERROR = 0.1
-# Largest share of rounding in the determinant of an elimination that is trusted.
+# Largest relative rounding of the determinant for which an elimination is trusted.
 _MOST_ROUNDING = 1e-12
-# Turn of the targets beside a pose at which no chart works [rad], and the axes of the two turns.
+# Rotation of the targets for a pose at which all charts fail [rad], and the two axes.
 _ASIDE = 2e-3
 _TURN_AXES = np.array([[1.0, 2.0, 3.0], [-3.0, 1.0, 2.0]]) / np.sqrt(14.0)
-# Roots of each pose that are turned into candidates even if they are far from real: where no
-# configuration reaches the pose, the search for the nearest one starts there.
+# Number of roots of each pose that become candidates even if they are not real. They are the
+# starts of the search for the nearest configuration of an unreachable pose.
 _LEAST_ROOTS = 2
 
 
@@ -55,7 +56,7 @@ class GeneralChart:
     """Order of the joints in an elimination.
 
     Attributes:
-        shift: Joints that are moved from the beginning of the chain to its end.
+        shift: Number of joints moved from the beginning of the chain to its end.
         backwards: Whether the shifted chain is then read from its end.
     """
 
@@ -70,14 +71,14 @@ class GeneralChart:
 
 
 class GeneralCandidates:
-    """Candidates of poses of one arm.
+    """Solver for candidates of poses of an arm.
 
     Attributes:
-        charts: The charts that are tried, the most accurate first.
+        charts: The charts to try, the most accurate first.
     """
 
     def __init__(self, axes: Axes) -> None:
-        """Put the charts in order."""
+        """Sort the charts by accuracy."""
         self._axes = axes
         tool = np.linalg.inv(axes.tool)
         self._tool_rotation, self._tool_translation = tool[:3, :3], tool[:3, 3]
@@ -90,8 +91,8 @@ class GeneralCandidates:
             poses: Targets of the tool in the world, shape [n, 7], unit quaternions; rows of NaN
                 get no candidate.
             candidates: Configurations [rad], shape [n, room, 6].
-            misses: Imaginary parts of their roots, shape [n, room]; inf for places without a
-                candidate. Those of a pose outside the reach are 1 rad and more.
+            misses: Imaginary parts of their roots, shape [n, room]; inf for unused entries. For a
+                pose outside the reach they are at least 1 rad.
         """
         misses[:] = np.inf
         known = np.flatnonzero(np.isfinite(poses).all(axis=1))
@@ -104,7 +105,7 @@ class GeneralCandidates:
         n = len(poses)
         candidates, misses = np.zeros((n, room, 6)), np.full((n, room), np.inf)
         position = (poses[:, :3] - self._axes.origin) / self._axes.reach
-        # Nothing outside a sphere of the reach about a point of axis 1 is reached.
+        # Points outside a sphere of the reach about a point of axis 1 are unreachable.
         out = position - self._axes.points[0]
         distance = np.linalg.norm(out, axis=1)
         far = np.maximum(distance - 1.0, 0.0)
@@ -112,8 +113,8 @@ class GeneralCandidates:
         # Rows of rotate() are the images of x, y and z: the columns of the matrix.
         rotation = np.swapaxes(rotate(poses[:, None, 3:], np.eye(3)), 1, 2)
         part = room // _PARTS
-        # Charts whose candidates are there, and those that it takes: one that is sure of a pose
-        # may ask for more, one that is not has no say.
+        # Number of charts that have given candidates, and number that is needed. Only a chart
+        # that is accurate at a pose may require more.
         done, needed = np.zeros(n, dtype=int), np.ones(n, dtype=int)
         left = np.arange(n)
         for chart in self.charts:
@@ -144,7 +145,7 @@ class GeneralCandidates:
 
 
 def _best_charts(axes: Axes) -> list[GeneralChart]:
-    """Return the charts that find planted configurations most accurately."""
+    """Return the charts that find known configurations most accurately."""
     planted = np.random.default_rng(0).uniform(-np.pi, np.pi, (_TRIALS, 6))
     R, t = _product(axes.directions[None], axes.points[None], planted)
     ranked = []
@@ -169,9 +170,9 @@ def _chart_candidates(
     """Solve motions in one chart.
 
     Returns:
-        Configurations [n, room, 6], their misses [n, room], the rounding [n], and the charts
-        that it takes to be sure, int [n]: more than one where real roots are close to each other
-        or have many null vectors.
+        Configurations [n, room, 6], their misses [n, room], the rounding [n], and the number of
+        charts needed, int [n]: more than one if real roots are close to each other or have many
+        null vectors.
     """
     n = len(R)
     h, p, R, t = _in_order(axes, chart, R, t)
@@ -189,7 +190,7 @@ def _chart_candidates(
     q[:, chart.order[:5]] = five
     q[:, chart.order[5]] = _last_angle(h[rows], p[rows], R[rows], t[rows], five)
     miss = imaginary[rows, places]
-    # The place of each among the candidates of its pose.
+    # Index of each among the candidates of its pose.
     order = np.lexsort((miss, rows))
     rows, q, miss = rows[order], q[order], miss[order]
     slot = np.arange(len(rows)) - np.searchsorted(rows, rows)
@@ -211,7 +212,7 @@ def _close(angle: np.ndarray, imaginary: np.ndarray) -> np.ndarray:
 def _in_order(
     axes: Axes, chart: GeneralChart, R: np.ndarray, t: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the axes of n motions by place, and the motions, measured from the second place.
+    """Return the axes of n motions in the order of a chart, and the motions, from its second axis.
 
     Returns:
         Directions and points [n, 6, 3], rotations [n, 3, 3] and translations [n, 3].
@@ -233,7 +234,7 @@ def _in_order(
 
 
 def _product(h: np.ndarray, p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the motions E_1(q_1) .. E_k(q_k) of some axes.
+    """Return the products of motions E_1(q_1) .. E_k(q_k) of axes.
 
     Args:
         h: Directions, shape [n or 1, at least k, 3].
@@ -253,7 +254,7 @@ def _product(h: np.ndarray, p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, n
 def _last_angle(
     h: np.ndarray, p: np.ndarray, R: np.ndarray, t: np.ndarray, five: np.ndarray
 ) -> np.ndarray:
-    """Return the angle of the last place [rad], shape [m], from those of the others [m, 5]."""
+    """Return the last angle [rad], shape [m], from the others [m, 5]."""
     reached, _ = _product(h, p, five)
     rest = np.swapaxes(reached, 1, 2) @ R
     h6 = h[:, 5]

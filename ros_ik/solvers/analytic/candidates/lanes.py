@@ -1,23 +1,24 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Loops over lanes: several configurations of one thread, worked on side by side.
+"""Vectorised loops over lanes, several configurations that one thread processes together.
 
-Clang turns a loop over lanes into vector instructions, a fifth of the time of one configuration
-after the other, if it can tell that no lane depends on another:
+Clang vectorises a loop over lanes, which then takes a fifth of the time, if it can prove that the
+lanes are independent:
 
-- the loop is ``while lane < wp.static(lanes)``, without a further condition, and Warp leaves it;
-- its body has no loop that is not unrolled, and calls no function of the C library: ``sincos`` and
-  ``arctangent`` of ``kinematics.spatial`` instead, and no ``wp.isfinite``;
-- what lanes hold stands in vectors and matrices with the lane as the last index, and is passed to
-  no function as a whole; rare cases wait for a second loop.
+- The loop is ``while lane < wp.static(lanes)`` without any other condition, which Warp does not
+  unroll.
+- Its body has no loop that is not unrolled, and calls no function of the C library. Use ``sincos``
+  and ``arctangent`` of :mod:`ros_ik.kinematics.spatial`, and no ``wp.isfinite``.
+- Data of lanes are in vectors and matrices with the lane as the last index. Functions get their
+  entries, never a whole vector or matrix. A second loop handles rare cases.
 
-``-Rpass-missed=loop-vectorize`` among ``wp.config.cpu_compiler_flags`` says why a loop is none. On
-a GPU a thread has one lane.
+``-Rpass-missed=loop-vectorize`` in ``wp.config.cpu_compiler_flags`` reports why a loop is not
+vectorised. On a GPU, a thread has a single lane.
 """
 
 import warp as wp
 
 
 def lanes_on(device: wp.DeviceLike, most: int) -> int:
-    """Return how many lanes kernels have on a device: ``most`` on a CPU, 1 on a GPU."""
+    """Return the number of lanes of kernels on a device, ``most`` on a CPU, 1 on a GPU."""
     return most if wp.get_device(device).is_cpu else 1

@@ -1,16 +1,17 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel of six joints of which some slide: candidate configurations, a thread per pose.
+"""Kernel for candidate configurations of six joints with prismatic ones, a thread per pose.
 
-The names are those of ``candidates``; E_i(q) of a joint that slides moves by q along h_i.
+The notation is that of :mod:`ros_ik.solvers.analytic.candidates.candidates`. E_i(q) of a prismatic
+joint translates by q along h_i.
 
-Three slides anywhere: slides turn nothing, so the three other joints have a known rotation as
-their product, R_a R_b R_c = R_M, and what is left of the position is linear in the slides.
+Three prismatic joints: they do not change the rotation, so the rotation of the three revolute
+joints is known, R_a R_b R_c = R_M. The position is linear in the prismatic joints.
 
-Three axes in one point c (places 4, 5, 6) and slides among places 1, 2, 3: with u = E_3(y) c and
-v = E_1(x)^-1 M c joint 2 carries u to v. If it turns, h_2 . u = h_2 . v and |u - p_2| = |v - p_2|;
-if it slides, u and v agree at right angles to h_2. Both u and v are linear in a slide, or in the
-sine and cosine of an angle; two equations fix x and y.
+Three axes through one point c (joints 4, 5, 6) and prismatic joints among 1, 2, 3: with
+u = E_3(y) c and v = E_1(x)^-1 M c, joint 2 moves u to v. If it is revolute, h_2 . u = h_2 . v and
+|u - p_2| = |v - p_2|. If it is prismatic, u - v is parallel to h_2. Both u and v are linear in a
+prismatic joint, or in sine and cosine of an angle. These two equations determine x and y.
 """
 
 import functools
@@ -43,7 +44,7 @@ from ros_ik.solvers.analytic.candidates.structure_functions import vec6
 from ros_ik.solvers.analytic.candidates.structure_functions import wrist_angles
 from ros_ik.solvers.analytic.structure.structure import RIGHT_ANGLE
 
-# Damping of the slides where they are not independent.
+# Damping for prismatic joints that are linearly dependent.
 _DAMPING = 1e-14
 
 
@@ -64,8 +65,8 @@ def slide_axes_struct() -> Any:
         tool: wp.transformd  # inverse of the pose of the tool with every joint at zero
         origin: wp.vec3d  # [m]
         reach: wp.float64  # [m]
-        opening: wp.float64  # parts roots that nearly coincide
-        loose: wp.float64  # largest miss of a near root of the quartic
+        opening: wp.float64  # separates roots that nearly coincide
+        loose: wp.float64  # largest residual of a near root of the quartic
 
     return SlideAxes
 
@@ -73,7 +74,7 @@ def slide_axes_struct() -> Any:
 @no_type_check
 @wp.func
 def quadratic_roots(a: wp.float64, b: wp.float64, c: wp.float64):
-    """Solve a t^2 + b t + c = 0; return both roots, or the extreme, and its miss."""
+    """Solve a t^2 + b t + c = 0; return both roots, or the extreme, and its residual."""
     half = wp.float64(-0.5) * b
     discriminant = half * half - a * c
     root = wp.sqrt(wp.max(discriminant, wp.float64(0.0)))
@@ -94,7 +95,7 @@ def slide_and_turn(
     middle_slides: int, h2: vec3, p2: vec3, start: vec3, way: vec3, axis: vec3, pivot: vec3,
     arm: vec3, loose: wp.float64, opening: wp.float64,
 ):  # fmt: skip
-    """Find t and s so that joint 2 carries start + t way to pivot + R(axis, s) arm, or back.
+    """Find t and s for which joint 2 moves start + t way to pivot + R(axis, s) arm, or back.
 
     Returns:
         Rows (t, s, miss), and their number.
@@ -103,7 +104,7 @@ def slide_and_turn(
     count = int(0)
     two = wp.float64(2.0)
     if middle_slides != 0:
-        # At right angles to both slides the point is on its circle.
+        # Perpendicular to both prismatic axes, the point is on its circle.
         normal = wp.cross(way, h2)
         rest = wp.dot(normal, start - pivot) - wp.dot(normal, axis) * wp.dot(axis, arm)
         low, high, miss = line_roots(slope(axis, normal, arm), rest, wp.float64(0.0), opening)
@@ -170,11 +171,11 @@ def turn_and_turn(
     h2: vec3, h1: vec3, p1: vec3, out: vec3, h3: vec3, p3: vec3, far: vec3, free_x: wp.float64,
     free_y: wp.float64, loose: wp.float64, opening: wp.float64,
 ):  # fmt: skip
-    """Find x and y so that p_3 + R_3(y) far and p_1 + R_1(-x) out differ along h_2 alone."""
+    """Find x and y for which p_3 + R_3(y) far and p_1 + R_1(-x) out differ only along h_2."""
     right = wp.float64(wp.static(RIGHT_ANGLE))
     y_first = wp.abs(wp.dot(h1, h2)) < right
     x_first = not y_first and wp.abs(wp.dot(h3, h2)) < right
-    # A direction at right angles to h_2 and along an axis has nothing of its angle.
+    # A direction perpendicular to h_2 and along an axis does not depend on its angle.
     w0 = side_of(h2)
     if y_first:
         w0 = h1
@@ -202,9 +203,9 @@ def turn_and_turn(
 @no_type_check
 @wp.func
 def slide_and_slide(h2: vec3, from_u: vec3, h3: vec3, from_v: vec3, way: vec3):
-    """Find x and y so that from_u + y h_3 and from_v + x way are one turn about h_2 apart.
+    """Find x and y for which from_u + y h_3 and from_v + x way differ by a rotation about h_2.
 
-    Both are measured from a point of axis 2; x follows from y.
+    Both are relative to a point of axis 2; x follows from y.
     """
     pairs = Pairs()
     two = wp.float64(2.0)
@@ -228,10 +229,10 @@ def slide_and_slide(h2: vec3, from_u: vec3, h3: vec3, from_v: vec3, way: vec3):
 @no_type_check
 @functools.cache
 def slide_candidates_kernel() -> wp.Kernel:
-    """Build the kernel; it is the same for every chart.
+    """Build the kernel, which is the same for all charts.
 
-    It writes ``candidates`` [n_problems, 16, 6], the joints in the order of the chain, and
-    ``misses`` [n_problems, 16], see ``candidates_kernel``.
+    The kernel writes ``candidates`` [n_problems, 16, 6], joint positions in the order of the
+    chain, and ``misses`` [n_problems, 16], see ``candidates_kernel``.
     """
     SlideAxes = slide_axes_struct()
 
@@ -239,7 +240,7 @@ def slide_candidates_kernel() -> wp.Kernel:
     def first_stage(
         chart: SlideAxes, h: mat63, p: mat63, moved: vec3, free_x: wp.float64, free_y: wp.float64
     ):
-        """Values of places 1 and 3 as rows (x, y, miss), and their number."""
+        """Return values of joints 1 and 3 as rows (x, y, miss), and their number."""
         pairs = Pairs()
         count = int(0)
         swap = bool(False)
@@ -273,14 +274,14 @@ def slide_candidates_kernel() -> wp.Kernel:
 
     @wp.func
     def carried(chart: SlideAxes, h: mat63, p: mat63, k: int, value: wp.float64, x: vec3) -> vec3:
-        """Point x moved by the joint of a place."""
+        """Return the point x moved by a joint."""
         if chart.slides[k] != 0:
             return x + value * h[k]
         return p[k] + turned(h[k], value, x - p[k])
 
     @wp.func
     def back(chart: SlideAxes, h: mat63, q: vec6, v: vec3) -> vec3:
-        """Direction v turned back by places 1, 2 and 3."""
+        """Return the direction v rotated back by joints 1, 2 and 3."""
         rest = v
         for k in range(3):
             if chart.slides[k] == 0:
@@ -289,7 +290,7 @@ def slide_candidates_kernel() -> wp.Kernel:
 
     @wp.func
     def solve_slides(chart: SlideAxes, h: mat63, p: mat63, q: vec6, t: vec3):
-        """Slides that bring the origin to t when the other joints are where they are."""
+        """Solve for the prismatic joints that move the origin to t, with the others given."""
         ways = mat33()
         at = vec3()
         number = int(0)
@@ -333,7 +334,7 @@ def slide_candidates_kernel() -> wp.Kernel:
         h = mat63()
         p = mat63()
         free = vec6()
-        # Places of the joints that turn.
+        # Indices of the revolute joints.
         turning = wp.vec3i()
         number = int(0)
         for k in range(6):

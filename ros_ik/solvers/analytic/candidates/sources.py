@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Sources of candidates: kernels for closed forms, the host for six axes, chains of fewer."""
+"""Sources of candidates: closed forms, six general axes, and chains with fewer joints."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from ros_ik.solvers.analytic.structure.structure import Chart
 from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
 from ros_ik.solvers.analytic.structure.structure import SlideChart
 
-# Equations of an exact structure miss a root of their own by the rounding of some hundred
-# operations; those of a structure that nearly fits by a multiple of the root of its deviation, as
-# the angles of the first stage are off by so much where two branches meet.
+# Largest residuals of roots. For an exact structure they are the rounding of some hundred
+# operations. For an approximate structure they are a multiple of the square root of its deviation,
+# because this is the error of the first angles where two branches meet.
 _EXACT_SLACK, _SLACK_FACTOR = 1e-8, 30.0
-# Angles of locked joints up to which a candidate is polished [rad]: they are off by the rounding
-# of a pose over the least singular value of the six joints, or by the root of it where it is zero.
+# Angles of locked joints up to which a candidate is polished [rad]. Their error is the rounding of
+# a pose over the least singular value of the six joints, or its square root if that is zero.
 _LOCKED_SLACK = 1e-2
 _JOINTS = 6
 # Lower and upper limits by joint, [n] each.
@@ -44,13 +44,13 @@ Limits = tuple[np.ndarray, np.ndarray]
 
 
 class CandidateSource(Protocol):
-    """Writer of the candidates of each solve.
+    """Interface of sources, which write the candidates of each solve.
 
     Attributes:
         candidates: Configurations, Warp array [n_problems, room, joints].
-        misses: By how much each misses its equations, Warp array [n_problems, room]; inf for
-            places without a candidate.
-        slack: Largest miss of a candidate that is polished.
+        misses: Residuals of their equations, Warp array [n_problems, room]; inf for unused
+            entries.
+        slack: Largest residual of a candidate that is polished.
         works_on_host: Whether :meth:`prepare` reads the poses.
     """
 
@@ -63,10 +63,10 @@ class CandidateSource(Protocol):
         """Do the work of the host for poses [n_problems, 7], before the launches."""
 
     def launch(self, problem: list[Any], *, bounded: bool = False) -> None:
-        """Enqueue the kernels and copies, given the arrays of poses and seeds.
+        """Enqueue the kernels and copies for arrays of poses and seeds.
 
-        Closed forms of six joints take fewer poses than there is room for, too. ``bounded`` lets
-        them leave out candidates outside the limits.
+        Closed forms of six joints also accept fewer poses than were allocated. With ``bounded``
+        they may leave out candidates outside the limits.
         """
 
 
@@ -98,7 +98,7 @@ class KernelSource:
         self.misses = wp.zeros(shape, dtype=wp.float64, device=device)
 
     def prepare(self, poses: np.ndarray) -> None:
-        """Do nothing; the kernel does it all."""
+        """Do nothing, because the kernel does all the work."""
 
     def launch(self, problem: list[Any], *, bounded: bool = False) -> None:
         """Enqueue the kernel."""
@@ -137,14 +137,14 @@ class HostSource:
 class CompletedSource:
     """Candidates of a chain of fewer than six joints, from those of its completions.
 
-    The attributes are those of :class:`CandidateSource`. Locked joints that are off zero count as
-    a miss.
+    The attributes are those of :class:`CandidateSource`. Angles of locked joints are added to the
+    residuals.
     """
 
     def __init__(
         self, made: list[Completion], exact: bool, n_problems: int, device: wp.DeviceLike
     ) -> None:
-        """Make the sources of the completions and allocate."""
+        """Create the sources of the completions and allocate."""
         sources = [six_joint_source(part, exact, n_problems, device) for part in made]
         self.slack = max(source.slack for source in sources) + _LOCKED_SLACK
         self.works_on_host = any(source.works_on_host for source in sources)
@@ -153,7 +153,7 @@ class CompletedSource:
         self.candidates = wp.zeros((n_problems, room, n_joints), dtype=wp.float64, device=device)
         self.misses = wp.zeros((n_problems, room), dtype=wp.float64, device=device)
         self._device = device
-        # Seeds of the virtual joints stay at zero.
+        # Seeds of the virtual joints are zero.
         self._parts = [
             (
                 source,
@@ -165,12 +165,12 @@ class CompletedSource:
         ]
 
     def prepare(self, poses: np.ndarray) -> None:
-        """Let the sources do the work of the host."""
+        """Do the host work of the sources."""
         for source, *_ in self._parts:
             source.prepare(poses)
 
     def launch(self, problem: list[Any], *, bounded: bool = False) -> None:
-        """Enqueue the kernels of the sources and the joining of their candidates."""
+        """Enqueue the kernels of the sources, and the copies of their candidates."""
         poses, seeds = problem
         first = 0
         for source, all_seeds, real, locked in self._parts:
@@ -194,12 +194,12 @@ def candidate_source(
     device: wp.DeviceLike,
     limits: Limits | None = None,
 ) -> CandidateSource:
-    """Return the source of the candidates of a chain, given its completions.
+    """Create the source of the candidates of a chain.
 
     Args:
         made: The completions.
-        exact: Whether the axes have the structure up to rounding.
-        n_problems: Most poses of a launch.
+        exact: Whether the axes have the structure exactly, up to rounding.
+        n_problems: Largest number of poses of a launch.
         device: Warp device.
         limits: Lower and upper limits of the joints, beyond which candidates may be left out;
             None for none.
@@ -216,14 +216,14 @@ def six_joint_source(
     device: wp.DeviceLike,
     limits: Limits | None = None,
 ) -> CandidateSource:
-    """Return the source of the candidates of six joints."""
+    """Create the source of the candidates of six joints."""
     if made.chart is None:
         return HostSource(made.axes, n_problems, device)
     return KernelSource(made.chart, made.axes, exact, n_problems, device, limits)
 
 
 def _kernel_of(chart: Chart | SlideChart, device: wp.DeviceLike) -> tuple[wp.Kernel, Any]:
-    """Return the kernel of a chart and its struct, of which the common fields are empty."""
+    """Return the kernel of a chart and its struct, without the common fields."""
     if isinstance(chart, SlideChart):
         arrays = slide_axes_struct()()
         arrays.slides = wp.array(np.array(chart.slides), dtype=wp.int32, device=device)
@@ -247,7 +247,7 @@ def _fill_axes(
     slack: float,
     device: wp.DeviceLike,
 ) -> None:
-    """Write the fields that the structs of both kinds of chart have."""
+    """Write the common fields of the structs of both kinds of charts."""
     arrays.directions = wp.array(chart.directions, dtype=wp.vec3d, device=device)
     arrays.points = wp.array(chart.points, dtype=wp.vec3d, device=device)
     arrays.order = wp.array(np.array(chart.order), dtype=wp.int32, device=device)

@@ -1,21 +1,23 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Warp functions of three axes in one point and of three parallel axes.
+"""Warp functions for three axes through one point, and for three parallel axes.
 
-The names are those of :class:`Chart`: axes h_i and points p_i by place, M = E_1 .. E_6 the motion
-of the tool, lengths in units of the reach. x and y are two angles that two equations fix.
+The notation is that of :class:`Chart`: directions h_i and points p_i of the axes by place (their
+index in the order of the chart), the motion M = E_1 .. E_6 of the tool, lengths in units of the
+reach. Two equations determine two angles x and y.
 
-Three axes in one point (places 4, 5, 6 meet in c), with u = E_3(y) c and v = E_1(x)^-1 M c:
+Three axes through one point c (places 4, 5, 6), with u = E_3(y) c and v = E_1(x)^-1 M c:
 
     h_2 . (u - p_2) = h_2 . (v - p_2),   |u - p_2|^2 = |v - p_2|^2
 
-Then E_2 carries u to v, and R_4 R_5 R_6 is a known rotation.
+E_2 then moves u to v, and the rotation R_4 R_5 R_6 is known.
 
 Three parallel axes (places 2, 3, 4 along h), with c on axis 6:
 
     h . E_5(y) c = h . E_1(x)^-1 M c,   h . R_5(y) h_6 = h . R_1(x)^T R_M h_6
 
-Then R_2 R_3 R_4 is a rotation about h by a known angle, and a triangle gives the middle one.
+R_2 R_3 R_4 is then a rotation about h by a known angle, and a triangle determines the angle of
+place 3.
 """
 
 from types import SimpleNamespace
@@ -33,7 +35,7 @@ from ros_ik.solvers.analytic.candidates.circles import turned
 from ros_ik.solvers.analytic.candidates.circles import vec2
 from ros_ik.solvers.analytic.candidates.circles import vec3
 
-# Most Newton steps on a double root: each halves its error, 1e-8 at first.
+# Largest number of Newton steps on a double root. Each halves the error, which is 1e-8 at first.
 _SHARPENING = 30
 
 mat33 = wp.types.matrix((3, 3), wp.float64)
@@ -44,7 +46,7 @@ mat63 = wp.types.matrix((6, 3), wp.float64)
 @no_type_check
 @wp.func
 def spherical_equations(h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33):
-    """Both equations of places 1 and 3 as A X + B Y = d."""
+    """Return both equations of places 1 and 3 as A X + B Y = d."""
     h1, h2, h3 = h[0], h[1], h[2]
     out = moved - p[0]
     far = c - p[2]
@@ -69,7 +71,7 @@ def spherical_equations(h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33):
 @no_type_check
 @wp.func
 def side_of(k: vec3) -> vec3:
-    """Return a unit vector at right angles to k."""
+    """Return a unit vector perpendicular to k."""
     x = wp.cross(k, vec3(wp.float64(1.0), wp.float64(0.0), wp.float64(0.0)))
     y = wp.cross(k, vec3(wp.float64(0.0), wp.float64(1.0), wp.float64(0.0)))
     return wp.normalize(wp.where(wp.length_sq(x) > wp.length_sq(y), x, y))
@@ -81,7 +83,7 @@ def wrist_angles(
     h4: vec3, h5: vec3, h6: vec3, tip: vec3, side: vec3, flag: vec3, free4: wp.float64,
     free6: wp.float64, opening: wp.float64,
 ):  # fmt: skip
-    """Angles of three axes whose rotation carries h_6 to tip and side to flag: both, the miss."""
+    """Return both triples of wrist angles that rotate h_6 to tip, side to flag, and the miss."""
     low, high, miss = direction_roots(h5, h4, h6, tip, opening)
     low4 = carry_angle(h4, turned(h5, low, h6), tip, free4)
     high4 = carry_angle(h4, turned(h5, high, h6), tip, free4)
@@ -93,7 +95,7 @@ def wrist_angles(
 @no_type_check
 @wp.func
 def no_middle(h: mat63, R: mat33, x: wp.float64, y: wp.float64, free: vec6):
-    """Nothing is to be found between places 1 and 3 and the rest."""
+    """Return zeros; this structure has no intermediate angles."""
     return wp.float64(0.0), wp.float64(0.0), bool(False)
 
 
@@ -112,12 +114,12 @@ def spherical_finish(
     h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3, x: wp.float64,
     y: wp.float64, total: wp.float64, q6: wp.float64, free: vec6, opening: wp.float64,
 ):  # fmt: skip
-    """Angles of all places from those of places 1 and 3, for both branches of the wrist."""
+    """Compute all angles from those of places 1 and 3, for both branches of the wrist."""
     h1, h2, h3, h4, h5, h6 = h[0], h[1], h[2], h[3], h[4], h[5]
     u = p[2] + turned(h3, y, c - p[2]) - p[1]
     v = p[0] + turned(h1, -x, moved - p[0]) - p[1]
     q2 = carry_angle(h2, u, v, free[1])
-    # Columns of Q = (R_1 R_2 R_3)^T R_M applied to h_6 and to a vector at right angles to it.
+    # Q = (R_1 R_2 R_3)^T R_M applied to h_6 and to a vector perpendicular to it.
     side = side_of(h6)
     tip = turned(h3, -y, turned(h2, -q2, turned(h1, -x, R * h6)))
     flag = turned(h3, -y, turned(h2, -q2, turned(h1, -x, R * side)))
@@ -128,7 +130,7 @@ def spherical_finish(
 @no_type_check
 @wp.func
 def parallel_equations(h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33):
-    """Both equations of places 1 and 5 as A X + B Y = d."""
+    """Return both equations of places 1 and 5 as A X + B Y = d."""
     h1, along, h5 = h[0], h[1], h[4]
     out = moved - p[0]
     far = c - p[4]
@@ -150,7 +152,7 @@ def parallel_equations(h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33):
 def wrist_of(
     h: mat63, p: mat63, R: mat33, t: vec3, x: wp.float64, y: wp.float64, q6: wp.float64
 ) -> vec3:
-    """Part at right angles to h of the way from p_2 to E_1^-1 M E_6^-1 E_5^-1 p_4."""
+    """Return the part of E_1^-1 M E_6^-1 E_5^-1 p_4 - p_2 that is perpendicular to h."""
     knee = p[4] + turned(h[4], -y, p[3] - p[4])
     knee = p[5] + turned(h[5], -q6, knee - p[5])
     return across(h[1], p[0] + turned(h[0], -x, R * knee + t - p[0]) - p[1])
@@ -161,9 +163,10 @@ def wrist_of(
 def nearest_in_reach(
     h: mat63, p: mat63, R: mat33, t: vec3, x: wp.float64, y: wp.float64, q6: wp.float64
 ) -> wp.float64:
-    """Angle of place 6 nearest to q6 for which the triangle closes; q6 where there is none.
+    """Return the angle of place 6 nearest to q6 for which the triangle closes, or q6.
 
-    With axis 6 along h the squared distance that the triangle spans is c + a . (sin, cos) of it.
+    With axis 6 along h, the squared distance that the triangle spans is c + a . (sin, cos) of
+    this angle.
     """
     quarter = wp.float64(wp.static(0.5 * 3.141592653589793))
     start = wp.length_sq(wrist_of(h, p, R, t, x, y, wp.float64(0.0)))
@@ -178,7 +181,7 @@ def nearest_in_reach(
     span = middle + a[0] * wp.sin(q6) + a[1] * wp.cos(q6)
     if span >= least and span <= most:
         return q6
-    # A little inside, where the elbow is not quite straight.
+    # Slightly inside, where the elbow is not fully stretched.
     inside = wp.float64(1.0e-3) * (most - least)
     edge = wp.where(span > most, most - inside, least + inside)
     low, high, miss = line_roots(a, edge - middle, q6, wp.float64(0.0))
@@ -191,7 +194,7 @@ def nearest_in_reach(
 @no_type_check
 @wp.func
 def nearest_root(k: vec3, a: vec3, b: vec3, goal: vec3, angle: wp.float64) -> wp.float64:
-    """Root of a . R(k, t) b = a . goal, unit vectors, that is nearest to an angle."""
+    """Return the root of a . R(k, t) b = a . goal (unit vectors) nearest to an angle."""
     low, high, _miss = direction_roots(k, a, b, goal, wp.float64(0.0))
     off_low = wp.abs(wp.sin(wp.float64(0.5) * (low - angle)))
     off_high = wp.abs(wp.sin(wp.float64(0.5) * (high - angle)))
@@ -201,7 +204,7 @@ def nearest_root(k: vec3, a: vec3, b: vec3, goal: vec3, angle: wp.float64) -> wp
 @no_type_check
 @wp.func
 def nearly_along(along: vec3, v: vec3) -> bool:
-    """Return whether a unit vector is nearly along another, or opposite to it."""
+    """Return whether two unit vectors are nearly parallel or opposite."""
     return wp.length_sq(across(along, v)) < wp.float64(1.0e-6)
 
 
@@ -211,11 +214,11 @@ def sharpened(
     h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, first_x: wp.float64, first_y: wp.float64,
     known: int,
 ):  # fmt: skip
-    """Return x and y to the last digits where axis 6 is nearly along h.
+    """Refine x and y if axis 6 is nearly along h.
 
-    There both sides of the second equation are cosines of small angles, and the root of their
-    rounding is left in what they give. Chords from h keep all digits: the unknown angle follows
-    from the known one (``known``: 1 for x, 2 for y), or both (0) by Newton's method on
+    Both sides of the second equation are then cosines of small angles, which leaves an error of
+    the square root of the rounding. Chords from h are accurate: the unknown angle follows from
+    the known one (``known``: 1 for x, 2 for y), or both (0) by Newton's method for
     |h - R_1^T R_M h_6|^2 = |h - R_5 h_6|^2 and the first equation.
     """
     x = first_x
@@ -263,9 +266,10 @@ def sharpened(
 @no_type_check
 @wp.func
 def parallel_middle(h: mat63, R: mat33, x: wp.float64, y: wp.float64, free: vec6):
-    """Angle of places 2, 3 and 4 together, that of place 6, and whether axis 6 is nearly along h.
+    """Return the angle of places 2, 3, 4 together, that of place 6, and if axis 6 is nearly along
+    h.
 
-    The first is not finite where it is along h.
+    The first is not finite if axis 6 is along h.
     """
     h1, along, h5, h6 = h[0], h[1], h[4], h[5]
     goal = turned(h1, -x, R * h6)
@@ -282,9 +286,9 @@ def parallel_singular_middle(
     h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, first_x: wp.float64,
     first_y: wp.float64, free: vec6, known: int,
 ):  # fmt: skip
-    """Places 1 and 5 to the last digits, and the rest of :func:`parallel_middle`.
+    """Refine the angles of places 1 and 5, and return the others as :func:`parallel_middle`.
 
-    With axis 6 along h only the sum of the other angles is fixed: place 6 is free then.
+    With axis 6 along h, only the sum of the other angles is determined, so place 6 is free.
     """
     x, y = sharpened(h, p, c, moved, R, first_x, first_y, known)
     total, q6, _near = parallel_middle(h, R, x, y, free)
@@ -302,7 +306,7 @@ def parallel_finish(
     h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3, x: wp.float64,
     y: wp.float64, total: wp.float64, q6: wp.float64, free: vec6, opening: wp.float64,
 ):  # fmt: skip
-    """Angles of all places from those of places 1 and 5, for both branches of the triangle."""
+    """Compute all angles from those of places 1 and 5, for both branches of the triangle."""
     along = h[1]
     wrist = wrist_of(h, p, R, t, x, y, q6)
     upper = across(along, p[2] - p[1])

@@ -1,16 +1,17 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel that searches for the solution of seven joints that is nearest to a seed.
+"""Kernel that searches the solution of seven joints nearest to a seed.
 
-The solutions of a pose form curves in the space of the joints. Along the unit tangent v of one the
-squared distance to the seed c changes by 2 (q - c) . v, which is zero at its minima; a secant
-method finds them. The joints are followed, not the redundant one: a curve has no corner where two
-branches of the closed form meet, and the redundant joint turns back there. Each step d solves
+The solutions of a pose form curves in joint space. Along the unit tangent v of a curve, the
+squared distance to the seed c has the derivative 2 (q - c) . v, and a secant method finds its
+zeros at minima. The curve is followed in joint space and not by the redundant joint, because that
+reverses where two branches of the closed form meet, although the curve is smooth. Each step d
+solves
 
     J d = e,  w . d = s,  as  (J^T J + w w^T) d = J^T e + s w
 
-with e what is left of the pose and w the tangent of the step before; w is the axis of a joint that
-stands at its limit, which is where the curve ends.
+with the pose error e, and the tangent w of the previous step. If a joint is at its limit, where
+the curve ends, w is the axis of this joint.
 """
 
 import functools
@@ -26,20 +27,20 @@ from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 from ros_ik.solvers.qp.small_system import small_system_functions
 
-# Curves that are followed from their nearest samples, half of them from samples inside the limits.
-# Samples nearer than this to each other in the joint that differs most are of one [rad or m].
+# Number of curves that are followed from their nearest samples, half of them from samples within
+# the limits, and least distance of samples of different curves in any joint [rad or m].
 _CURVES, _APART = 16, 0.4
-# Squared distance that a radian outside the limits counts as in the choice of samples.
+# Penalty as a squared distance for each radian outside the limits, in the choice of samples.
 _OUTSIDE = 20.0
-# Longest step [rad or m], and the least curvature of the distance that a step counts with.
+# Longest step [rad or m], and least curvature of the distance for computing a step.
 _LONGEST, _FLATTEST = 0.3, 0.1
-# Error up to which a pose is on the curve [lengths, rad]; one more Newton step has all digits.
+# Pose error up to which a point is on the curve [lengths, rad]; another Newton step is exact.
 _NEAR = 1e-6
-# Most steps, and the step that ends the search: the distance is flat at its minimum.
+# Largest number of steps, and size of the step that ends the search, as the minimum is flat.
 _STEPS, _LAST = 100, 1e-6
-# Steps after which a search that has not come to its curve is given up.
+# Number of steps within which a search must reach its curve.
 _LOST = 8
-# Most Newton steps that end the search.
+# Largest number of Newton steps at the end of the search.
 _FINAL = 5
 # Damping where a curve crosses itself, over the trace of J^T J.
 _RIDGE = 1e-15
@@ -48,9 +49,9 @@ _RIDGE = 1e-15
 @no_type_check
 @functools.cache
 def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
-    """Build the kernel for arms of seven joints that slide or turn alike.
+    """Build the kernel for arms of seven joints with given joint types.
 
-    It writes the solution that is nearest to the seed of those that the samples lead to.
+    The kernel writes the solution nearest to the seed among those reached from the samples.
     """
     n = len(slides)
     structure = zlib.crc32(repr(slides).encode()) & 0x7FFFFFFF
@@ -70,7 +71,7 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
     def correction_and_tangent(
         chain: Chain, q: vecm, w: vecm, R_t: wp.mat33d, p_t: vec3, length: wp.float64
     ):
-        """Return the step to the pose at right angles to w, the tangent, and the error."""
+        """Return the step to the pose perpendicular to w, the tangent, and the error."""
         _structure = wp.static(structure)
         axes, pivots, R, p = forward(chain, q)
         e_p = p_t - p
@@ -94,7 +95,7 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
 
     @wp.func
     def clamped(q: vecm, lower: vecm, upper: vecm):
-        """Return q inside the limits, and the axis of the joint that was furthest outside."""
+        """Return q clamped to the limits, and the axis of the joint that was farthest outside."""
         inside = vecm()
         furthest = zero
         for j in range(n):
@@ -108,7 +109,7 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
 
     @wp.func
     def moved_within(start: vecm, v: vecm, way: wp.float64, lower: vecm, upper: vecm):
-        """Move along v as far as the limits let it; return where to, the next w, and how far."""
+        """Move along v within the limits; return the new q, the next w, and the length."""
         q = start
         room = wp.abs(way)
         blocked = -one
@@ -163,7 +164,7 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
         while lane < wp.static(_CURVES):
             nearest[lane] = nowhere
             lane += 1
-        # The nearest samples of different curves.
+        # Nearest samples of different curves.
         half = wp.static(_CURVES // 2)
         last = wp.vec2i(0, half)
         row = int(problem)
@@ -181,7 +182,7 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
                         else:
                             other = j - wp.where(j > redundancy.place, 1, 0)
                             q[j] = solutions[row, k, other]
-                    # Of a curve outside the limits the sample where it enters them is wanted.
+                    # For a curve outside the limits, use the sample where it enters them.
                     if side == 1:
                         distance += wp.float64(wp.static(_OUTSIDE)) * outside(q, lower, upper)
                 if distance < nearest[last[side]]:
@@ -249,7 +250,7 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
                 near = wp.float64(wp.static(_NEAR)) * length
                 on_curve = is_inside and error <= near * near
                 most_back = wp.max(wp.max(back), -wp.min(back))
-                # A step that leads away or off the curve is taken again, a quarter as long.
+                # Repeat a step that leads away or off the curve with a quarter of its length.
                 again = most_back > wp.float64(0.5) * wp.abs(way) + wp.float64(1.0e-3)
                 rounding = wp.float64(1.0e-12) * square
                 again = again or (on_curve and square - rounding > square_of[lane])
@@ -263,7 +264,7 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
                 square_of[lane] = wp.where(arrived, square, square_of[lane])
                 slope_of[lane] = wp.where(arrived, slope, slope_of[lane])
                 ahead, w_ahead, way_ahead = moved_within(base, v, way, lower, upper)
-                # A joint that the correction takes beyond its limit stays there.
+                # A joint that the correction moves beyond its limit stays at the limit.
                 w = wp.where(is_inside, w, beyond)
                 if again or arrived:
                     q = ahead
@@ -287,7 +288,7 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
                 lane += 1
             if most < wp.float64(wp.static(_LAST)):
                 step = wp.static(_STEPS)
-        # To the last digits, and which of them is the nearest.
+        # Refine the solutions, and select the nearest.
         step = int(0)
         while step < wp.static(_FINAL):
             lane = int(0)

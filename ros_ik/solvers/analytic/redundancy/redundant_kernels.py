@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels for the values of a redundant joint: poses of the other six, samples, merging.
 
-Row k n + i of an array [rows] belongs to value k of pose i, of n poses.
+Row k n + i of an array [rows] is for value k of pose i, of n poses.
 """
 
 import functools
@@ -24,10 +24,10 @@ def redundancy_struct() -> Any:
     class Redundancy:
         place: int  # among the joints of the chain; the first or the last one
         slides: int
-        axis: wp.vec3d  # in the world where it is the first joint, in the tool where the last
+        axis: wp.vec3d  # in the world for the first joint, in the tool for the last
         pivot: wp.vec3d  # [m]
-        held: wp.float64  # position at which the chain of the other six holds it
-        separation: wp.float64  # between values that count as two
+        held: wp.float64  # position at which it is locked in the chain of the other six
+        separation: wp.float64  # least distance of distinct values
 
     return Redundancy
 
@@ -35,9 +35,10 @@ def redundancy_struct() -> Any:
 @no_type_check
 @functools.cache
 def six_joint_poses_kernel() -> wp.Kernel:
-    """Build the kernel that writes what the other six joints have to reach at each value.
+    """Build the kernel that computes the poses which the other six joints must reach at each
+    value.
 
-    Where the value is NaN, the pose is.
+    A value of NaN gives a pose of NaN.
     """
     Redundancy = redundancy_struct()
     sincos = sincos_function(wp.float64)
@@ -75,7 +76,7 @@ def six_joint_poses_kernel() -> wp.Kernel:
 @no_type_check
 @functools.cache
 def sampled_values_kernel() -> wp.Kernel:
-    """Build the kernel that writes the seed's value, then the middles of equal parts."""
+    """Build the kernel that writes the seed's value, then the centres of equal intervals."""
     Redundancy = redundancy_struct()
 
     @compiled_kernel()
@@ -102,10 +103,10 @@ def sampled_values_kernel() -> wp.Kernel:
 @no_type_check
 @functools.cache
 def merge_kernel() -> wp.Kernel:
-    """Build the kernel that puts the solutions at all values in order, those nearest first.
+    """Build the kernel that sorts the solutions at all values by distance to the seed.
 
-    A value that came up before gives the same solutions and is left out. A pose without any takes
-    the configuration of least cost.
+    A repeated value gives the same solutions and is left out. A pose without a solution gets the
+    configuration of least cost.
     """
     Redundancy = redundancy_struct()
 
@@ -114,7 +115,7 @@ def merge_kernel() -> wp.Kernel:
         redundancy: Redundancy, row: int, n: int, values: wp.array(dtype=wp.float64),
         n_exist: wp.array(dtype=wp.int32),
     ) -> bool:  # fmt: skip
-        """Return whether a value with solutions came up before."""
+        """Return whether a value repeats an earlier one that has solutions."""
         other = row % n
         while other < row:
             apart = wp.abs(values[row] - values[other])

@@ -1,9 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Warp functions that polish a configuration, and that tell how near to singular it is.
+"""Warp functions that polish a configuration, and that measure how close to singular it is.
 
-Candidates come from axes that were made exact; they are polished on the chain as it is, by the
-Levenberg-Marquardt steps of the search (``pose_ik.functions``), which converge quadratically.
+Candidates are solutions for idealised axes. They are polished on the actual chain by the
+Levenberg-Marquardt steps of :mod:`ros_ik.solvers.pose_ik.kernels.functions`, which converge
+quadratically.
 """
 
 import functools
@@ -27,8 +28,8 @@ _FINE = 0.1
 _MARGIN = 10.0
 # Longest step of a joint in one iteration [rad].
 _LONGEST_STEP = 0.5
-# Growth in a step of inverse iteration below which the least singular value is above 0.003 even if
-# the start has a share of 1e-3 of its direction only.
+# Growth in a step of inverse iteration below which the least singular value is above 0.003, even
+# if the start has a component of only 1e-3 in its direction.
 _REGULAR = 1e2
 # Damping of the direction in which a singular configuration can move, over the trace of J^T J.
 _RIDGE = 1e-15
@@ -37,22 +38,22 @@ _RIDGE = 1e-15
 @no_type_check
 @functools.cache
 def refinement_struct() -> Any:
-    """Return the struct of what is asked of solutions."""
+    """Return the struct of the requirements on solutions."""
 
     @wp.struct
     class Refinement:
         position_tolerance: wp.float64  # [m], of a solution
         rotation_tolerance: wp.float64  # [rad]
         length: wp.float64  # [m], weight of a radian
-        reach: wp.float64  # [m], by which a slide moves for what counts as a radian
-        free_axis: wp.vec3d  # in the tool, of the turn that does not matter
-        slack: wp.float64  # largest miss of a candidate that is polished
-        margin: wp.float64  # [rad, reaches], a candidate further outside the limits is not
-        beside: wp.float64  # [rad, reaches], a solution this far outside the limits is kept apart
+        reach: wp.float64  # [m], motion of a prismatic joint that is equivalent to a radian
+        free_axis: wp.vec3d  # in the tool, of the free rotation
+        slack: wp.float64  # largest residual of a candidate that is polished
+        margin: wp.float64  # [rad, reaches], least distance outside the limits to skip a candidate
+        beside: wp.float64  # [rad, reaches], solutions just outside the limits are kept separately
         separation: wp.float64  # [rad, reaches], between solutions that count as two
         singular_value: wp.float64  # below it a configuration is singular
-        fold_value: wp.float64  # below it a solution may have an unseen twin; 0 for exact axes
-        at_limit: wp.float64  # [rad, m], a solution this far outside a limit is pulled to it
+        fold_value: wp.float64  # below it a solution may have an undetected twin; 0 for exact axes
+        at_limit: wp.float64  # [rad, m], solutions up to this far outside a limit are moved to it
         steps: int  # of polishing
         least_error: int  # 1: without a solution, look for a configuration of least error
         sparse: int  # 1: flags and directions of solutions only are written
@@ -64,14 +65,13 @@ def refinement_struct() -> Any:
 @no_type_check
 @functools.cache
 def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespace:
-    """Build the functions of one configuration.
+    """Build the functions for a configuration.
 
-    Steps and weakest directions are those of joints that are measured in radians and in reaches
-    of the arm, whether slides move by metres or by millimetres.
+    Joints are measured in radians and in units of the arm's reach.
 
     Args:
-        slides: Whether each joint slides.
-        free_turns: Turns of the tool that do not matter: 0, 1 (about ``free_axis``) or 3.
+        slides: Whether each joint is prismatic.
+        free_turns: Number of free rotations of the tool, 0, 1 (about ``free_axis``) or 3.
     """
     n = len(slides)
     has_slides, slide = any(slides), wp.types.vector(n, wp.int32)(*slides)
@@ -92,7 +92,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
 
     @wp.func
     def turn_left(refinement: Refinement, R: mat33, R_t: mat33) -> vec3:
-        """Rotation vector of the turn from R to R_t that matters, in world axes."""
+        """Return the rotation vector from R to R_t without free rotations, in world axes."""
         _structure = wp.static(structure)
         if wp.static(free_turns == 3):
             return vec3()
@@ -102,7 +102,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
 
     @wp.func
     def units(refinement: Refinement) -> vecm:
-        """Motion of each joint that counts as one radian."""
+        """Return the motion of each joint that is equivalent to a radian."""
         unit = vecm()
         for j in range(n):
             unit[j] = one
@@ -115,7 +115,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
         chain: Chain, refinement: Refinement, axes: matn3, pivots: matn3, R: mat33, p: vec3,
         e_p: vec3, e_r: vec3,
     ):  # fmt: skip
-        """Return the normal equations, the lower triangle, of the errors that matter."""
+        """Return the normal equations (lower triangle) of the errors without free rotations."""
         L = refinement.length
         if wp.static(free_turns == 3):
             L = zero
@@ -142,10 +142,11 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
         chain: Chain, refinement: Refinement, start: vecm, R_t: mat33, p_t: vec3, steps: int,
         bounded: bool,
     ):  # fmt: skip
-        """Return the best of some iterations, its cost, and whether it solves the pose.
+        """Return the best configuration of some iterations, its cost, and whether it is a
+        solution.
 
-        Iterations end where rounding does, a thousandth of the tolerances. ``bounded`` keeps
-        the joints inside their limits, where the start is.
+        Iterations end at a thousandth of the tolerances, near rounding. ``bounded`` keeps the
+        joints within their limits; the start must be within them.
         """
         unit = units(refinement)
         q = start
@@ -155,8 +156,8 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
         g = vecm()
         solves = bool(False)
         stalled = int(0)
-        # A pose inside reach is met at once or not: each step is taken, even one that leads away.
-        # The nearest to a pose outside is crept up to, by steps that lead nearer.
+        # For a reachable pose, every step is accepted, even one that increases the error. For the
+        # nearest configuration to an unreachable pose, only steps that reduce it are accepted.
         progress = wp.where(bounded, wp.float64(0.999999), wp.float64(0.25))
         caution = wp.float64(0.1)
         step = int(0)
@@ -182,7 +183,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
                 caution *= wp.float64(4.0)
             fine = off <= wp.float64(0.001) * refinement.position_tolerance
             fine = fine and turn <= wp.float64(0.001) * refinement.rotation_tolerance
-            # Rounding ends the progress of a solution; others may cross a slow stretch.
+            # End when rounding stops the progress of a solution; others may progress slowly.
             if fine or step == steps or (solves and stalled > 1) or stalled > 8:
                 step = steps
             else:
@@ -215,7 +216,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
 
     @wp.func
     def chord(refinement: Refinement, R: mat33, R_t: mat33) -> wp.float64:
-        """Square of twice the sine of half the turn from R to R_t that matters."""
+        """Return the squared chord from R to R_t without free rotations, (2 sin(angle / 2))^2."""
         square = zero
         if wp.static(free_turns == 0):
             for i in range(3):
@@ -231,7 +232,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
         """Return whether q needs no polishing, and whether it is far from singular."""
         axes, pivots, R, p = forward(chain, q)
         H, g = equations(chain, refinement, axes, pivots, R, p, vec3(), vec3())
-        # The least of numbers of known sum and product is no less than this.
+        # Lower bound on the least of several numbers with known sum and product.
         least = determinant(H)
         for i in range(n):
             if i > 0:
@@ -246,8 +247,8 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
     def weakest_direction(chain: Chain, refinement: Refinement, q: vecm):
         """Return the unit motion that moves the tool least, and its singular value over L.
 
-        The motion is measured in ``units``.
-        Of configurations far from singular both are those of one step of inverse iteration.
+        The motion is measured in ``units``. Far from singular configurations, both are results of
+        a single step of inverse iteration.
         """
         axes, pivots, R, p = forward(chain, q)
         H, g = equations(chain, refinement, axes, pivots, R, p, vec3(), vec3())
@@ -261,7 +262,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
         if grown > wp.float64(wp.static(_REGULAR)) * before / (length * length):
             for _ in range(2):
                 x = wp.normalize(solve_all(H, x, damping))
-        # solve_all reads the lower triangle; H is filled there only.
+        # solve_all reads only the lower triangle of H.
         energy = zero
         for i in range(n):
             energy += H[i, i] * x[i] * x[i]

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel that makes solutions of candidates: polished, distinct, inside the limits, sorted."""
+"""Kernel that makes solutions of candidates, polished, distinct, within the limits, sorted."""
 
 import functools
 from typing import no_type_check
@@ -13,16 +13,16 @@ from ros_ik.solvers.analytic.candidates.circles import within_half_turn
 from ros_ik.solvers.analytic.refinement.polish import polish_functions
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 
-# Candidates that are examined side by side on a CPU.
+# Number of candidates that are examined together on a CPU.
 CANDIDATE_LANES = 8
-# Distances at which a twin of a nearly singular solution is looked for [rad].
+# Distances at which to search a twin of a nearly singular solution [rad].
 _WAYS = wp.types.vector(6, wp.float64)(0.001, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
 @no_type_check
 @functools.cache
 def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.Kernel:
-    """Build the kernel for arms whose joints slide or turn alike; see ``polish_functions``."""
+    """Build the kernel for arms with given joint types; see ``polish_functions``."""
     n = len(slides)
     structure = zlib.crc32(repr((slides, free_turns, lanes)).encode()) & 0x7FFFFFFF
     functions = polish_functions(slides, free_turns)
@@ -47,7 +47,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
 
     @wp.func
     def without_turns(change: vecm) -> vecm:
-        """Leave out whole turns of the joints that turn."""
+        """Remove whole turns of revolute joints."""
         _structure = wp.static(structure)
         rest = change
         for j in range(n):
@@ -57,7 +57,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
 
     @wp.func
     def allowed_turns(chain: Chain, q: vecm):
-        """Return the lowest turn that the limits of each joint allow, and how many they allow."""
+        """Return the lowest turn within the limits of each joint, and the number of turns."""
         _structure = wp.static(structure)
         lowest = Turns()
         number = Turns()
@@ -81,7 +81,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         for k in range(count):
             apart = bool(False)
             for j in range(n):
-                # Most branches differ in the first joint already.
+                # Most branches differ in the first joint.
                 if not apart:
                     change = q[j] - branches[problem, k, j]
                     if slide[j] == 0:
@@ -93,7 +93,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
 
     @wp.func
     def outside(chain: Chain, q: vecm) -> wp.float64:
-        """Largest distance of a joint to the interval of its limits."""
+        """Return the largest distance of a joint from the range of its limits."""
         most = wp.float64(0.0)
         for j in range(n):
             most = wp.max(most, wp.max(chain.lower[j] - q[j], q[j] - chain.upper[j]))
@@ -101,7 +101,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
 
     @wp.func
     def least_outside(chain: Chain, q: vecm) -> vecm:
-        """Turn joints outside their limits to the side where they are less so."""
+        """Move joints outside their limits by whole turns to the nearer limit."""
         _structure = wp.static(structure)
         turn = wp.float64(wp.TAU)
         nearer = q
@@ -115,7 +115,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
 
     @wp.func
     def far_outside(chain: Chain, refinement: Refinement, far: wp.float64, q: vecm) -> bool:
-        """Return whether a joint is further than that outside its limits [rad, reaches]."""
+        """Return whether a joint is farther outside its limits than this [rad, reaches]."""
         unit = units(refinement)
         most = wp.float64(-wp.inf)
         for j in range(n):
@@ -136,7 +136,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         solutions: wp.array3d(dtype=wp.float64), distances: wp.array2d(dtype=wp.float64),
         branch_of: wp.array2d(dtype=wp.int32),
     ) -> int:  # fmt: skip
-        """Put a solution where its distance to the seed belongs; return their number."""
+        """Insert a solution, sorted by distance to the seed; return the number of solutions."""
         distance = wp.float64(0.0)
         for j in range(n):
             change = q[j] - seed[problem, j]
@@ -187,10 +187,10 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         slot = int(0)
         best = vecm()
         best_cost = wp.float64(wp.inf)
-        # A first pass over candidates without limits; a second, where it found nothing inside
-        # them, for the nearest configuration inside.
+        # The first pass ignores the limits. The second one searches the nearest configuration
+        # within the limits, if the first pass found no solution there.
         beyond = int(0)
-        # Bits of the branches that are far from singular, and of those inside the limits.
+        # Bit masks of the branches far from singular, and of those within the limits.
         regular = int(0)
         allowed = int(0)
         while valid and slot < candidates.shape[1]:
@@ -241,7 +241,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
                     safe[lane] = wp.float64(0.0)
                     off_of[lane] = outside(chain, q)
                 if solves and is_new(q, problem, branches, refinement, candidates):
-                    # Places up to this one have been read.
+                    # Entries up to this one have been read.
                     place = slots[lane]
                     for j in range(n):
                         change = candidates[problem, branches, j]
@@ -254,8 +254,8 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
                         allowed = allowed | (1 << branches)
                     branches += 1
                 lane += 1
-        # Where two branches of nearby exact axes meet, those of the arm itself may lie farther
-        # apart than both candidates: walk along the weakest direction to look for the twin.
+        # Where two branches of the idealised axes meet, those of the actual arm may be
+        # farther apart than both candidates, so search the twin along the weakest direction.
         branch = int(0)
         while branch < branches and refinement.fold_value > wp.float64(0.0):
             q = read(problem, branch, candidates)
@@ -292,7 +292,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
             if fits and refinement.all_turns == 0:
                 count = insert(q, branch, problem, count, seed, solutions, distances, branch_of)
             elif fits:
-                # Turns of the joints are the digits of a number.
+                # Enumerate the turns of the joints as digits of a number.
                 whole = vecm()
                 lowest, choices = allowed_turns(chain, q)
                 combinations = int(1)
@@ -372,7 +372,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
                 x = wp.normalize(wp.cw_mul(x, units(refinement)))
                 if value < refinement.singular_value:
                     flag = 1
-            # Directions are zero where there is no mark.
+            # Directions are zero for regular solutions.
             if flag == 1 or singular[problem, k] == 1:
                 singular[problem, k] = flag
                 for j in range(n):

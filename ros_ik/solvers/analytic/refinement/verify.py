@@ -14,17 +14,17 @@ from ros_ik.solvers.pose_ik.kernels.placement import placement_functions
 from ros_ik.solvers.pose_ik.kernels.placement import placement_struct
 from ros_ik.solvers.status import SolveStatus
 
-# Solutions that are verified side by side on a CPU.
+# Number of solutions that are verified together on a CPU.
 SOLUTION_LANES = 8
 
 
 @no_type_check
 @functools.cache
 def verify_kernel(lanes: int) -> wp.Kernel:
-    """Build the kernel; it is the same for every robot.
+    """Build the kernel, which is the same for all robots.
 
     Args:
-        lanes: Solutions that are verified side by side.
+        lanes: Number of solutions that are verified together.
     """
     Placement = placement_struct()
     Tree = tree_struct(wp.float64)

@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Structure of an arm: its family of closed form, joints that are completed, general arms."""
+"""Structure of an arm: family of its closed form, completion to six joints, general arms."""

@@ -1,17 +1,18 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Chains completed to six joints by virtual ones, so that the solution of six joints solves them.
+"""Completion of chains to six joints by virtual joints, so that the closed forms of six solve
+them.
 
-Turns of the tool that do not matter are virtual joints behind the last one, at the tool, that may
-take any value. The others, up to six, are locked: a pose that the chain reaches is one of the six
-joints with the locked ones at zero, and of the solutions of the six these are the ones that count.
-Locked axes may stand anywhere, before the first joint or behind the last. They are put where the
-six have a closed form: through the point where the last two axes meet, through a point of the last
-axis, two of them through one point. Beside joints that slide they may slide, too, up to three.
+Free rotations of the tool are virtual joints after the last joint, at the tool, with arbitrary
+values. The other virtual joints are locked: the solutions of the chain are the solutions of the
+six joints in which the locked joints are zero. Locked axes may be anywhere before the first joint
+or after the last. They are placed so that the six joints have a closed form: through the
+intersection of the last two axes, through a point of the last axis, or two of them through one
+point. For chains with prismatic joints they may be prismatic too, up to three in total.
 
-Six joints are singular at configurations where the chain itself is not, such as a wrist that is
-stretched out along a locked axis. Locked axes therefore have directions of no other axis, and each
-chain has two completions with different ones, whose candidates are joined.
+The six joints may be singular where the chain itself is not, for example with a wrist stretched
+out along a locked axis. Locked axes therefore have directions unlike those of other axes, and each
+chain has two completions with different locked axes, whose candidates are combined.
 """
 
 from __future__ import annotations
@@ -32,26 +33,26 @@ from ros_ik.solvers.analytic.structure.structure import SlideChart
 from ros_ik.solvers.analytic.structure.structure import StructureTolerances
 
 _JOINTS = 6
-# Random configurations at which a chain is judged.
+# Number of random configurations at which a chain is evaluated.
 _TRIALS = 24
-# Least singular value, over the largest, of a Jacobian that is regular at some configuration.
+# Least ratio of the least to the largest singular value of a regular Jacobian.
 _LEAST_RANK = 1e-8
-# Least share of it that six joints keep of that of the chain itself, in the median.
+# Least median of this ratio for the six joints, relative to that of the chain itself.
 _LEAST_KEPT = 1e-2
-# Most sets of locked axes that are drawn for one template until one keeps it. Of one joint, whose
-# six joints are as regular at every configuration, a draw fails for two chains in five.
+# Largest number of random sets of locked axes for a template until one is regular enough. For
+# chains of one joint, a set fails for two chains in five.
 _DRAWS = 16
 
 
 @dataclasses.dataclass(frozen=True)
 class Completion:
-    """Six joints that a chain is part of.
+    """Six joints that include the joints of a chain.
 
     Attributes:
-        axes: Their axes.
-        real: Place of each joint of the chain among the six, [n].
-        locked: Places of the virtual joints that stay at zero.
-        chart: How to solve them; None for six general axes that turn.
+        axes: Axes of the six joints.
+        real: Index of each joint of the chain among the six, [n].
+        locked: Indices of the virtual joints that stay at zero.
+        chart: Chart of the solution; None for six general revolute axes.
     """
 
     axes: Axes
@@ -65,13 +66,13 @@ def completions(axes: Axes, free: np.ndarray, tolerances: StructureTolerances) -
 
     Args:
         axes: Axes of the chain, n of them.
-        free: Axes of the tool about which it may turn as it likes, shape [f, 3]; n + f is at
+        free: Axes of the tool about which it may rotate freely, shape [f, 3]; n + f is at
             most six.
-        tolerances: Deviations up to which axes count as parallel or as meeting.
+        tolerances: Tolerances for parallel and for intersecting axes.
 
     Returns:
-        The best completion, and one more of its kind with other locked axes where a kernel solves
-        them and there are any. Empty where every one is singular.
+        The best completion, and a second one with other locked axes, if there are locked axes and
+        a kernel solves them. Empty if all completions are singular.
     """
     count = _JOINTS - len(axes.directions) - len(free)
     own = _regularity(axes, free, np.arange(len(axes.directions)))
@@ -89,7 +90,7 @@ def completions(axes: Axes, free: np.ndarray, tolerances: StructureTolerances) -
         rank = chart_rank(tried.completion.chart, tolerances)
         ranked.append((*rank, -tried.regularity, k, tried))
         if not any(rank):
-            # Exact, with square roots alone, in the order of the chain.
+            # Exact, without a quartic, in the order of the chain.
             break
     if not ranked:
         return []
@@ -101,14 +102,14 @@ def completions(axes: Axes, free: np.ndarray, tolerances: StructureTolerances) -
 
 
 def idle_joint(axes: Axes, free: np.ndarray) -> tuple[bool, int | None]:
-    """Tell whether some motion of the joints always leaves the tool where it is.
+    """Return whether the chain has a self-motion that never moves the tool.
 
     Args:
         axes: Axes of the chain.
-        free: Axes of the tool about which turns do not matter, shape [f, 3].
+        free: Axes of the tool about which rotations are ignored, shape [f, 3].
 
     Returns:
-        Whether there is one, and the joint that makes it alone, None where several do.
+        Whether there is such a motion, and its joint, or None if it involves several joints.
     """
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (_TRIALS, len(axes.directions)))
     _, values, rows = np.linalg.svd(tool_jacobians(axes, q, free))
@@ -122,12 +123,12 @@ def idle_joint(axes: Axes, free: np.ndarray) -> tuple[bool, int | None]:
 
 
 def tool_jacobians(axes: Axes, q: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Return the Jacobians of the tool without the turns that do not matter.
+    """Return the Jacobians of the tool without free rotations.
 
     Args:
         axes: Axes of a chain of n joints.
         q: Configurations [rad, reaches], shape [m, n].
-        free: Axes of the tool about which turns do not matter, shape [f, 3].
+        free: Axes of the tool about which rotations are ignored, shape [f, 3].
 
     Returns:
         Shape [m, 6, n], linear rows first, lengths in reaches.
@@ -158,15 +159,15 @@ def tool_jacobians(axes: Axes, q: np.ndarray, free: np.ndarray) -> np.ndarray:
 
 @dataclasses.dataclass(frozen=True)
 class _Place:
-    """Place of locked axes: between the chain and its end, read outwards.
+    """Surroundings of locked axes, which are at the base or at the tool.
 
     Attributes:
         h: Directions of the joints, the nearest one last, [n, 3].
-        p: Points on them, [n, 3].
-        free: Direction of the axis about which the tool may turn, if it comes next; else None.
+        p: Points on their axes, [n, 3].
+        free: Direction of the axis of free rotation of the tool if it is next, else None.
         end: Position of the tool.
-        length: Largest gap of axes that meet.
-        missing: Slides that the chain has fewer than three.
+        length: Largest gap of intersecting axes.
+        missing: Number of prismatic joints that the chain lacks to three.
     """
 
     h: np.ndarray
@@ -181,7 +182,7 @@ _Lines = tuple[np.ndarray, np.ndarray]  # directions and points [k, 3], the near
 
 
 def _beside(place: _Place, count: int, rng: np.random.Generator) -> _Lines | None:
-    """Return an axis through the point where the last two joints meet."""
+    """Return an axis through the intersection of the last two axes."""
     if count != 1 or len(place.h) < 2:
         return None
     center, gap = meeting_point(place.h[-2:], place.p[-2:])
@@ -191,7 +192,7 @@ def _beside(place: _Place, count: int, rng: np.random.Generator) -> _Lines | Non
 
 
 def _wrist(place: _Place, count: int, rng: np.random.Generator) -> _Lines | None:
-    """Return axes at right angles through a point of the last joint, or three of their own."""
+    """Return perpendicular axes through a point of the last axis, or three separate ones."""
     if count > 2:
         return _outermost(3, count, rng)
     center = place.p[-1] + rng.uniform(-0.5, 0.5) * place.h[-1]
@@ -200,7 +201,7 @@ def _wrist(place: _Place, count: int, rng: np.random.Generator) -> _Lines | None
 
 
 def _at_free_axis(place: _Place, count: int, rng: np.random.Generator) -> _Lines | None:
-    """Return axes at right angles to the free one through the tool."""
+    """Return axes through the tool that are perpendicular to the free axis."""
     if place.free is None:
         return None
     pair = _across(place.free, rng)[-count:]
@@ -210,23 +211,23 @@ def _at_free_axis(place: _Place, count: int, rng: np.random.Generator) -> _Lines
 
 
 def _parallel(place: _Place, count: int, rng: np.random.Generator) -> _Lines | None:
-    """Return an axis parallel to the last joint."""
+    """Return an axis parallel to the last axis."""
     return None if count != 1 else (place.h[-1:].copy(), rng.uniform(-0.5, 0.5, (1, 3)))
 
 
 def _pair(place: _Place, count: int, rng: np.random.Generator) -> _Lines | None:
-    """Return axes of which the outermost two meet."""
+    """Return axes of which the outermost two intersect."""
     return None if count < 2 else _outermost(2, count, rng)
 
 
 def _general(place: _Place, count: int, rng: np.random.Generator) -> _Lines:
-    """Return axes of any kind."""
+    """Return arbitrary axes."""
     h = rng.normal(size=(count, 3))
     return h / np.linalg.norm(h, axis=1, keepdims=True), rng.uniform(-0.5, 0.5, (count, 3))
 
 
 def _slides(place: _Place, count: int, rng: np.random.Generator) -> _Lines | None:
-    """Return axes of which the nearest ones slide, so that there are three slides."""
+    """Return axes of which the nearest are prismatic, so that there are three prismatic joints."""
     return None if not 0 <= place.missing <= count else _general(place, count, rng)
 
 
@@ -234,7 +235,7 @@ _TEMPLATES = (_beside, _wrist, _at_free_axis, _parallel, _pair, _general, _slide
 
 
 def _outermost(meeting: int, count: int, rng: np.random.Generator) -> _Lines:
-    """Return axes of any kind, the last of which are at right angles and meet."""
+    """Return arbitrary axes, the last of which intersect at right angles."""
     h, p = rng.normal(size=(count, 3)), rng.uniform(-0.5, 0.5, (count, 3))
     h /= np.linalg.norm(h, axis=1, keepdims=True)
     h[-2:] = _across(h[-3], rng) if meeting == 3 else _across(h[-1], rng)
@@ -243,7 +244,7 @@ def _outermost(meeting: int, count: int, rng: np.random.Generator) -> _Lines:
 
 
 def _across(axis: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return two unit vectors at right angles to each other and to an axis, [2, 3]."""
+    """Return two unit vectors perpendicular to each other and to an axis, [2, 3]."""
     first = np.cross(axis, rng.normal(size=3))
     first /= np.linalg.norm(first)
     return np.array([first, np.cross(axis, first)])
@@ -251,12 +252,12 @@ def _across(axis: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 @dataclasses.dataclass(frozen=True)
 class _Tried:
-    """Completion by one template.
+    """Completion from a template.
 
     Attributes:
         completion: The six joints.
-        regularity: Least singular value of their Jacobian over the largest, in the median.
-        draw: Number of the draw of their locked axes.
+        regularity: Median ratio of least to largest singular value of their Jacobian.
+        draw: Index of the random set of locked axes.
     """
 
     completion: Completion
@@ -273,19 +274,19 @@ def _completed(
     least: float,
     first_draw: int,
 ) -> _Tried | None:
-    """Return the first completion by one template that is regular enough.
+    """Return the first completion from a template that is regular enough.
 
     Args:
         axes: Axes of the chain.
-        free: Axes of the tool about which it may turn as it likes, shape [f, 3].
-        tolerances: Deviations up to which axes count as parallel or as meeting.
+        free: Axes of the tool about which it may rotate freely, shape [f, 3].
+        tolerances: Tolerances for parallel and for intersecting axes.
         make: The template.
-        at_base: Whether the locked axes stand before the first joint, not behind the last.
+        at_base: Whether the locked axes are before the first joint, instead of after the last.
         least: Least regularity.
-        first_draw: Number of the draw to begin with.
+        first_draw: Index of the first random set to try.
 
     Returns:
-        The completion; None where the template does not fit, or no draw of its locked axes is
+        The completion; None if the template does not apply, or no set of its locked axes is
         regular enough.
     """
     for draw in range(first_draw, first_draw + _DRAWS):
@@ -310,7 +311,7 @@ def _with_locked_axes(
     at_base: bool,
     draw: int,
 ) -> tuple[Axes, np.ndarray, np.ndarray] | None:
-    """Return six axes, the places of the chain's own and those of the locked ones."""
+    """Return six axes, the indices of the chain's axes, and those of the locked ones."""
     n, f = len(axes.directions), len(free)
     count = _JOINTS - n - f
     end = axes.tool[:3, 3]
@@ -329,11 +330,11 @@ def _with_locked_axes(
     sliding = (np.arange(count) < (missing if make is _slides else 0))[::sense]
     locked = first + np.arange(count)
     real = np.setdiff1d(np.arange(n + count), locked)
-    # Rows behind those of the chain and the locked axes are those of the free ones.
+    # Rows after those of the chain and the locked axes are the free ones.
     points = np.insert(axes.points, np.full(count, first), p, axis=0)
     points = np.vstack([points, *[end[None]] * f])
     directions = np.insert(axes.directions, np.full(count, first), h, axis=0)
-    # The reach of the six is that of the chain and of the ways to the locked axes.
+    # The reach of the six includes the distances to the locked axes.
     longer = float(np.sum(np.linalg.norm(np.diff(np.vstack([points, end]), axis=0), axis=1)))
     longer = max(longer, 1.0)
     tool = axes.tool.copy()
@@ -347,9 +348,9 @@ def _with_locked_axes(
 
 
 def _regularity(axes: Axes, free: np.ndarray, moving: np.ndarray) -> float:
-    """Return the least singular value of a Jacobian over the largest, in the median.
+    """Return the median ratio of the least to the largest singular value of a Jacobian.
 
-    The configurations are random ones of the joints that move, the others are at zero.
+    It is evaluated at random configurations of the movable joints, with the others at zero.
     """
     q = np.zeros((_TRIALS, len(axes.directions)))
     q[:, moving] = np.random.default_rng(1).uniform(-np.pi, np.pi, (_TRIALS, len(moving)))

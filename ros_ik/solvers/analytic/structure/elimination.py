@@ -1,24 +1,24 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Elimination for six general revolute joints: from poses to polynomials of degree 16 and back.
+"""Elimination for six general revolute joints by polynomials of degree 16.
 
 The method is that of Raghavan and Roth, "Kinematic analysis of the 6R manipulator of general
 geometry" (1990), with joint axes instead of Denavit-Hartenberg parameters. E_1 .. E_6 = M is
-asked for on one line, axis 6, which E_6 leaves where it is:
+required for one line, axis 6, which E_6 does not move:
 
     E_3 E_4 E_5 (axis 6) = E_2^-1 E_1^-1 M (axis 6).
 
-Of a line through p along l, rigid motions transform 14 functions linearly: l, p, p x l,
+Rigid motions transform 14 functions of a line through p along l linearly: l, p, p x l,
 |p|^2 l - 2 (p.l) p, |p|^2 and p.l. Each side is therefore linear in (cos, sin, 1) of each of its
-joints. The right side has eight products of joints 1 and 2 and a constant; six combinations of
-the 14 equations are free of those products. With the half angles x_4 and x_5, and once more times
-x_4, they are twelve equations
+joints. The right side has eight products of joints 1 and 2 and a constant. Six combinations of the
+14 equations do not contain these products. In the half angles x_4 and x_5, these six equations and
+the same multiplied by x_4 are twelve equations
 
     A(q_3) v = 0,   v = (x_4^3, x_4^2, x_4, 1) times (x_5^2, x_5, 1).
 
-det A is a trigonometric polynomial of degree 12 whose harmonics 9 to 12 vanish: what is left is
-the polynomial of degree 16 in the half angle of joint 3, and what rounding leaves in those four
-harmonics measures its accuracy. Axes 1 and 2 must be skew, or det A vanishes.
+det A is a trigonometric polynomial of degree 12 whose harmonics 9 to 12 vanish. The rest is a
+polynomial of degree 16 in the half angle of joint 3. The rounding errors in these four harmonics
+measure its accuracy. Axes 1 and 2 must be skew, otherwise det A vanishes.
 """
 
 from __future__ import annotations
@@ -27,38 +27,39 @@ import dataclasses
 
 import numpy as np
 
-# Three angles determine what is linear in (cos, sin, 1); the matrix takes values to coefficients.
+# Three angles that determine functions linear in (cos, sin, 1), and the matrix from values to
+# coefficients.
 _ANGLES = 2.0 * np.pi * np.arange(3) / 3.0
 _COEFFICIENTS = np.linalg.inv(np.stack([np.cos(_ANGLES), np.sin(_ANGLES), np.ones(3)], axis=1))
 # (cos, sin, 1) times 1 + x^2, as coefficients of (x^2, x, 1) of the half angle x.
 _HALF_ANGLE = np.array([[-1.0, 0.0, 1.0], [0.0, 2.0, 0.0], [1.0, 0.0, 1.0]])
-# As many samples as 12 harmonics have coefficients.
+# Number of samples, equal to the number of coefficients of 12 harmonics.
 _SAMPLES = 2.0 * np.pi * np.arange(25) / 25.0
 _DEGREE = 8
 _ROOTS = 2 * _DEGREE
-# A second singular value below this share of the first counts as that of a second null vector.
+# Ratio of the second singular value to the first below which there is a second null vector.
 _SECOND_NULL = 1e-2
-# The same for a third one, which is no null vector of a solution.
+# The same for a third null vector, which does not belong to a solution.
 _THIRD_NULL = 2e-3
-# Least singular value of the products of joints 1 and 2, over the largest, that determines them.
+# Least ratio of singular values at which the products of joints 1 and 2 are determined.
 _LEAST_RANK = 1e-4
-# Turn of the pencil of two null vectors [rad]: half angles of half a turn are no root at infinity.
+# Rotation of the pencil of two null vectors [rad], to avoid a root at infinity for an angle of pi.
 _PENCIL_TURN = 0.6
 
 
 @dataclasses.dataclass(frozen=True)
 class Elimination:
-    """The equations of n poses.
+    """Equations of n poses after elimination.
 
     Attributes:
         matrices: A as coefficients of (cos, sin, 1) of joint 3, shape [n, 3, 12, 12].
-        left: Left side minus the constant of the right, as coefficients of (cos, sin, 1) of
+        left: Left side minus the constant of the right side, as coefficients of (cos, sin, 1) of
             joints 3, 4 and 5, shape [n, 14, 3, 3, 3].
-        products: Matrix that takes a left side to the products of joints 1 and 2, [n, 8, 14].
+        products: Matrix from a left side to the products of joints 1 and 2, [n, 8, 14].
         harmonics: Coefficients of exp(i k q_3) in det A for k from 0 to 8, shape [n, 9].
         peak: Angle of joint 3 at which |det A| is largest [rad], shape [n].
-        rounding: Largest of harmonics 9 to 12 over the largest of all, shape [n]; 1 where the
-            determinant vanishes, or the products of joints 1 and 2 do not tell these apart.
+        rounding: Ratio of the largest of harmonics 9 to 12 to the largest of all, shape [n]; 1 if
+            the determinant vanishes, or the products of joints 1 and 2 are not determined.
     """
 
     matrices: np.ndarray
@@ -102,7 +103,7 @@ def eliminate(h: np.ndarray, p: np.ndarray, R: np.ndarray, t: np.ndarray) -> Eli
     size = np.abs(harmonics)
     largest = size.max(axis=1)
     rest = size[:, _DEGREE + 1 :].max(axis=1)
-    # Columns that depend on each other leave joints 1 and 2 unknown.
+    # With dependent columns, joints 1 and 2 are not determined.
     rest = np.where(S[:, 7] < _LEAST_RANK * S[:, 0], largest, rest)
     rounding = np.where(largest > 0.0, rest / np.where(largest > 0.0, largest, 1.0), 1.0)
     peak = _SAMPLES[np.argmax(np.abs(det), axis=1)]
@@ -112,8 +113,8 @@ def eliminate(h: np.ndarray, p: np.ndarray, R: np.ndarray, t: np.ndarray) -> Eli
 def roots(equations: Elimination) -> tuple[np.ndarray, np.ndarray]:
     """Return the roots of det A as angles of joint 3 and distances from the real ones.
 
-    The polynomial is taken in the half angle from the point opposite to the peak, where its
-    leading coefficient is: no root is near infinity, and the companion matrices are real.
+    The half angle of the polynomial is measured so that the peak is at infinity. Its leading
+    coefficient is then large, no root is near infinity, and the companion matrices are real.
 
     Returns:
         Angles [rad], shape [n, 16], and imaginary parts of the angles, at least 0, [n, 16].
@@ -127,7 +128,7 @@ def roots(equations: Elimination) -> tuple[np.ndarray, np.ndarray]:
     companion[:, np.arange(1, _ROOTS), np.arange(_ROOTS - 1)] = 1.0
     companion[:, 0] = -polynomial[:, 1:] / leading
     x = np.linalg.eigvals(companion).astype(complex)
-    # exp(i q) = (1 + i x) / (1 - i x); zero and infinity are roots that no angle has.
+    # exp(i q) = (1 + i x) / (1 - i x); its values zero and infinity belong to no angle.
     up, down = np.abs(1.0 + 1j * x), np.abs(1.0 - 1j * x)
     imaginary = np.abs(np.log(np.maximum(up, 1e-300)) - np.log(np.maximum(down, 1e-300)))
     return start[:, None] + np.angle((1.0 + 1j * x) * np.conj(1.0 - 1j * x)), imaginary
@@ -136,10 +137,10 @@ def roots(equations: Elimination) -> tuple[np.ndarray, np.ndarray]:
 def null_vectors(
     matrices: np.ndarray, angle: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return vectors v with A(angle) v = 0, and which of them there are.
+    """Return vectors v with A(angle) v = 0, and which of them exist.
 
-    Two configurations may have the same angle of joint 3, or nearly so: A has two null vectors
-    then. Those of the form of v in their span are eigenvectors of a pencil, as the first nine
+    If two configurations have nearly the same angle of joint 3, A has two null vectors. Vectors of
+    the form of v in their span are eigenvectors of a matrix pencil, because the first nine
     elements of v are x_4 times the last nine.
 
     Args:
@@ -147,8 +148,8 @@ def null_vectors(
         angle: Angles of joint 3 [rad], shape [m].
 
     Returns:
-        Vectors [m, 2, 12], a mask [m, 2], and whether there are more than two null vectors [m], of
-        which these are any combinations.
+        Vectors [m, 2, 12], a mask [m, 2], and whether there are more than two null vectors [m], in
+        which case the vectors are arbitrary combinations.
     """
     _, S, Vt = np.linalg.svd(_at(matrices, angle))
     vectors = np.repeat(Vt[:, None, 11], 2, axis=1)
@@ -162,7 +163,7 @@ def null_vectors(
         pencil = np.linalg.pinv(c * low - s * high) @ (c * high + s * low)
         ratios, mixtures = np.linalg.eig(pencil)
         found = np.swapaxes(basis @ np.real(mixtures), 1, 2)
-        # A conjugate pair has one real part; the other vector stays the null vector then.
+        # A conjugate pair has a single real part; the second vector is then the null vector.
         is_real = np.imag(ratios).any(axis=1) == 0
         vectors[two, 1] = found[:, 1]
         vectors[two[is_real], 0] = found[is_real, 0]
@@ -193,7 +194,7 @@ def angles(
 
 
 def turned(h: np.ndarray, angle: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return vectors v turned about unit vectors h by angles [rad]; shapes are broadcast."""
+    """Rotate vectors v about unit vectors h by angles [rad]; shapes are broadcast."""
     along = h * np.sum(h * v, axis=-1, keepdims=True)
     c, s = np.cos(angle)[..., None], np.sin(angle)[..., None]
     return along + c * (v - along) + s * np.cross(h, v)
@@ -202,14 +203,14 @@ def turned(h: np.ndarray, angle: np.ndarray, v: np.ndarray) -> np.ndarray:
 def _at_three_angles(
     h: np.ndarray, x: np.ndarray, point: np.ndarray, line: np.ndarray, sense: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Turn lines about axes by each of the three angles.
+    """Rotate lines about axes by each of the three angles.
 
     Args:
         h: Directions of the axes, shape [n, 3].
         x: Points on them, shape [n, 3].
         point: Points on the lines, shape [n, .., 3].
         line: Directions of the lines, shape [n, .., 3].
-        sense: +1 or -1, sense of the turn.
+        sense: +1 or -1, direction of the rotation.
 
     Returns:
         Points and directions, shape [n, .., 3, 3].
@@ -251,7 +252,7 @@ def _at(matrices: np.ndarray, angle: np.ndarray) -> np.ndarray:
 
 
 def _angle_of_ratio(high: np.ndarray, low: np.ndarray) -> np.ndarray:
-    """Return the angles whose half has the tangent x that fits high = x low best, [m]."""
+    """Return angles whose half tangent x is the least-squares solution of high = x low, [m]."""
     cross = np.sum(high * low, axis=(1, 2))
     excess = np.sum(low * low - high * high, axis=(1, 2))
     return np.arctan2(2.0 * cross, excess)

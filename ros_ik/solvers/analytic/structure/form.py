@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Description of the closed form of a chain, or of the reason that it has none."""
+"""Description of the closed form of a chain, or of the reason why it has none."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ros_ik.model import JointGroup
 
 _JOINTS = 6
-# What a pose fixes, by the number of turns that do not matter.
+# Number of dimensions that a pose determines, by the number of free rotations.
 _FIXED = {0: _JOINTS, 1: 5, 3: 3}
 
 
@@ -41,27 +41,29 @@ class ClosedForm:
     """Closed form of a chain.
 
     Attributes:
-        family: Structure that it uses; GENERAL for six axes without one, of which a polynomial of
-            degree 16 is solved; NONE where there is no closed form.
-        joints: Names of the joints of the chain that may move, from the base to the tool.
-        special_joints: Names of the three whose axes meet or are parallel, or that slide
-            (CARTESIAN); empty for GENERAL. Chains of fewer than six joints are completed to six by
-            virtual ones, which may be among the three and have no name.
-        max_branches: Most solutions of a regular pose, not counting whole turns; 0 for NONE. A
-            bound for chains of fewer than six joints, which have fewer as a rule.
-        quartic: Whether it takes the roots of a quartic; otherwise square roots are enough,
-            but for GENERAL.
-        exact: Whether the axes have the structure up to rounding, as any have that of GENERAL. If
-            not, the solutions of the nearest arm that has it are where the numerical solution of
-            this arm starts.
-        deviation: Largest angle [rad], or length over the reach, by which the axes miss it.
-        redundancy: Joints beyond the dimensions that a pose fixes, six without free rotation.
-        redundant_joint: Joint of a chain of seven, the first or the last, that is given values;
-            the rest of the form is that of the other six. '' where there is none.
-        lockable: Joints of a redundant chain; with any one of them left out of the joint group
-            there is a closed form other than GENERAL.
-        free_rotation: Axes of the tool about which it may turn as it likes, '' for none.
-        reason: Why there is none, '' where there is one.
+        family: Structure of the solution. GENERAL for six axes without special structure, solved
+            by a polynomial of degree 16; NONE if there is no closed form.
+        joints: Names of the movable joints of the chain, from the base to the tool.
+        special_joints: Names of the three joints whose axes intersect or are parallel, or that are
+            prismatic (CARTESIAN); empty for GENERAL. Chains with fewer than six joints are
+            completed by virtual joints, which may be among the three and have no name.
+        max_branches: Largest number of solutions of a regular pose, without whole turns; 0 for
+            NONE. Chains with fewer than six joints usually have fewer.
+        quartic: Whether the solution needs the roots of a quartic. Otherwise, except for GENERAL,
+            square roots are sufficient.
+        exact: Whether the axes have the structure exactly, up to rounding, as is always the case
+            for GENERAL. If not, the solution is refined numerically from that of the nearest arm
+            with the exact structure.
+        deviation: Largest angle [rad], or length relative to the reach, by which the axes deviate
+            from the structure.
+        redundancy: Number of joints beyond the dimensions that a pose determines, which are six
+            without free rotation.
+        redundant_joint: The first or last joint of a chain of seven, at whose values the other six
+            are solved; the other attributes describe these six. '' for none.
+        lockable: Joints of a redundant chain that can be left out of the joint group to get a
+            closed form other than GENERAL.
+        free_rotation: Axes of the tool about which it may rotate freely, '' for none.
+        reason: Reason why there is no closed form, or ''.
     """
 
     family: ClosedFormFamily
@@ -88,20 +90,20 @@ def closed_form(
     free_rotation: str = '',
     tolerances: StructureTolerances | None = None,
 ) -> ClosedForm:
-    """Tell which closed form solves poses of a link, or why there is none.
+    """Describe the closed form for poses of a link, or the reason why there is none.
 
     Args:
         model: The model.
         link: Name or index of the link.
-        joint_group: Joints that may move, a group or what :meth:`Model.joint_group` takes; None
-            for every joint between world and link.
-        joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None for
-            the neutral one.
+        joint_group: Joints that may move, a group or an argument of :meth:`Model.joint_group`;
+            None for all joints between world and link.
+        joint_q: Configuration at which the other joints are locked, shape [joint_coord_count];
+            None for the neutral one.
         offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
-        free_rotation: Axes of the tool about which it may turn as it likes: '' for whole poses;
-            'x', 'y' or 'z' for the position and the direction of that axis, which five joints
-            reach; 'xyz' for the position, which three joints reach.
-        tolerances: Deviations up to which axes count as parallel or as meeting.
+        free_rotation: Axes of the tool about which it may rotate freely: '' for whole poses;
+            'x', 'y' or 'z' for the position and the direction of that axis, which five joints can
+            reach; 'xyz' for the position only, which three joints can reach.
+        tolerances: Tolerances for parallel and for intersecting axes.
 
     Raises:
         ArgumentError: An unknown link, no joint that moves it, a free or ball joint among those
@@ -130,11 +132,11 @@ def _form(
     if form.redundancy == 1 and not free_rotation:
         rest = _forms_of_six(model, link, chain, held, offset, tolerances)
         form = dataclasses.replace(form, lockable=tuple(rest))
-        # A joint that follows the redundant one would move the others' axes with it.
+        # A mimic joint of the redundant one would move the axes of the others.
         outer = (form.joints[-1], form.joints[0]) if chain.is_direct else ()
         ends = [name for name in outer if name in rest]
         if ends:
-            # Exact ones first, then those of square roots alone, then those without slides.
+            # First exact forms, then those without a quartic, then those without prismatic joints.
             sliding = (ClosedFormFamily.SLIDING, ClosedFormFamily.CARTESIAN)
             best = min(
                 ends,
@@ -156,7 +158,7 @@ def _form(
 
 
 def without_form(link: str, reason: str) -> ArgumentError:
-    """Return the error of a chain without a closed form."""
+    """Return the error for a chain without a closed form."""
     return ArgumentError(
         f'poses of link {link!r} have no closed form: {reason}; inverse_kinematics searches'
     )
@@ -169,7 +171,7 @@ def folded_chain(
     joint_q: np.ndarray | None,
     offset: np.ndarray | None,
 ) -> tuple[SerialChain, np.ndarray]:
-    """Return the chain to a link and the configuration that holds the other joints."""
+    """Return the chain to a link, and the configuration at which other joints are locked."""
     if not isinstance(model, Model):
         raise ArgumentError(f'model must be a ros_ik Model, got {type(model).__name__}')
     held = model.neutral_joint_q() if joint_q is None else joint_q
@@ -182,7 +184,7 @@ def folded_chain(
 def recognised(
     model: Model, chain: SerialChain, free_rotation: str, tolerances: StructureTolerances
 ) -> tuple[ClosedForm, list[Completion]]:
-    """Return the closed form of a chain, and the completions to solve it with."""
+    """Return the closed form of a chain, and the completions for its solution."""
     names = _joint_names(model, chain)
     free = free_axes(free_rotation)
 
@@ -246,7 +248,7 @@ def recognised(
 
 
 def free_axes(free_rotation: str) -> np.ndarray:
-    """Return the axes of the tool that a free rotation is about, shape [0, 1 or 3, 3].
+    """Return the axes of free rotations of the tool, shape [0, 1 or 3, 3].
 
     Raises:
         ArgumentError: Anything but '', 'x', 'y', 'z' or 'xyz'.
@@ -260,7 +262,7 @@ def free_axes(free_rotation: str) -> np.ndarray:
 
 
 def _idle_reason(free_rotation: str, joint: str | None) -> str:
-    """Return why joints that leave the tool where it is have no closed form."""
+    """Return the reason why a chain with self-motions has no closed form."""
     if joint is not None and free_rotation:
         return (
             f'joint {joint!r} moves the tool only as free_rotation={free_rotation!r} leaves free; '
@@ -273,7 +275,7 @@ def _idle_reason(free_rotation: str, joint: str | None) -> str:
 
 
 def _joint_names(model: Model, chain: SerialChain) -> tuple[str, ...]:
-    """Return the joints that the variables of a chain belong to."""
+    """Return the names of the joints of a chain's variables."""
     starts = model.joint_q_start.numpy()
     joints = np.searchsorted(starts, chain.coordinates, side='right') - 1
     return tuple(model.joint_label[int(joint)] for joint in joints)
@@ -287,7 +289,7 @@ def _forms_of_six(
     offset: np.ndarray | None,
     tolerances: StructureTolerances,
 ) -> dict[str, ClosedForm]:
-    """Return the closed forms of a chain of seven with one joint locked, by its name."""
+    """Return the closed forms of a chain of seven with one joint locked, by the joint's name."""
     names = _joint_names(model, chain)
     found = {}
     for name in names:

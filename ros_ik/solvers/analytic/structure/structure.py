@@ -1,19 +1,20 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Geometry of the joint axes of a serial chain, and the closed form that it allows.
+"""Geometry of the joint axes of a serial chain, and the family of its closed form.
 
-With every joint at zero, axis i has a direction h_i and passes through a point p_i, and
+With all joints at zero, axis i has a direction h_i and passes through a point p_i, and
 
     X_tool(q) = E_1(q_1) .. E_n(q_n) X_tool(0),   E_i(q) the rotation by q about axis i.
 
-Two families of six revolute joints have fast closed forms here: three consecutive axes that
-meet in one point (Pieper 1968), and three consecutive parallel axes. All others are GENERAL
-(``general``). Joints that slide have families of their own (``slide_candidates``). The list of
-structures and subproblems is that of Elias and Wen, "IK-Geo" (2022).
+Two families of six revolute joints have fast closed forms: three consecutive axes that intersect
+in one point (Pieper 1968), and three consecutive parallel axes. All others are GENERAL, see
+:mod:`ros_ik.solvers.analytic.candidates.general`. Chains with prismatic joints have separate
+families, see :mod:`ros_ik.solvers.analytic.candidates.slide_candidates`. The structures and
+subproblems are those of Elias and Wen, "IK-Geo" (2022).
 
-A chain read backwards has the same solutions: E_6(-q_6) .. E_1(-q_1) = M^-1 for E_1 .. E_6 = M.
-So has a chain whose last axis comes first: E_6' E_1 .. E_5 = M, axis 6' being axis 6 moved by M.
-With both, three special axes may stand anywhere among the six.
+A chain read backwards has the same solutions, E_6(-q_6) .. E_1(-q_1) = M^-1 for E_1 .. E_6 = M. So
+has a chain with the last axis moved to the front, E_6' E_1 .. E_5 = M, where axis 6' is axis 6
+moved by M. With both, the three special axes may be anywhere among the six.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ if TYPE_CHECKING:
     from ros_ik.kinematics.serial_chain import SerialChain
 
 
-# Cosine of the angle of directions that count as at right angles, and share of the direction of a
-# slide that counts as none.
+# Cosine below which directions are perpendicular, and component of a prismatic joint's direction
+# below which it is zero.
 RIGHT_ANGLE = 1e-7
-# Parallel axes nearer than this, over the reach, coincide.
+# Distance of parallel axes, relative to the reach, below which they coincide.
 _LEAST_LINK = 1e-4
 
 
 class ClosedFormFamily(enum.Enum):
-    """Structure that decides how a pose is solved; the value is its name in messages.
+    """Structure of a chain that determines the closed form; the value is its name in messages.
 
-    SPHERICAL, PARALLEL and GENERAL are those of six joints that turn, SLIDING and CARTESIAN those
-    of six of which some slide; chains of fewer are completed to six.
+    SPHERICAL, PARALLEL and GENERAL are structures of six revolute joints, SLIDING and CARTESIAN of
+    six joints with prismatic ones. Chains with fewer joints are completed to six.
     """
 
     SPHERICAL = 'three axes in one point'
@@ -53,25 +54,24 @@ class ClosedFormFamily(enum.Enum):
 
 
 class Split(enum.Enum):
-    """Order in which the two unknown angles x and y of the first stage are found."""
+    """Order of solving for the two unknown angles x and y of the first stage."""
 
-    X_FIRST = 'x first'  # one equation is free of y
-    Y_FIRST = 'y first'  # one equation is free of x
+    X_FIRST = 'x first'  # one equation does not depend on y
+    Y_FIRST = 'y first'  # one equation does not depend on x
     JOINT = 'joint'  # a quartic
 
 
 @dataclasses.dataclass(frozen=True)
 class StructureTolerances:
-    """Deviations up to which axes count as parallel or as meeting.
+    """Tolerances for parallel and for intersecting axes.
 
     Attributes:
-        angle: Largest angle between axes that count as parallel [rad]. Calibrated UR arms are off
-            by 1e-3.
-        length: Largest gap between axes that count as meeting, over the reach of the chain.
-            Calibrated arms are off by 1e-3 m at a reach of 1 m.
+        angle: Largest angle between parallel axes [rad]. Calibrated UR arms deviate by 1e-3.
+        length: Largest gap between intersecting axes, relative to the reach of the chain.
+            Calibrated arms deviate by 1e-3 m at a reach of 1 m.
         exact: Deviation, an angle or a relative length, up to which a structure is exact. URDF
-            files that write half turns with nine digits are off by 1e-9; those with five digits
-            by 1e-5 are not exact.
+            files with nine digits of pi deviate by 1e-9 and are exact; those with five digits
+            deviate by 1e-5 and are not.
     """
 
     angle: float = 5e-3
@@ -90,15 +90,15 @@ class StructureTolerances:
 
 @dataclasses.dataclass(frozen=True)
 class Axes:
-    """Joint axes of a chain with every joint at zero, lengths in units of the reach.
+    """Joint axes of a chain with all joints at zero, with lengths in units of the reach.
 
     Attributes:
         directions: Unit vectors h, shape [n, 3].
         points: Points p on the axes, shape [n, 3], near the origin.
         tool: Pose of the tool, homogeneous matrix [4, 4].
-        origin: Point that lengths are measured from [m], [3].
+        origin: Origin of the points [m], [3].
         reach: Unit of length [m].
-        slides: Whether each joint moves along its axis; the others turn about it.
+        slides: Whether each joint is prismatic, otherwise revolute.
     """
 
     directions: np.ndarray
@@ -111,20 +111,22 @@ class Axes:
 
 @dataclasses.dataclass(frozen=True)
 class Chart:
-    """A way to solve a chain: its axes in the order of the solution, made exact.
+    """Chart of a solution: the axes of a chain in the order of the solution, idealised.
+
+    A place is the index of a joint in this order.
 
     Attributes:
-        family: Structure that the solution uses.
+        family: Structure of the solution.
         split: Order of the first stage.
-        row: Equation of the first stage that has one unknown: 0 or 1; 0 where both have two.
+        row: Equation of the first stage with a single unknown, 0 or 1; 0 if both have two.
         backwards: Whether the chain is read from the tool to the base.
-        wrapped: Whether the last axis of that order comes first.
+        wrapped: Whether the last axis of that order is moved to the front.
         order: Joint of each place, [6].
-        directions: Directions of the axes by place, shape [6, 3], negated where read backwards.
-        points: Points on them by place, shape [6, 3], in units of the reach.
-        center: Where the last three axes meet, or a point of the last axis (parallel), [3].
-        signs: +1 or -1 for places 2, 3, 4: direction along the common one, [3].
-        deviation: Largest angle [rad] or relative length that the axes were moved by.
+        directions: Directions of the axes by place, shape [6, 3], negated if read backwards.
+        points: Points on the axes by place, shape [6, 3], in units of the reach.
+        center: Intersection of the last three axes, or a point of the last axis (parallel), [3].
+        signs: +1 or -1 for places 2, 3, 4, direction relative to the common one, [3].
+        deviation: Largest angle [rad] or relative length by which axes were moved.
     """
 
     family: ClosedFormFamily
@@ -142,17 +144,17 @@ class Chart:
 
 @dataclasses.dataclass(frozen=True)
 class SlideChart:
-    """A way to solve six joints of which some slide; see ``slide_candidates``.
+    """Chart of a solution of six joints with prismatic ones; see :class:`Chart`.
 
     Attributes:
         family: SLIDING or CARTESIAN.
         backwards: Whether the chain is read from the tool to the base.
         order: Joint of each place, [6].
-        directions: Directions of the axes by place, shape [6, 3], negated where read backwards.
-        points: Points on them by place, shape [6, 3], in units of the reach.
-        slides: Whether the joint of each place slides, [6].
-        center: Where the last three axes meet, [3]; the origin for CARTESIAN.
-        deviation: Largest relative length that the axes were moved by.
+        directions: Directions of the axes by place, shape [6, 3], negated if read backwards.
+        points: Points on the axes by place, shape [6, 3], in units of the reach.
+        slides: Whether the joint of each place is prismatic, [6].
+        center: Intersection of the last three axes, [3]; the origin for CARTESIAN.
+        deviation: Largest relative length by which axes were moved.
     """
 
     family: ClosedFormFamily
@@ -166,7 +168,7 @@ class SlideChart:
 
     @property
     def split(self) -> Split:
-        """JOINT where the first stage takes a quartic."""
+        """JOINT if the first stage needs a quartic."""
         first, middle, last = self.slides[:3]
         h = self.directions
         if self.family is ClosedFormFamily.CARTESIAN or (first and last):
@@ -183,7 +185,7 @@ class SlideChart:
 
 
 def joint_axes(chain: SerialChain) -> Axes:
-    """Return the axes of a chain of joints that turn or slide."""
+    """Return the axes of a chain."""
     pose = np.eye(4)
     directions, points = [], []
     for constant in chain.constants[:-1]:
@@ -192,16 +194,16 @@ def joint_axes(chain: SerialChain) -> Axes:
         points.append(pose[:3, 3].copy())
     tool = pose @ chain.constants[-1]
     h, p = np.array(directions), np.array(points)
-    # Points far out on their axes, as calibrated descriptions have them, would cost digits.
+    # Points far out on their axes, as in calibrated descriptions, would lose digits.
     p += h * np.sum(h * (tool[:3, 3] - p), axis=1, keepdims=True)
     origin = np.mean(p, axis=0)
     p += h * np.sum(h * (origin - p), axis=1, keepdims=True)
     steps = np.diff(np.vstack([p, tool[:3, 3]]), axis=0)
     reach = float(np.sum(np.linalg.norm(steps, axis=1)))
-    # Slides without limits add nothing.
+    # Prismatic joints without limits add no length.
     travel = (chain.upper - chain.lower)[np.array(chain.slides)]
     reach += float(np.sum(travel[np.isfinite(travel)]))
-    # Axes that all meet in the tool have no reach; any length does there.
+    # If all axes pass through the tool, the reach is zero, and any length will do.
     reach = reach if reach > 1e-9 else 1.0
     tool[:3, 3] = (tool[:3, 3] - origin) / reach
     return Axes(h, (p - origin) / reach, tool, origin, reach, chain.slides)
@@ -213,7 +215,7 @@ def angle_between(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def meeting_point(h: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the point nearest to lines and its largest distance to one; inf if all parallel.
+    """Return the point nearest to lines, and its largest distance to one; inf for parallel lines.
 
     Args:
         h: Directions, shape [k, 3].
@@ -229,10 +231,10 @@ def meeting_point(h: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def best_chart(axes: Axes, tolerances: StructureTolerances) -> Chart | None:
-    """Return the chart to solve six axes with, None where no family fits.
+    """Return the best chart for six axes, or None.
 
-    An exact structure is better than one that nearly fits, two quadratic equations are better
-    than a quartic, and the order of the chain is better than another one.
+    An exact structure is better than an approximate one, two quadratic equations are better than a
+    quartic, and the order of the chain is better than any other.
     """
     found = [
         chart
@@ -244,7 +246,7 @@ def best_chart(axes: Axes, tolerances: StructureTolerances) -> Chart | None:
 
 
 def best_slide_chart(axes: Axes, tolerances: StructureTolerances) -> SlideChart | None:
-    """Return the chart to solve six joints of which some slide with, None where none fits."""
+    """Return the best chart for six joints with prismatic ones, or None."""
     made: list[SlideChart] = []
     for backwards in (False, True):
         order = np.arange(6)[::-1] if backwards else np.arange(6)
@@ -272,7 +274,7 @@ def best_slide_chart(axes: Axes, tolerances: StructureTolerances) -> SlideChart 
 def chart_rank(
     chart: Chart | SlideChart | None, tolerances: StructureTolerances
 ) -> tuple[bool, bool, bool, bool, float]:
-    """Return a key that puts the better chart first; None, six general axes, comes last."""
+    """Return a sort key, with the better chart first, and None (six general axes) last."""
     if chart is None:
         return True, False, False, False, 0.0
     exact = chart.deviation <= tolerances.exact
@@ -284,7 +286,7 @@ def chart_rank(
 def _charts(
     axes: Axes, backwards: bool, wrapped: bool, tolerances: StructureTolerances
 ) -> list[Chart]:
-    """Return the charts of one order of the axes."""
+    """Return the charts for one order of the axes."""
     order = np.arange(6)[::-1] if backwards else np.arange(6)
     order = np.roll(order, 1) if wrapped else order
     h = axes.directions[order] * (-1.0 if backwards else 1.0)
@@ -311,9 +313,9 @@ _Made = tuple[
 def _spherical_charts(
     h: np.ndarray, p: np.ndarray, wrapped: bool, tolerances: StructureTolerances
 ) -> list[_Made]:
-    """Return charts whose places 4, 5, 6 meet; x is the angle of place 1, y that of place 3."""
+    """Return charts with intersecting places 4, 5, 6; x is the angle of place 1, y of place 3."""
     center, gap = meeting_point(h[3:], p[3:])
-    # Three axes in one plane turn about a line only: two of them are parallel.
+    # If two of the three axes coincide, the wrist has only two independent rotations.
     straight = min(angle_between(h[3], h[4]), angle_between(h[4], h[5]))
     if gap > tolerances.length or straight < tolerances.angle:
         return []
@@ -323,7 +325,7 @@ def _spherical_charts(
     made: list[_Made] = [
         (ClosedFormFamily.SPHERICAL, Split.JOINT, 0, h, points, center, signs, gap)
     ]
-    # The first axis of a wrapped order moves with the pose: what it meets is no structure.
+    # The first axis of a wrapped order depends on the pose, so its intersections are accidental.
     for first, split in ((1, Split.X_FIRST), (0, Split.Y_FIRST)):
         if first == 0 and wrapped:
             continue
@@ -358,13 +360,13 @@ def _spherical_charts(
 def _parallel_charts(
     h: np.ndarray, p: np.ndarray, wrapped: bool, tolerances: StructureTolerances
 ) -> list[_Made]:
-    """Return charts whose places 2, 3, 4 are parallel; x is the angle of place 1, y of place 5."""
+    """Return charts with parallel places 2, 3, 4; x is the angle of place 1, y of place 5."""
     tilt = max(angle_between(h[1], h[2]), angle_between(h[2], h[3]), angle_between(h[1], h[3]))
     links = np.linalg.norm(np.cross(np.diff(p[1:4], axis=0), h[1]), axis=1)
-    # The first axis of a wrapped order moves with the pose.
+    # The first axis of a wrapped order depends on the pose.
     ends = angle_between(h[4], h[3])
     ends = ends if wrapped else min(ends, angle_between(h[0], h[1]))
-    # Coinciding axes, or a fourth parallel one, leave a motion that no pose fixes.
+    # With coinciding axes, or a fourth parallel one, a pose does not determine all angles.
     if tilt > tolerances.angle or links.min() < _LEAST_LINK or ends < tolerances.angle:
         return []
     directions = h.copy()
@@ -403,7 +405,7 @@ def _parallel_charts(
 
 
 def _common_direction(h: np.ndarray) -> np.ndarray:
-    """Return directions [k, 3] made parallel, each keeping its sense."""
+    """Make directions [k, 3] parallel, without changing their signs."""
     sense = np.sign(h @ h[0])[:, None]
     mean = (sense * h).sum(axis=0)
     return sense * (mean / np.linalg.norm(mean))
