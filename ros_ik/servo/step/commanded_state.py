@@ -24,7 +24,7 @@ class CommandedState:
 
     Attributes:
         conditioning: Mobility of the frames at this configuration.
-        poses: Link poses [body_count, 7]; a new array for each configuration.
+        poses: Link poses [body_count, 7]; a new read-only array for each configuration.
     """
 
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
@@ -44,7 +44,7 @@ class CommandedState:
         self._row[:] = self._next_row
         self._step_graph = Graph(self._record_step, device)
         self._key = self._next_row.tobytes()
-        self.poses = self._body_row.copy()
+        self._keep_poses()
 
     def advance(self, joint_q: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Add a step; return the coordinates after it [joint_coord_count].
@@ -57,7 +57,8 @@ class CommandedState:
         self._step_row[:] = step
         self._step_graph.launch()
         after = self._next_row.copy()
-        self._key, self.poses = after.tobytes(), self._body_row.copy()
+        self._key = after.tobytes()
+        self._keep_poses()
         return after
 
     def at(self, joint_q: np.ndarray) -> np.ndarray:
@@ -88,7 +89,12 @@ class CommandedState:
 
     def _place(self) -> None:
         self._place_graph.launch()
+        self._keep_poses()
+
+    def _keep_poses(self) -> None:
+        # Read-only: others recognise a configuration by this array object.
         self.poses = self._body_row.copy()
+        self.poses.flags.writeable = False
 
     def _record_step(self) -> None:
         self._joint_q.upload()

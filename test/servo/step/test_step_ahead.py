@@ -56,3 +56,15 @@ def test_changed_weights_count_at_once_where_it_is(rig):
     fresh.at(rig.q)
     assert ahead.conditioning.sigma()[0] != before[0]
     np.testing.assert_array_equal(ahead.conditioning.sigma(), fresh.conditioning.sigma())
+
+
+def test_poses_cannot_be_changed_in_place_and_are_new_for_each_configuration(rig):
+    ahead = CommandedState(rig.robot, rig.settings)
+    (q, step), (other, _) = random_states(rig, 2)
+    for move in (lambda: ahead.advance(q, step), lambda: ahead.at(other), lambda: ahead.at(q)):
+        before, kept = ahead.poses, ahead.poses.copy()
+        move()
+        assert ahead.poses is not before
+        np.testing.assert_array_equal(before, kept)
+        with pytest.raises(ValueError, match='read-only'):
+            ahead.poses[0, 0] = 1.0
