@@ -62,7 +62,7 @@ def replay(node: Node, path: Path) -> None:
     give_up = time.monotonic() + 10.0
     while publisher.get_subscription_count() == 0:
         if time.monotonic() > give_up:
-            raise SystemExit(f'nobody listens on {TARGET}; is ros_ik running?')
+            raise SystemExit(f'{TARGET} has no subscriber; is ros_ik running?')
         time.sleep(0.02)
     with Reader(path) as bag:
         targets = [c for c in bag.connections if c.topic == TARGET]

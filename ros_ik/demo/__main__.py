@@ -100,7 +100,7 @@ def _run(options: argparse.Namespace) -> int:
     if not scenario.uses_orientation:
         print('fewer than six joints: positions count, orientations do not')
     if robot.files.srdf_path is None:
-        print('no SRDF: collision shapes that are meshes are left out, and so are ball and fold')
+        print('no SRDF: meshes, the ball and the fold are omitted')
     choose_domain()
     with _made_client(options, robot, scenario, []) as client:
         # Without an SRDF it is unknown which links touch by design. Shapes around their meshes

@@ -74,7 +74,7 @@ PARAMETERS = (
         'initial_positions.names',
         [''],
         Parameter.Type.STRING_ARRAY,
-        'joints to place; the others start at zero, or amid their limits where zero is near one',
+        'joints with a given start; others start at zero, or mid-range if zero is near a limit',
     ),
     ('initial_positions.values', [0.0], Parameter.Type.DOUBLE_ARRAY, 'their start, rad or m'),
 )

@@ -311,7 +311,7 @@ class Servo:
         finite = math.isfinite(self._next_step.dot(self._next_step))
         if status == SolveStatus.NON_FINITE_INPUT or not finite:
             return self._brake(
-                StatusCode.NON_FINITE_BLOCKED, 'the solver gave a number that is not finite'
+                StatusCode.NON_FINITE_BLOCKED, 'the solver returned a number that is not finite'
             )
         if not status.ok:
             return self._brake(StatusCode.SOLVER_FAILED, status.message)

@@ -37,7 +37,7 @@ def read_parameters(text: str, node: str = 'ros_ik') -> dict[str, Any]:
     try:
         tree = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ArgumentError(f'the parameter file is no YAML: {error}') from error
+        raise ArgumentError(f'the parameter file is not valid YAML: {error}') from error
     if not isinstance(tree, Mapping):
         raise ArgumentError("the parameter file has no section such as '/**:'")
     found: dict[str, Any] = {}

@@ -124,7 +124,7 @@ def _model(given: argparse.Namespace, graph: RobotGraph | None) -> Model:
         text, semantic = graph.description, semantic or graph.semantic or None
     else:
         raise ArgumentError(
-            'nobody publishes robot_description: start robot_state_publisher, or name a file'
+            'robot_description has no publisher: start robot_state_publisher, or name a file'
         )
     paths = [*given.package_path, *package_paths()]
     if given.urdf is not None and given.check is None:

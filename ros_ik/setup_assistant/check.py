@@ -88,7 +88,7 @@ def _of_joints(robot: ControlledRobot) -> list[str]:
     sent = {name for joints in robot.output_names for name in joints}
     silent = [name for name in names if name not in sent]
     if silent:
-        found.append(f'{listed(silent)}: controlled, but in no output: no controller hears of it')
+        found.append(f'{listed(silent)}: controlled, but in no output: no controller moves them')
     dofs = robot.group.variable_dof
     free = [name for name, v in zip(names, robot.velocity[dofs], strict=True) if np.isinf(v)]
     if free:

@@ -51,7 +51,7 @@ class Proposal:
 
     def yaml_text(self) -> str:
         """Return the parameter file, with the unknown values as comments at the top."""
-        head = ['Proposed by ros_ik_setup. It begins slowly on purpose. Not known, so look it up:']
+        head = ['Proposed by ros_ik_setup. Its speeds are low on purpose. Please look up:']
         head += [f'- {sentence}' for sentence in self.unknown]
         tree = {'/**': {'ros__parameters': self.parameters}}
         body = yaml.safe_dump(tree, sort_keys=False, default_flow_style=None, width=99)
@@ -126,13 +126,13 @@ def _chosen(
         if not controller.joints:
             if not chosen and len(controllers) == 1:
                 chosen.append(controller)
-                unknown.append(f'the joints of {controller.topic}: taken are all that are moved')
+                unknown.append(f'the joints of {controller.topic}: assumed to be all controlled')
             else:
-                unknown.append(f'the joints of {controller.topic}: it is left out')
+                unknown.append(f'the joints of {controller.topic}: it is ignored')
         elif not joints & set(controller.joints):
-            unknown.append(f'{controller.topic} drives none of the joints to move: it is left out')
+            unknown.append(f'{controller.topic} drives none of the joints to move: it is ignored')
         elif taken & set(controller.joints):
-            unknown.append(f'{controller.topic} drives joints of another output: it is left out')
+            unknown.append(f'{controller.topic} drives joints of another output: it is ignored')
         else:
             chosen.append(controller)
     return chosen

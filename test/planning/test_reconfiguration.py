@@ -80,7 +80,7 @@ def test_it_says_why_there_is_none(planner, rig):
         beyond = rig.pose()
         beyond[0] += 0.3
         found = reconfigure(planner, 0, beyond, start, budget=Budget(60.0))
-        assert 'no configuration' in found.message or 'free straight way' in found.message
+        assert 'no configuration' in found.message or 'free straight path' in found.message
     finally:
         planner.place((), rig.q)
     cancelled = Budget()

@@ -156,7 +156,7 @@ def test_a_proposal_finds_the_meshes_beside_the_description(tmp_path, capsys):
     [
         ([], 2, '--graph'),
         (['no_such.urdf'], 1, 'no_such.urdf'),
-        (['{urdf}', '--check', '{bad}'], 1, 'no YAML'),
+        (['{urdf}', '--check', '{bad}'], 1, 'not valid YAML'),
         (['{urdf}', '--check', '{other}'], 1, "'/other_node'"),
     ],
 )

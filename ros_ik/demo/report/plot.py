@@ -27,10 +27,10 @@ _AXES = (('x', _RED), ('y', _GREEN), ('z', _BLUE))
 # Captions by phase; the verdict of the phase completes the sentence.
 _NOTICES = {
     Demand.GIVE_WAY: 'A ball pushes against the hand, which',
-    Demand.REFUSE: 'Told to fold into itself, it',
+    Demand.REFUSE: 'Commanded to fold into itself, it',
     Demand.WAIT: 'The robot is blocked for a second: the command',
-    Demand.PRESS_BOX: 'Told to leave its box, it is',
-    Demand.PRESS_LIMIT: 'Told to pass a limit,',
+    Demand.PRESS_BOX: 'Commanded to leave its box, it is',
+    Demand.PRESS_LIMIT: 'Commanded past a limit,',
 }
 _NAMED = {
     'circle': 'A circle is',

@@ -106,7 +106,7 @@ class ActionMotion(abc.ABC):
         """Return a description of the request that preempted this goal, or ''."""
         held = None if self.state is GoalState.CANCELING else self._target
         if self._present() is not held:
-            return f'a newer {self.place} has taken over'
+            return f'preempted by a newer {self.place}'
         return self._commander.newcomer(self._others, self._competitors())
 
     def _finish(self, outcome: Outcome, result: Any) -> End:

@@ -171,7 +171,7 @@ class Commander:
         known = list(before)
         for target in targets:
             if target is not None and not any(target is other for other in known):
-                return f'a {_KINDS[type(target)]} target has taken over'
+                return f'preempted by a {_KINDS[type(target)]} target'
         return ''
 
     def start_positions(self) -> np.ndarray:

@@ -62,4 +62,4 @@ class JumpCounter:
 
 
 def _explanation() -> str:
-    return 'it lies farther away than max_target_step_* permit while target_jump_policy is reject'
+    return 'it is farther away than max_target_step_* permit while target_jump_policy is reject'

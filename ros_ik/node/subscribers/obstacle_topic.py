@@ -143,7 +143,7 @@ class ObstacleTopic:
             result = scratch.apply([request])
             if isinstance(result, Rejection):
                 return f'obstacle {request.name!r}: {why_obstacle(result, request)}'
-        return f'at most {self._most} obstacles are kept (barriers.max_obstacles)'
+        return f'at most {self._most} obstacles are permitted (barriers.max_obstacles)'
 
     def _carry_over(self, obstacle: Obstacle, before: ControlledRobot) -> None:
         """Repeat the request for an obstacle of the previous robot."""

@@ -117,7 +117,7 @@ class Transforms:
         if self._buffer is None:
             return UnresolvedFrame(Drop.TF_UNAVAILABLE, _MISSING)
         if stamp.sec < 0:
-            return UnresolvedFrame(Drop.TF_UNAVAILABLE, 'tf knows no time before the epoch')
+            return UnresolvedFrame(Drop.TF_UNAVAILABLE, 'its stamp is before the epoch')
         try:
             return ResolvedFrame(self._base, self._look_up(frame_id, stamp))
         except tf2_ros.TransformException as error:

@@ -92,7 +92,7 @@ def reconfigure(
     if not len(found):
         return Reconfiguration(message='no configuration reaches the pose without a collision')
     return Reconfiguration(
-        message=f'none of {len(found)} configurations has a free straight way to it'
+        message=f'none of {len(found)} configurations has a free straight path to it'
     )
 
 

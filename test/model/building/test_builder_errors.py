@@ -100,7 +100,7 @@ REFUSED = {
     'body of another world': (lambda b: (b.begin_world(), b.add_joint_fixed(-1, 1, label='j')), "child of joint 'j'.*'b'.*world -1"),
     'shape on a body of another world': (lambda b: (b.begin_world(), b.add_shape_sphere(1, label='s')), "shape 's'.*'b'.*world -1"),
     'joint of another world': (lambda b: (b.begin_world(), b.add_articulation([0], label='r')), "articulation 'r'.*'base'.*world -1"),
-    'open world': (lambda b: (b.begin_world(), b.finalize('cpu')), 'world 0 is begun'),
+    'open world': (lambda b: (b.begin_world(), b.finalize('cpu')), 'world 0 has not ended'),
     'two incoming joints': (lambda b: (b.add_joint_ball(-1, 0, label='again'), b.finalize('cpu')), "body 'a'.*'base'.*'again'"),
     'pair of no shape': (lambda b: (b.shape_collision_filter_pairs.append((0, 9)), b.finalize('cpu')), r'\(0, 9\)'),
 }  # fmt: skip

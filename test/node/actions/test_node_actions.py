@@ -192,7 +192,7 @@ def test_a_target_of_a_topic_takes_over(client, user, topic):
             state = client.states[-1]
             client.send('joints', type(state)(name=state.name[:1], position=state.position[:1]))
         status, result = goal.result()
-    assert status == ABORTED and 'taken over' in result.message
+    assert status == ABORTED and 'preempted by' in result.message
 
 
 def test_what_is_not_reached_in_time_is_aborted(client, user):

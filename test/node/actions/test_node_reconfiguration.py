@@ -118,7 +118,7 @@ def test_on_the_way_of_the_joints_it_can_be_cancelled_and_taken_over(client):
     client.stream('pose', client.moved_pose())
     status, result = goal.result()
     client.stream('pose', None)
-    assert status == ABORTED and 'a pose target has taken over' in result.message
+    assert status == ABORTED and 'preempted by a pose target' in result.message
     client.call(SetMode, 'ros_ik/set_mode', SetMode.Request(mode=SetMode.Request.POSE))
     client.set(limits__velocity_scale=1.0)
     go_as_far_as_possible(client, user)

@@ -54,7 +54,7 @@ def one_axis(
     if isinstance(axis, DofData | JointDofConfig):
         if limits:
             raise ArgumentError(
-                f'joint {settings.get("label") or ""!r}: {", ".join(sorted(limits))} belong into '
+                f'joint {settings.get("label") or ""!r}: {", ".join(sorted(limits))} belong to '
                 'the axis, which is given with its limits'
             )
         return [axis], common

@@ -160,7 +160,7 @@ class ShapeMethods(LinkMethods):
         """
         if barrel_radius != 0.0:
             raise ArgumentError(
-                f'barrel_radius: only straight cylinders are known, got {barrel_radius}'
+                f'barrel_radius: only straight cylinders are supported, got {barrel_radius}'
             )
         keywords = _shape_keywords('cylinder', shape)
         return self.add_shape(body, GeoType.CYLINDER, scale=(radius, half_height, 0.0), **keywords)

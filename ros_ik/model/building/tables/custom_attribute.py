@@ -52,11 +52,13 @@ class CustomAttribute:
         """Check and normalise the declaration.
 
         Raises:
-            ArgumentError: A name that is no identifier, or a type that is no Warp type.
+            ArgumentError: A name that is not an identifier, or a type that is not a Warp type.
         """
         for what, name in (('name', self.name), ('namespace', self.namespace or 'none')):
             if not isinstance(name, str) or not name.isidentifier() or name.startswith('_'):
-                raise ArgumentError(f'custom attribute {self.name!r}: {what} {name!r} is no name')
+                raise ArgumentError(
+                    f'custom attribute {self.name!r}: {what} {name!r} is not a valid name'
+                )
         if not isinstance(self.frequency, str):
             self.frequency = AttributeFrequency(self.frequency)
         self.assignment = AttributeAssignment(self.assignment)
@@ -66,7 +68,7 @@ class CustomAttribute:
                 wp.types.type_size_in_bytes(self.dtype)
             except (TypeError, AttributeError) as error:
                 raise ArgumentError(
-                    f'custom attribute {self.key!r}: dtype {self.dtype!r} is no Warp type'
+                    f'custom attribute {self.key!r}: dtype {self.dtype!r} is not a Warp type'
                 ) from error
         if self.default is None:
             self.default = _zero(self.dtype)

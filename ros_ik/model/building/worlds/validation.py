@@ -87,7 +87,7 @@ def check_articulations(builder: Articulations) -> None:
         raise ArgumentError(
             f'joint {builder.joint_label[joint]!r} of articulation {own!r} hangs on body '
             f'{builder.body_label[parent[joint]]!r} of articulation {other!r}: joints that '
-            'connect belong into one articulation'
+            'connect must be in one articulation'
         )
 
 
@@ -98,7 +98,7 @@ def check_worlds(builder: Articulations) -> None:
         ArgumentError: A global element between those of worlds; the error names it.
     """
     if builder.current_world >= 0:
-        raise ArgumentError(f'world {builder.current_world} is begun; call end_world() first')
+        raise ArgumentError(f'world {builder.current_world} has not ended; call end_world() first')
     for domain in _WITH_WORLD:
         world = np.array(getattr(builder, f'{domain}_world'), dtype=int)
         inside = np.flatnonzero(world >= 0)

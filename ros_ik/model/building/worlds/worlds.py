@@ -67,7 +67,7 @@ class Worlds(Articulations):
             ArgumentError: There is no current world.
         """
         if self.current_world < 0:
-            raise ArgumentError('end_world(): no world is begun')
+            raise ArgumentError('end_world(): there is no current world')
         self.close_articulations()
         self._current_world = -1
 
@@ -153,7 +153,7 @@ class Worlds(Articulations):
         """Raise ArgumentError inside of a world."""
         if self.current_world >= 0:
             raise ArgumentError(
-                f'{what}: world {self.current_world} is begun; call end_world() first'
+                f'{what}: world {self.current_world} has not ended; call end_world() first'
             )
 
 
