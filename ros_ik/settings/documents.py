@@ -46,13 +46,12 @@ def markdown_text() -> str:
     introduction = """\
     # Parameters
 
-    Made from the schema in `ros_ik/settings/schema.py` by `python -m ros_ik.settings.documents`;
-    a test compares them. `<task>`, `<joint>`, `<barrier>` and `<output>` stand for names that
-    you choose: list tasks and outputs in `frame_tasks` and `output_names`; a joint
+    All parameters of the node, by section. `<task>`, `<joint>`, `<barrier>` and `<output>` stand
+    for names that you choose. List tasks and outputs in `frame_tasks` and `output_names`; a joint
     or a barrier exists once one of its parameters is given. Parameters with "any time" are checked
-    when set and apply at the next tick; no change rebuilds the solver. Limits that become
-    stricter in motion wait until the robot can stop within them. Parameters with "at start" are
-    read-only afterwards.
+    when set and apply at the next tick; no change rebuilds the solver. Limits that become stricter
+    in motion are deferred until the robot can stop within them. Parameters with "at start" are
+    read-only afterwards. `make docs` generates this page from `ros_ik/settings/schema.py`.
 
     """
     contents = [

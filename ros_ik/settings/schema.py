@@ -164,25 +164,25 @@ _TASK = (
     ),
     Parameter(
         '<task>.elbow_frame', 'string', '',
-        'Link whose place is preferred on one side in what the targets leave open, such as the '
-        'elbow of an arm; see elbow_speed.', read_only=True,
+        'Link to move to one side in the null space of the targets, such as the elbow of an arm; '
+        'see elbow_speed.', read_only=True,
     ),
     Parameter(
         '<task>.elbow_direction', 'double[]', (0.0, 0.0, 1.0),
-        'Direction in which the elbow is drawn, along the axes of the reference frame; its '
-        'length says nothing.', minimum=-1e6, maximum=1e6, lengths=(3,),
+        'Preferred direction of the elbow, in the axes of the reference frame; its length has no '
+        'effect.', minimum=-1e6, maximum=1e6, lengths=(3,),
     ),
     Parameter(
         '<task>.elbow_speed', 'double', 0.0,
-        'Speed of the joints, all together, with which the elbow is drawn in its direction, less '
-        'what would move targets; 0, or no elbow_frame, for not at all.',
+        'Norm of the joint velocity that moves the elbow in its direction, in the null space of '
+        'the targets; 0, or an empty elbow_frame, disables it.',
         unit='rad/s', minimum=0.0, maximum=10.0,
     ),
     Parameter(
         '<task>.manipulability_speed', 'double', 0.0,
-        'Speed of the joints, all together, with which the frame is drawn to where it moves as '
-        'well in all directions whose weights are above 0: up the slope of its manipulability; 0 '
-        'for not at all.', unit='rad/s', minimum=0.0, maximum=10.0,
+        'Norm of the joint velocity that increases the manipulability of the frame, on axes with '
+        'a weight above 0 and in the null space of the targets; 0 disables it.',
+        unit='rad/s', minimum=0.0, maximum=10.0,
     ),
 )  # fmt: skip
 
@@ -197,18 +197,18 @@ _SOLVER = (
     Parameter(
         'posture.positions', 'double[]', (),
         'Preferred positions of the controlled joints in the order of the group, or of '
-        'posture.joints; empty: the positions at the start of the motion.', unit='rad or m',
+        'posture.joints; empty selects the positions at the start of the motion.', unit='rad or m',
     ),
     Parameter(
         'posture.joints', 'string[]', (),
-        'Controlled joints that posture.positions are of; empty: all of them. The others are '
-        'left to the targets.', read_only=True,
+        'Controlled joints of posture.positions; empty selects all of them. The other joints '
+        'have no posture.', read_only=True,
     ),
     Parameter(
         'posture.centering', 'double', 0.0,
-        'Rate at which joints that move targets are drawn to the middle of their limits; 0 for '
-        'not at all. Beside this, posture.joints or the aims of a task, joints that move targets '
-        'are not drawn to where they were at the start of the motion.',
+        'Rate at which joints that move targets approach the middle of their limits, in the null '
+        'space of the targets; 0 disables it. With this, posture.joints or an aim of a task, '
+        'joints that move targets do not return to their positions at the start of the motion.',
         unit='1/s', minimum=0.0, maximum=10.0,
     ),
     Parameter(

@@ -112,11 +112,11 @@ FOLLOWING_ERROR = (
     Parameter(
         'following_error.max', 'double[]', (),
         'Largest distance of the command ahead of the measured position, including its stopping '
-        'distance, one number or one per controlled joint in the order of the group; 0 does not '
-        'watch a joint. If lag and stop need more, fast motion slows down. Empty allows for both '
-        'at the speed of the robot, and 0.1 rad or 0.03 m: v t + v^2 / (2 a) more at the velocity '
-        'limit v, a t^2 more for a robot at rest, with the acceleration limit a, and t 0.025 s '
-        'and a period longer than the delay.', unit='rad or m', minimum=0.0,
+        'distance, one number or one per controlled joint in the order of the group; 0 disables '
+        'the check of a joint. Fast motion slows down if lag and stopping distance need more. '
+        'Empty selects 0.1 rad or 0.03 m, plus v t + v^2 / (2 a) for a robot at its velocity '
+        'limit v, or plus a t^2 for a robot at rest, with the acceleration limit a, and t the '
+        'delay plus 0.025 s and a period.', unit='rad or m', minimum=0.0,
     ),
     Parameter(
         'following_error.action', 'string', 'slow',
