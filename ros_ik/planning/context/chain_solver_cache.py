@@ -43,12 +43,12 @@ class ChainTask:
         link: Link to move.
         offset: Pose of the frame in the link, [7].
         group: Joints that may move.
-        held: Coordinates [joint_coord_count] at which the other joints are held.
-        position_tolerance: Accepted distance [m], or that along each axis.
-        rotation_tolerance: Accepted angle [rad], or that about each axis.
-        n_solutions: Distinct solutions wanted per pose.
-        check_collisions: True if solutions in collision are refused.
-        threads: Threads that share a batch.
+        held: Coordinates of the other joints [joint_coord_count].
+        position_tolerance: Position tolerance [m], or one per axis.
+        rotation_tolerance: Orientation tolerance [rad], or one per axis.
+        n_solutions: Maximum number of distinct solutions per pose.
+        check_collisions: True to reject solutions in collision.
+        threads: Number of threads per batch.
         tolerance_frame: 'target' or 'tool', the frame of those axes.
     """
 
@@ -143,16 +143,15 @@ class ChainSolvers:
         """Find the best configurations of goal sets.
 
         Args:
-            task: What to solve, with the number of solutions to choose from at each pose.
-            poses: Targets in the world, those of a set one after the other, shape [n * n_goals,
-                7].
-            seeds: Starts, shape [n, joint_coord_count] or one row for all.
-            n_goals: Poses of a set, any of which will do.
-            n_solutions: Solutions wanted per set.
-            preference: Which are the best; see :func:`inverse_kinematics`.
+            task: Task to solve, with the number of solutions to choose from at each pose.
+            poses: Targets in the world, grouped by set, shape [n * n_goals, 7].
+            seeds: Initial configurations, shape [n, joint_coord_count], or one row for all.
+            n_goals: Number of poses per set, any of which may be reached.
+            n_solutions: Maximum number of solutions per set.
+            preference: Order of the solutions; see :func:`inverse_kinematics`.
 
         Raises:
-            ArgumentError: A chain or shapes that cannot be solved for.
+            ArgumentError: The chain or its shapes are not supported.
         """
         if n_goals == 1 and preference == 'seed':
             first = self.solve(task, poses, seeds)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A planner's request for configurations of poses, its checks, and the answer."""
+"""Inverse-kinematics request of a planner, its checks, and the answer."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ros_ik.solvers.pose_ik.interface.choice import N_CANDIDATES
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.search.setup import seen_from_bases
 
-# Accepted errors where a request gives none [m, rad]: those of inverse_kinematics.
+# Default tolerances [m, rad], equal to those of inverse_kinematics.
 POSITION_TOLERANCE, ROTATION_TOLERANCE = 1e-3, 1e-2
 
 Seed = tuple[Sequence[str], Sequence[float]]
 
 
 class PoseCode(enum.IntEnum):
-    """Outcome of one pose or goal set; the constants of SolveIk.srv."""
+    """Result of one pose or goal set; the constants of SolveIk.srv."""
 
     CONVERGED = 0
     UNREACHABLE = 1
@@ -38,31 +38,32 @@ class PoseCode(enum.IntEnum):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class IkRequest:
-    """Poses that a frame is to reach.
+    """Target poses of a frame.
 
     Attributes:
         poses: Targets in the reference frame, shape [n, 7], x y z qx qy qz qw.
-        link: Link to place; '' for the controlled frame of the first frame task.
-        reference_frame: Link in which the poses are given; '' for the base frame.
+        link: Link to move; '' selects the controlled frame of the first frame task.
+        reference_frame: Link in whose frame the poses are given; '' selects the base frame.
         seeds: Names and positions [rad or m] of joints, one per problem, one for all, or none.
-        max_solutions: Distinct solutions wanted per problem; 0 counts as 1.
-        check_collisions: True if solutions in collision with the robot itself are refused.
-        position_tolerance: Accepted distance [m]; 0 for the default.
-        rotation_tolerance: Accepted angle [rad]; 0 for the default.
-        threads: Threads that share a slice.
-        joint_group: What :meth:`Model.joint_group` takes: of the node's joints only those move; ''
-            for all of them.
-        n_goals: Size of goal sets: a problem is to reach any one of so many poses in a row; 0
-            counts as 1.
-        position_tolerances: Accepted errors along x, y and z [m] instead of a distance, inf for a
-            free axis; empty for none.
-        rotation_tolerances: Accepted components of the rotation vector [rad] instead of an angle,
-            likewise.
-        tolerance_frame: 'target' or 'tool', the frame of these axes; '' for the target.
-        base_poses: Poses of the reference frame in the frame that the poses are given in, shape
-            [k, 7], one per problem, one for all, or none where the two frames are the same.
-        preference: 'seed', 'middle' or 'manipulability', see :func:`inverse_kinematics`; '' for
-            the seed.
+        max_solutions: Maximum number of distinct solutions per problem; 0 counts as 1.
+        check_collisions: True to reject solutions in collision with the robot itself or an
+            obstacle.
+        position_tolerance: Position tolerance [m]; 0 selects the default.
+        rotation_tolerance: Orientation tolerance [rad]; 0 selects the default.
+        threads: Number of threads per slice.
+        joint_group: Group or chain, as for :meth:`Model.joint_group`, that restricts the node's
+            joints; '' selects all of them.
+        n_goals: Size of goal sets. A problem is solved if any one of this number of consecutive
+            poses is reached; 0 counts as 1.
+        position_tolerances: Tolerances along x, y and z [m] instead of position_tolerance, inf for
+            a free axis; empty if there are none.
+        rotation_tolerances: Tolerances of the components of the rotation vector [rad] instead of
+            rotation_tolerance, likewise.
+        tolerance_frame: Frame of these axes, 'target' or 'tool'; '' selects the target.
+        base_poses: Poses of the reference frame in the frame of the poses, shape [k, 7], one per
+            problem, one for all, or none if the two frames are the same.
+        preference: 'seed', 'middle' or 'manipulability', see :func:`inverse_kinematics`; ''
+            selects the seed.
     """
 
     poses: np.ndarray
@@ -84,12 +85,12 @@ class IkRequest:
 
     @property
     def set_size(self) -> int:
-        """Number of poses of a problem."""
+        """Number of poses per problem."""
         return max(1, self.n_goals)
 
     @property
     def n_problems(self) -> int:
-        """Number of problems, one for each goal set.
+        """Number of problems, one per goal set.
 
         Raises:
             RequestError: There are no poses, or the last goal set is not complete.
@@ -105,24 +106,24 @@ class IkRequest:
 
     @property
     def n_solutions(self) -> int:
-        """Number of solutions that are searched for at each pose."""
+        """Number of solutions to search per pose."""
         return searched_solutions(self.max_solutions, self.preference)
 
     def checked_preference(self) -> str:
         """Return the preference.
 
         Raises:
-            RequestError: It is unknown.
+            RequestError: The preference is unknown.
         """
         with refusing():
             return str(checked_preference(self.preference or 'seed'))
 
     def checked_tolerance(self) -> PoseTolerance:
-        """Return the accepted errors.
+        """Return the tolerances.
 
         Raises:
-            RequestError: A tolerance out of range, another number of axes than 3, an unknown
-                frame, or a pose that is free altogether.
+            RequestError: A tolerance is out of range, the number of axes is not 3, the frame is
+                unknown, or all axes are free.
         """
         for name in ('position_tolerance', 'rotation_tolerance'):
             value = getattr(self, name)
@@ -145,7 +146,7 @@ class IkRequest:
             reference: Index of the link of ``reference_frame``.
 
         Raises:
-            RequestError: Another number of base poses than of problems.
+            RequestError: The number of base poses is not that of the problems.
         """
         n, targets = self.n_problems, self.poses
         if len(self.base_poses) not in (0, 1, n):
@@ -163,9 +164,9 @@ class IkAnswer:
     """Answer to a request for configurations.
 
     Attributes:
-        joint_names: Joints that were solved for.
-        pose_index: Which pose each solution belongs to, int [m]; ascending but within a goal set,
-            whose solutions come in the order of the preference.
+        joint_names: Joints of the solutions.
+        pose_index: Index of the pose of each solution, int [m]; ascending, except within a goal
+            set, whose solutions are in the order of the preference.
         positions: Positions of these joints, shape [m, len(joint_names)].
         position_errors: Distance of each solution to its pose [m], without free axes, [m].
         rotation_errors: Angle of each solution to its pose [rad], likewise, [m].
@@ -183,7 +184,7 @@ class IkAnswer:
 
 
 def searched_solutions(max_solutions: int, preference: str) -> int:
-    """Return how many solutions are searched for at a pose: a preference chooses among several."""
+    """Return the number of solutions to search per pose; a preference selects among several."""
     least = 1 if preference in ('', 'seed') else N_CANDIDATES
     return max(least, max_solutions)
 

@@ -23,8 +23,8 @@ from ros_ik.planning.poses.ik_request import Seed
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
 
-# The first slice is small: a slice of unreachable poses takes milliseconds for each. The next ones
-# take about this long [s], so that a request ends soon after its time is over.
+# Size of the first slice, small because unreachable poses take milliseconds each. Duration of the
+# following slices [s], so that a request ends soon after its time limit.
 _FIRST_SLICE, _SLICE_TIME = 16, 0.1
 
 _CODES = {
@@ -35,7 +35,7 @@ _CODES = {
 
 
 def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None) -> IkAnswer:
-    """Find configurations for poses or goal sets; each is verified by forward kinematics.
+    """Solve poses or goal sets; each solution is verified by forward kinematics.
 
     The solution contains the joints of the node's group that move the link relative to the
     reference frame and do not move the reference frame itself. All others keep their measured
@@ -43,8 +43,8 @@ def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None)
 
     Args:
         planner: The robot.
-        request: What is wanted.
-        budget: Time that there is; problems not reached in it are TIMED_OUT.
+        request: The request.
+        budget: Time budget; problems not solved within it are TIMED_OUT.
 
     Raises:
         RequestError: An unknown link or joint, a size or tolerance out of range, joints whose
@@ -90,9 +90,9 @@ def _slices(n: int, most: int, n_goals: int, budget: Budget) -> Iterator[slice]:
 
     Args:
         n: Number of problems.
-        most: Poses of a slice; one of a single problem may have more.
-        n_goals: Poses of a problem.
-        budget: Time that there is.
+        most: Maximum number of poses per slice; a single problem may have more.
+        n_goals: Number of poses per problem.
+        budget: Time budget.
     """
     first, size = 0, max(1, min(_FIRST_SLICE, most) // n_goals)
     while first < n and not budget.expired:
@@ -102,7 +102,7 @@ def _slices(n: int, most: int, n_goals: int, budget: Budget) -> Iterator[slice]:
         yield rows
         elapsed = max(time.perf_counter() - started, 1e-6)
         rate = n_goals * (rows.stop - rows.start) / elapsed
-        # The first slice of a robot may have compiled for seconds: it says little about the next.
+        # The duration of the first slice may include compilation, so it does not predict the next.
         poses = min(most, int(np.clip(rate * _SLICE_TIME, _FIRST_SLICE, 16 * n_goals * size)))
         size = max(1, poses // n_goals)
         first = rows.stop
@@ -183,8 +183,7 @@ def _found(
     for status, code in _CODES.items():
         code_of[status] = code
     codes = code_of[result.status]
-    # A problem without a solution gives the best that was found, one that is no pose gives
-    # nothing.
+    # An unsolved problem has the best configuration found; one with an invalid pose has none.
     count = np.where(codes == PoseCode.CONVERGED, result.n_found, 1)
     count[codes == PoseCode.NON_FINITE_INPUT] = 0
     wanted = np.arange(places.joint_q.shape[1]) < count[:, None]
@@ -201,7 +200,7 @@ def _found(
 def _answer(
     joint_names: tuple[str, ...], parts: list[tuple[np.ndarray, ...]], n_problems: int
 ) -> IkAnswer:
-    """Put the slices together; problems that no slice has reached are TIMED_OUT."""
+    """Combine the slices; problems of no slice are TIMED_OUT."""
     none = np.zeros(0)
     nothing = (none.astype(int), np.zeros((0, len(joint_names))), none, none, none)
     index, positions, position_errors, rotation_errors, done = (
