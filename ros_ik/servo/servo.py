@@ -134,8 +134,6 @@ class Servo:
 
         Stricter limits are deferred until the robot can stop within them.
 
-        Stricter limits wait until the robot can stop in time with them.
-
         Args:
             settings: Settings that differ from the current ones in dynamic parameters only.
 

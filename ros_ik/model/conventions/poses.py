@@ -103,8 +103,6 @@ def quaternion_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return the shortest rotation from one unit vector [3] to another, shape [4].
 
     Between opposite vectors it rotates by pi about a perpendicular axis.
-
-    Between opposite vectors it turns by pi about an axis normal to both.
     """
     w = 1.0 + float(first @ second)
     vector = np.cross(first, second)

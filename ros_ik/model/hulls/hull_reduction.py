@@ -32,8 +32,6 @@ def reduced_points(points: np.ndarray) -> tuple[np.ndarray, float]:
 
     It keeps the extreme points in evenly spread directions, then some of the farthest outside.
 
-    Kept are the extreme points in evenly spread directions, then some of the farthest outside.
-
     Args:
         points: Points [m], [n, 3].
 

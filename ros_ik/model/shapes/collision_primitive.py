@@ -80,8 +80,6 @@ class CollisionShape:
 
         Many points are reduced to few, whose hull is inflated to contain all points.
 
-        Many points are reduced to few, and the hull of these inflated by what is missing.
-
         Args:
             vertices: Points [m], [n, 3].
 

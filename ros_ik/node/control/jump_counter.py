@@ -22,9 +22,6 @@ class JumpCounter:
 
     Only the servo knows the commanded pose when it reads a target, so the topics cannot detect
     jumps.
-
-    Only the servo knows where its frames are when it looks at a target: a topic cannot tell a
-    jump as it comes.
     """
 
     def __init__(self, servo: Servo, drops: MessageStats, pose_topics: Sequence[str]) -> None:

@@ -73,8 +73,6 @@ class ControllerStates:
         """Return the setpoints of the joints of a robot, None before the first message.
 
         Joints without a setpoint have no time of receipt.
-
-        Joints without a reference have no time of receipt.
         """
         if not self._heard:
             return None

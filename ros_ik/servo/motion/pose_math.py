@@ -75,8 +75,6 @@ def pose_difference(target: np.ndarray, pose: np.ndarray) -> tuple[np.ndarray, n
     """Return the translation [m] and rotation vector [rad] from ``pose`` to ``target``.
 
     Both are along the axes in which the poses are given.
-
-    Both are in the axes in which the poses are given.
     """
     linear, angular = float_difference(target.tolist(), pose.tolist())
     return np.array(linear), np.array(angular)

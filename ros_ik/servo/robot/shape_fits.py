@@ -160,9 +160,6 @@ def _several_capsules(vertices: np.ndarray) -> Fit:
 
     They are thickened by the distance of other vertices from that hull, and to enclose every
     remaining vertex.
-
-    They are as much thicker as other far vertices lie outside of that hull, and as any vertex
-    needs that still is in none of them.
     """
     kept = farthest_vertices(vertices, _FEW)
     more = float(outside_distances(farthest_vertices(vertices, _MANY), kept).max())

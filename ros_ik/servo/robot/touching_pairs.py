@@ -203,9 +203,6 @@ def _hulls(model: Model, shapes: list[int]) -> CollisionGeometry:
 
     Reducing the hull of all vertices takes long for a humanoid. The omitted vertices are within
     the thickness that is added.
-
-    To reduce the hull of every vertex takes long for a humanoid. What the extreme ones leave
-    out is less than the thickness that is added for it.
     """
     geometry = CollisionGeometry.from_shapes(model, [])
     for shape in shapes:
@@ -253,8 +250,6 @@ def _at_limits(model: Model, rng: np.random.Generator) -> np.ndarray:
     """Return configurations with two thirds of the limited coordinates at a limit.
 
     The distance of two links depends on few joints, and is smallest at their limits.
-
-    What two links do to each other depends on few joints, and is at its worst at their ends.
     """
     q = model.random_joint_q(_BLOCK // 2, rng)
     lower, upper = model.limits64()[:2]

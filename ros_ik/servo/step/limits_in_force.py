@@ -139,8 +139,6 @@ class LimitsInForce:
 
         With strict jerk limits they are deferred until rest.
 
-        With strict jerk limits they wait for rest.
-
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
             last_step: The last step [joint_dof_count].
