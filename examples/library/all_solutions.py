@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Find every configuration of a pose, and keep those in which no link comes near another.
+"""Find every configuration of a pose, and keep those without close links.
 
     tools/run python examples/library/all_solutions.py
 """
@@ -16,11 +16,11 @@ from ros_ik.demo.robots import robot_data_path
 
 # Near the base, with the tool down: x y z [m], qx qy qz qw.
 POSE = np.array([-0.2, 0.15, 0.1, 0.0, 1.0, 0.0, 0.0])
-MARGIN = 0.03  # m that the links are to keep from each other
+MARGIN = 0.03  # minimum distance between links [m]
 
 
 def main() -> None:
-    """Print each solution and the two links that are nearest to each other."""
+    """Print each solution and its two closest links."""
     ur5 = find_robot('ur5')
     meshes = robot_data_path().parents[1]
     model = Model.from_urdf(ur5.urdf_path, ur5.srdf_path, [meshes], device='cpu')

@@ -28,7 +28,7 @@ def square(start: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    """Solve for the path and say how good and how fast it is."""
+    """Solve for the path, and print its quality and speed."""
     panda = find_robot('panda')
     model = Model.from_urdf(panda.urdf_path, panda.srdf_path, device='cpu')
     start = model.neutral_joint_q(panda.home)
@@ -40,7 +40,8 @@ def main() -> None:
     path = solve_path(model, 'panda_hand_tcp', poses, start=start)
     print(f'{100 * path.fraction:.0f} % of the path, {len(path.breaks)} breaks')
 
-    # Between two points the joints go straight; the tool then leaves its line by very little.
+    # Between two points the joints move on straight lines, so the tool deviates slightly from its
+    # line.
     middle_q = 0.5 * (path.joint_q[1:] + path.joint_q[:-1])
     middles = np.zeros((len(middle_q), model.body_count, 7))
     eval_fk(model, middle_q, middles)

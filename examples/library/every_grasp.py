@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Find every configuration of 1,000 grasps of a box that touches nothing, and the best for each.
+"""Find every collision-free configuration of 1,000 grasps of a box, and the best for each.
 
     tools/run python examples/library/every_grasp.py
 """
@@ -43,7 +43,7 @@ def grasps() -> np.ndarray:
 
 
 def main() -> None:
-    """Print how many solutions are free, and the grasp that is nearest to where the robot is."""
+    """Print the number of free solutions, and the grasp nearest to the robot's configuration."""
     ur5 = find_robot('ur5')
     meshes = robot_data_path().parents[1]
     model = Model.from_urdf(ur5.urdf_path, ur5.srdf_path, [meshes], device='cpu')
@@ -58,7 +58,7 @@ def main() -> None:
     print(f'{len(poses)} grasps: {every.n_found.sum()} solutions, {free.n_found.sum()} are free')
     reached = free.status == SolveStatus.CONVERGED
     print(f'{reached.sum()} grasps can be reached without a collision; {1000 * seconds:.0f} ms')
-    # Solutions come with the nearest to the start first.
+    # Solutions are sorted, the nearest to the start first.
     ways = np.where(reached, np.linalg.norm(free.joint_q[:, 0] - start, axis=1), np.inf)
     print(f'nearest: grasp {ways.argmin()}, {ways.min():.2f} rad away')
 

@@ -4,9 +4,9 @@
 
     tools/run python examples/library/fit_tool.py
 
-A tracker measured where the point of a tool was at 40 configurations. The kinematics of ros_ik are
-a function of PyTorch here, whose gradient is the backward pass of ``eval_fk``; tensors and Warp
-arrays share their memory.
+A tracker measured the tool centre point at 40 configurations. The kinematics of ros_ik become a
+PyTorch function whose gradient is the backward pass of ``eval_fk``. Tensors and Warp arrays share
+their memory.
 """
 
 import numpy as np
@@ -41,7 +41,7 @@ class LinkPoses(torch.autograd.Function):
 
 
 def tool_points(model: Model, joint_q: torch.Tensor, link: int, tool: torch.Tensor):
-    """Return where a point of a link is in the world, [n, 3]."""
+    """Return the positions of a point of a link in the world, [n, 3]."""
     pose = LinkPoses.apply(joint_q, model)[:, link]
     u, w = pose[:, 3:6], pose[:, 6:]
     cross = torch.linalg.cross(u, tool.expand_as(u))
@@ -49,12 +49,12 @@ def tool_points(model: Model, joint_q: torch.Tensor, link: int, tool: torch.Tens
 
 
 def main() -> None:
-    """Make up measurements, fit, and compare."""
+    """Generate measurements, fit, and compare."""
     rng = np.random.default_rng(0)
     model = Model.from_urdf(find_robot('panda').urdf_path, device='cpu')
     hand = model.body_index('panda_hand')
     joint_q = torch.from_numpy(model.random_joint_q(MEASURED, rng))
-    # A zero of the last joint would move the point as a turn of the tool does.
+    # An offset of the last joint cannot be told apart from a rotation of the tool.
     true_zero = torch.zeros(model.joint_coord_count, dtype=torch.float64)
     true_zero[:6] = torch.from_numpy(rng.normal(scale=0.01, size=6))
     true_tool = torch.tensor([0.02, -0.01, 0.15], dtype=torch.float64)

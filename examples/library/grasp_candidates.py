@@ -33,7 +33,7 @@ def candidates() -> np.ndarray:
 
 
 def main() -> None:
-    """Solve for all grasps at once and print the three that are nearest to where the robot is."""
+    """Solve for all grasps at once and print the three nearest to the robot's configuration."""
     panda = find_robot('panda')
     meshes = robot_data_path().parents[1]
     model = Model.from_urdf(panda.urdf_path, panda.srdf_path, [meshes], device='cpu')

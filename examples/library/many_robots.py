@@ -5,9 +5,9 @@
     pip install mujoco
     tools/run python examples/library/many_robots.py
 
-A policy (random here) says where each hand is to go. One call of DifferentialIK makes steps of the
-joints inside their limits for all of them, and MuJoCo simulates them, with position drives. Arrays
-are of Warp and stay where they are computed; those of PyTorch or JAX would do the same.
+A policy (random here) selects a motion of each hand. One call of DifferentialIK computes joint
+steps within the limits for all robots, and MuJoCo simulates them with position drives. The arrays
+are Warp arrays on the device of the solver; those of PyTorch or JAX work too.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from ros_ik import VelocityLimit
 from ros_ik.demo.robots import find_robot
 
 PERIOD, SUBSTEPS = 0.02, 5  # time of an action [s], steps of the simulation in it
-REACH = 0.01  # largest motion of a hand that an action asks for, along an axis [m]
+REACH = 0.01  # largest requested motion of a hand along an axis [m]
 
 
 def simulated(urdf: str) -> mujoco.MjModel:
@@ -45,7 +45,7 @@ def simulated(urdf: str) -> mujoco.MjModel:
 
 
 def main() -> None:
-    """Step the robots, and print the rates and how far the hands went."""
+    """Step the robots, and print the rates and the motion of the hands."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--robots', type=int, default=4096)
     parser.add_argument('--steps', type=int, default=20)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Control a robot in a simulator's loop: MuJoCo moves it, DifferentialIK says where to.
+"""Control loop with a simulator: DifferentialIK computes joint positions, MuJoCo moves the robot.
 
     pip install mujoco matplotlib
     tools/run python examples/library/mujoco_loop.py mujoco_loop.png
@@ -30,7 +30,7 @@ STIFFNESS = 400.0  # 1/s^2; the drives are critically damped
 def torques(
     world: mujoco.MjModel, data: mujoco.MjData, goal: np.ndarray, speed: np.ndarray
 ) -> np.ndarray:
-    """Return what drives with a model of the arm apply, M (k e + d de/dt) + bias [Nm]."""
+    """Return the torques of computed-torque drives, M (k e + d de/dt) + bias [Nm]."""
     damping = 2.0 * np.sqrt(STIFFNESS)
     wanted = STIFFNESS * (goal - data.qpos) + damping * (speed - data.qvel)
     result = np.zeros(world.nv)
@@ -44,7 +44,7 @@ def simulate(urdf: str, home: dict[str, float], seconds: float) -> np.ndarray:
     solver = DifferentialIK(model, 'base_link:tool0', DifferentialIKSettings(dt=PERIOD))
     world = mujoco.MjModel.from_xml_string(urdf)
     data = mujoco.MjData(world)
-    # Both number the joints in the order of the description.
+    # Both have the joints in the order of the description.
     joint_q = model.neutral_joint_q(home)
     data.qpos[:] = joint_q
     tool = model.body_index('tool0')

@@ -37,7 +37,7 @@ def main(urdf_path: str, foot: str, other_foot: str, *hands: str) -> float:
     eval_com(model, joint_q[None], com)
     over_the_foot = [0.0, 0.0, com[0, 2] - positions[foot][2] - 0.05]
     command.set_center_of_mass_target(foot, over_the_foot, weight=1.0)
-    for joint in model.joint_group().joint_names:  # what is left free stays where it is
+    for joint in model.joint_group().joint_names:  # other joints keep their positions
         start = joint_q[model.joint_q_start.numpy()[model.joint_index(joint)]]
         command.add_joint_position_target(joint, start, weight=1e-5)
     command.set_velocity_limit_scaling(0.5)

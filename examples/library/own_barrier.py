@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A barrier and a limit of one's own: the tool stays out of a column, and the elbow slows down.
+"""A user-defined barrier and limit: the tool avoids a column, and the elbow slows down.
 
     tools/run python examples/library/own_barrier.py
 
@@ -64,7 +64,7 @@ def slower_outside(joint: Slow, q: wp.float64, dt: wp.float64) -> wp.vec2d:
 
 
 def main() -> None:
-    """Pull the tool straight through the column; it goes round or stops."""
+    """Command the tool straight through the column; it moves around it or stops."""
     panda = find_robot('panda')
     model = Model.from_urdf(panda.urdf_path, device='cpu')
     joint_q = model.neutral_joint_q(panda.home)

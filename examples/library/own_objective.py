@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""An objective of one's own: carry a glass upright, wherever the hand goes.
+"""A user-defined objective: carry a glass upright while the hand moves.
 
     tools/run python examples/library/own_objective.py
 

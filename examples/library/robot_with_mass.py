@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The servo in a loop with a robot that has mass: drives, delay and noise, moved by MuJoCo.
+"""The servo in a loop with a robot with mass: drives, delay and noise, simulated by MuJoCo.
 
     pip install mujoco
     tools/run python examples/library/robot_with_mass.py --robot panda --rate 100
 
-No ROS and no clock: a run is the same each time, and faster than the robot.
+It uses neither ROS nor a clock, so a run is reproducible and faster than real time.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from simulated_robot.loop import ServoLoop
 
 
 def main() -> None:
-    """Follow a figure of eight and print how that went."""
+    """Follow a figure of eight and print the tracking errors."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--robot', default='panda')
     parser.add_argument('--rate', type=float, default=100.0, help='of the loop [Hz]')

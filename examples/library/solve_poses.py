@@ -17,7 +17,7 @@ from ros_ik import SolveStatus
 
 
 def main(urdf_path: str, tip_link: str) -> float:
-    """Solve for 1000 reachable poses and return the part that was solved."""
+    """Solve for 1000 reachable poses and return the fraction that was solved."""
     model = Model.from_urdf(Path(urdf_path).read_text(), device='cpu')
     joint_q = model.random_joint_q(1000, np.random.default_rng(0))
     body_q = np.zeros((len(joint_q), model.body_count, 7))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Check trajectories before they run: limits and collisions, between the points too.
+"""Check trajectories before they run: limits and collisions, at and between the points.
 
 With ROS:    ros2 launch ros_ik demo.launch.py tour:=false
              ros2 run ros_ik check_trajectory.py
@@ -22,7 +22,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ros_ik_interfaces.srv import CheckTrajectory
 
-# What a planner may have come up with for a Panda: where two joints go [rad], in 3 s.
+# Plans for a Panda, as a planner might make them: final positions of two joints [rad], in 3 s.
 PLANS = {
     'reach to the front': {'panda_joint2': 0.2, 'panda_joint4': -1.8},
     'fold onto the shoulder': {'panda_joint2': 0.3, 'panda_joint4': -3.0, 'panda_joint6': 0.1},
@@ -31,7 +31,7 @@ PLANS = {
 
 
 def trajectory(state: JointState, ends: dict[str, float]) -> JointTrajectory:
-    """Return a motion from the present state to the ends, along a straight line of the joints."""
+    """Return a straight joint-space motion from the current state to the given positions."""
     now = dict(zip(state.name, state.position, strict=True))
     result = JointTrajectory(joint_names=list(ends))
     for second in (0, 3):
@@ -43,7 +43,7 @@ def trajectory(state: JointState, ends: dict[str, float]) -> JointTrajectory:
 
 
 def verdict(answer: CheckTrajectory.Response) -> str:
-    """Return an answer in words."""
+    """Return an answer as text."""
     if not answer.success:
         return f'not checked: {answer.message}'
     unmeasured = f', without the shapes of {", ".join(answer.unmeasured_links)}'

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Find every configuration of 1,000 grasps that touches nothing, in one call of ~/solve_ik.
+"""Find every collision-free configuration of 1,000 grasps, in one call of ~/solve_ik.
 
 With ROS:    ros2 launch ros_ik demo.launch.py robot:=ur5 tour:=false
              ros2 run ros_ik every_grasp.py
@@ -41,7 +41,7 @@ def grasps() -> list[Pose]:
 
 
 def grasp(tilt: float, around: float, spin: float) -> Pose:
-    """Return the pose Rz(around) Ry(tilt) Rz(spin) that stands off the box."""
+    """Return the pose Rz(around) Ry(tilt) Rz(spin) at a distance from the box."""
     b, more, less = tilt / 2.0, (around + spin) / 2.0, (around - spin) / 2.0
     turn = Quaternion(
         x=-math.sin(b) * math.sin(less), y=math.sin(b) * math.cos(less),
@@ -54,7 +54,7 @@ def grasp(tilt: float, around: float, spin: float) -> Pose:
 
 
 def main() -> int:
-    """Ask, count the free solutions, name the nearest grasp; return the exit code."""
+    """Request, count the free solutions, print the nearest grasp; return the exit code."""
     rclpy.init()
     node = Node('grasp_planner')
     client = node.create_client(SolveIk, 'ros_ik/solve_ik')

@@ -25,12 +25,12 @@ from rclpy.signals import SignalHandlerOptions
 RATE = 50.0  # Hz
 PERIOD = 3.0  # s to close and open
 TIPS = ('index', 'middle', 'ring', 'thumb')  # the tasks of fingertips.yaml
-CENTER = (0.06, 0.0, 0.03)  # m, of what is grasped, in front of the palm
-WAY = 0.3  # part of the way from each tip to the centre
+CENTER = (0.06, 0.0, 0.03)  # m, centre of the grasped object, in front of the palm
+WAY = 0.3  # fraction of the distance from each tip to the centre
 
 
 class Grasp(Node):
-    """Publishes a target for each tip; the node keeps the fingers out of each other's way."""
+    """Publisher of a target for each tip; the node keeps the fingers apart."""
 
     def __init__(self) -> None:
         """Wait for the positions of the tips."""

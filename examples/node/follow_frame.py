@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Follow a moving frame, as visual servoing does: stay above an object that a camera sees.
+"""Follow a moving frame, as in visual servoing: stay above an object seen by a camera.
 
 With ROS:    ros2 launch ros_ik demo.launch.py tour:=false
              ros2 run ros_ik follow_frame.py --ros-args -p simulate:=true
@@ -37,13 +37,13 @@ def above(position: Point, q: Quaternion) -> Point:
 
 
 class ObjectFollower(Node):
-    """Turns each detection into a target; where they end, the node comes to rest by itself.
+    """Converts each detection to a target; without detections the node comes to rest.
 
-    A detector that jitters is smoothed by the node: ros2 param set /ros_ik target_filter_tau 0.1
+    The node can smooth a noisy detector: ros2 param set /ros_ik target_filter_tau 0.1
     """
 
     def __init__(self) -> None:
-        """Listen to the detector, or play it."""
+        """Subscribe to the detector, or simulate it."""
         super().__init__('object_follower')
         self._publisher = self.create_publisher(PoseStamped, 'ros_ik/target_pose', 1)
         self.create_subscription(
@@ -57,12 +57,12 @@ class ObjectFollower(Node):
         target = PoseStamped(header=seen.header)
         q = seen.pose.orientation
         target.pose.position = above(seen.pose.position, q)
-        # The tool looks down at the object: half a turn about its x, q times (1, 0, 0, 0).
+        # The tool points down at the object: half a turn about its x, q times (1, 0, 0, 0).
         target.pose.orientation = Quaternion(x=q.w, y=q.z, z=-q.y, w=-q.x)
         self._publisher.publish(target)
 
     def _publish_object(self) -> None:
-        """Play a detector: an object that moves to and fro and turns, in the base frame."""
+        """Simulate a detector of an object that moves and rotates, in the base frame."""
         now = self.get_clock().now()
         phase = 2.0 * math.pi * (now.nanoseconds * 1e-9 % 6.0) / 6.0
         seen = PoseStamped()

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Run a planner's trajectory with ~/follow_joint_trajectory, inside limits and barriers.
+"""Execute a planner's trajectory with ~/follow_joint_trajectory, inside limits and barriers.
 
 With ROS:    ros2 launch ros_ik demo.launch.py tour:=false
              ros2 run ros_ik follow_trajectory.py
 Without ROS: tools/run python -m ros_ik.demo.session
              tools/run python examples/node/follow_trajectory.py
 
-Needs control_msgs, also where the node runs; it comes with ROS and is no wheel yet. The planner is
-~/solve_optimal; a trajectory of MoveIt is sent in the same way.
+It needs control_msgs, for the node too; the package is part of ROS and is not available as a wheel
+yet. The planner is ~/solve_optimal; a trajectory of MoveIt is sent in the same way.
 """
 
 import sys
@@ -30,7 +30,7 @@ GOAL = {'panda_joint1': 0.5, 'panda_joint4': -2.0}  # rad
 
 
 def plan(node: Node) -> JointTrajectory | None:
-    """Return a motion from the present state to the goal, None where there is none."""
+    """Return a motion from the current state to the goal, or None."""
     client = node.create_client(SolveOptimal, 'ros_ik/solve_optimal')
     if not client.wait_for_service(timeout_sec=10.0):
         node.get_logger().error('ros_ik does not answer; is it running on this ROS_DOMAIN_ID?')

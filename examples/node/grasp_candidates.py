@@ -50,7 +50,7 @@ def candidates() -> list[Pose]:
 
 
 def solve(node: Node, client: Client, request: SolveIk.Request) -> SolveIk.Response | None:
-    """Return the answer, None without one."""
+    """Return the answer, or None."""
     future = client.call_async(request)
     rclpy.spin_until_future_complete(node, future, timeout_sec=60.0)
     answer = future.result()

@@ -28,12 +28,12 @@ RATE = 30.0  # Hz
 TURN = 8.0  # s
 REACH = 0.15  # m
 TASKS = ('right_foot', 'left_hand', 'right_hand')  # of humanoid.yaml
-# Between both feet and a little forward, as seen from the left one [m].
+# Between both feet and slightly forward, in the frame of the left one [m].
 CENTER_OF_MASS = (0.03, -0.1, 0.63)
 
 
 class Balance(Node):
-    """Publishes targets of the feet, the hands and the centre of mass, all in the left foot."""
+    """Publisher of targets of the feet, the hands and the centre of mass, in the left foot."""
 
     def __init__(self) -> None:
         """Wait for the measured poses."""

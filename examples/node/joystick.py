@@ -39,15 +39,16 @@ LAYOUTS = {
 
 
 class JoystickTwist(Node):
-    """Publishes a twist for each Joy; where none comes the node stops by itself."""
+    """Publishes a twist for each Joy message; without messages the node stops."""
 
     def __init__(self) -> None:
-        """Read which device it is, and how fast full deflection is."""
+        """Read the kind of device, and the speeds at full deflection."""
         super().__init__('joystick_twist')
         self._layout = LAYOUTS[self.declare_parameter('device', 'gamepad').value]
         linear = self.declare_parameter('linear_speed', 0.2).value  # m/s
         angular = self.declare_parameter('angular_speed', 0.8).value  # rad/s
-        # '' is the reference frame of the task; a link, such as the tool, moves with it.
+        # '' selects the reference frame of the task; a link, such as the tool, moves with the
+        # robot.
         self._frame = self.declare_parameter('frame_id', '').value
         self._speeds = 3 * [linear] + 3 * [angular]
         self._publisher = self.create_publisher(TwistStamped, 'ros_ik/ee/target_twist', 1)

@@ -25,19 +25,19 @@ from rclpy.signals import SignalHandlerOptions
 HELP = """w s: forward, back    a d: left, right    q e: up, down
 i k: pitch            j l: yaw            u o: roll      x: end"""
 LINEAR, ANGULAR = 0.1, 0.5  # m/s, rad/s
-# Which number of the twist each key sets, and in which direction.
+# Component of the twist and sign, by key.
 KEYS = {
     'w': (0, LINEAR), 's': (0, -LINEAR), 'a': (1, LINEAR), 'd': (1, -LINEAR),
     'q': (2, LINEAR), 'e': (2, -LINEAR), 'u': (3, ANGULAR), 'o': (3, -ANGULAR),
     'i': (4, ANGULAR), 'k': (4, -ANGULAR), 'j': (5, ANGULAR), 'l': (5, -ANGULAR),
 }  # fmt: skip
 PERIOD = 0.03  # s between two twists
-# A terminal sends nothing when a key is released; it repeats one that is held after half a second.
+# A terminal does not report the release of a key; a held key repeats after half a second.
 HOLD = int(0.55 / PERIOD)
 
 
 def twist(node: Node, key: str) -> TwistStamped:
-    """Return the command of a key, zero for every other."""
+    """Return the twist of a key, zero for unknown keys."""
     message = TwistStamped()
     message.header.stamp = node.get_clock().now().to_msg()
     values = 6 * [0.0]
@@ -55,7 +55,7 @@ def drive(node: Node, interrupted: threading.Event) -> None:
     key, age = '', HOLD
     while not interrupted.is_set() and key != 'x':
         pressed = bool(select.select([sys.stdin], [], [], PERIOD)[0])
-        # Past the buffer of Python, which select does not see.
+        # Bypass Python's buffer, which select does not see.
         key, age = (os.read(0, 1).decode(), 0) if pressed else (key, age + 1)
         if age < HOLD:
             publisher.publish(twist(node, key))
@@ -64,7 +64,7 @@ def drive(node: Node, interrupted: threading.Event) -> None:
 
 
 def main() -> None:
-    """Read keys one by one, and leave the terminal as it was."""
+    """Read keys one by one, and restore the terminal at the end."""
     # Ctrl-C sets a flag: rclpy's own handler ends the context while a twist is being published.
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     interrupted = threading.Event()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Drive base and arm together: the tool goes to a place two metres away, out of the arm's reach.
+"""Move base and arm together: the tool reaches a point two metres away.
 
 With ROS:    ros2 launch ros_ik demo.launch.py robot:=mobile_manipulator.urdf.xacro \
                  params_file:=mobile_manipulator.yaml
@@ -11,8 +11,9 @@ Without ROS: tools/run python -m ros_ik.demo.session \
                  --params-file config/examples/mobile_manipulator.yaml
              tools/run python examples/node/mobile_manipulator.py
 
-On a robot the three joints of the base are this node: odometry becomes joint states, and the
-commanded velocities become cmd_vel. The mock robot has joints for them, so nobody sends odometry.
+On a real robot this node implements the three joints of the base: odometry becomes joint states,
+and the commanded velocities become cmd_vel. The mock robot simulates these joints, so there is no
+odometry.
 """
 
 import math
@@ -35,7 +36,7 @@ BASE = ('base_x', 'base_y', 'base_yaw')
 
 
 class MobileManipulator(Node):
-    """Publishes the target, and stands for the base as joints of the model."""
+    """Publishes the target, and represents the base as joints of the model."""
 
     def __init__(self) -> None:
         """Connect to the node and to the base."""

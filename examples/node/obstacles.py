@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Tell the node of obstacles: a table that stands, and a ball that swings past the tool.
+"""Publish obstacles: a fixed table, and a ball that swings past the tool.
 
 With ROS:    ros2 launch ros_ik demo.launch.py tour:=false
              ros2 run ros_ik obstacles.py
@@ -28,12 +28,12 @@ from ros_ik_interfaces.msg import ObstacleArray
 
 RATE = 20.0  # Hz
 PERIOD = 8.0  # s of one swing
-# A node that starts later hears the last message: it has the whole world.
+# Each message contains all obstacles, because a node that starts later receives the last one only.
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Scene(Node):
-    """Publishes the obstacles in the base frame of the robot."""
+    """Publisher of the obstacles in the base frame of the robot."""
 
     def __init__(self) -> None:
         """Start the ball."""
@@ -55,7 +55,7 @@ class Scene(Node):
         self._ticks += 1
 
     def clear(self) -> None:
-        """Take the obstacles away, and stay until the node has heard it."""
+        """Remove the obstacles, and wait until the node has received that."""
         nothing = [Obstacle(operation=Obstacle.CLEAR)]
         self._publisher.publish(ObstacleArray(obstacles=nothing))
         self._publisher.wait_for_all_acked(Duration(seconds=2))

@@ -51,13 +51,13 @@ def record(node: Node, path: Path) -> None:
         signal.signal(signal.SIGINT, lambda *_: interrupted.set())
         while not interrupted.is_set():
             rclpy.spin_once(node, timeout_sec=0.1)
-    # Leaving the block has closed the bag.
+    # The bag is closed at the end of the block.
     with Reader(path) as bag:
         print(f'{path}: {bag.message_count} messages')
 
 
 def replay(node: Node, path: Path) -> None:
-    """Publish the targets with the pauses between them that they were recorded with."""
+    """Publish the recorded targets with the recorded pauses."""
     publisher = node.create_publisher(PoseStamped, TARGET, 1)
     give_up = time.monotonic() + 10.0
     while publisher.get_subscription_count() == 0:

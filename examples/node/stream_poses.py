@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Stream pose targets at 30 Hz: the tool goes round a circle until Ctrl-C.
+"""Stream pose targets at 30 Hz: the tool follows a circle until Ctrl-C.
 
 With ROS:    ros2 launch ros_ik demo.launch.py tour:=false
              ros2 run ros_ik stream_poses.py
 Without ROS: tools/run python -m ros_ik.demo.session
              tools/run python examples/node/stream_poses.py
 
-The loop makes three ticks to a message; the node goes on between them as the target moves. To see
-the jerks without that:
+The loop makes three ticks per message, and the node predicts the target between messages. To see
+the jerks without prediction:
     ros2 param set /ros_ik ee.target_prediction off
 """
 
@@ -23,13 +23,13 @@ import rclpy
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-RATE = 30.0  # Hz; the node wants at least 1 / command_timeout, which is 5 Hz by default
+RATE = 30.0  # Hz; at least 1 / command_timeout, which is 5 Hz by default
 RADIUS = 0.05  # m
 TURN = 4.0  # s
 
 
 class CircleStreamer(Node):
-    """Publishes targets around the pose in which the tool is found."""
+    """Publishes targets on a circle around the current pose of the tool."""
 
     def __init__(self) -> None:
         """Wait for the first measured pose."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The servo in a loop with a robot that has mass, and the record of it."""
+"""The servo in a loop with a robot with mass, and the recording of a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .robot import DELAY
 from .robot import RobotWithMass
 from .robot import STEP
 
-STATE_PERIOD = 0.02  # s between two messages of the controller about its reference
+STATE_PERIOD = 0.02  # s between two messages with the controller's setpoint
 HORIZON = 0.1  # s, outputs.default.command_horizon
 
 
@@ -45,15 +45,15 @@ class Record:
 
 
 class ServoLoop:
-    """A servo and such a robot.
+    """A servo and a robot with mass.
 
     Attributes:
         servo: The servo.
         robot: The robot.
-        reader: What makes targets.
-        command: What the servo is asked for.
+        reader: Reader of targets.
+        command: Command of the servo.
         now: Current time [s].
-        outputs: What the servo has put out, tick by tick.
+        outputs: Outputs of the servo, tick by tick.
     """
 
     def __init__(
@@ -75,12 +75,12 @@ class ServoLoop:
             name: A robot of the demo.
             rate: Rate of the loop [Hz].
             bandwidth: Bandwidth of the drives [Hz].
-            payload: Mass at the tip that the drives do not know [kg].
+            payload: Mass at the tip that the drives do not compensate [kg].
             publish_velocities: True if trajectories have velocities.
             delay: Time from the node to the controller [s].
             seed: Seed of the noise.
             active: True if the servo is active from the start.
-            tells_reference: True if the controller publishes its reference.
+            tells_reference: True if the controller publishes its setpoint.
             values: More parameters, with __ for a dot.
         """
         files = find_robot(name)
@@ -121,7 +121,7 @@ class ServoLoop:
         self.command = dataclasses.replace(self.command, **fields)
 
     def frame(self) -> np.ndarray:
-        """Return where the tool is, x y z [m] qx qy qz qw in the base."""
+        """Return the pose of the tool, x y z [m] qx qy qz qw in the base."""
         robot = self.robot
         data, base = robot.data, robot.world.body(self._base).id
         turn, tool, place = np.zeros(4), np.zeros(4), np.zeros(3)
@@ -137,13 +137,14 @@ class ServoLoop:
         twist: tuple[float, float, float] | None = None,
         push: Callable[[float], np.ndarray] | None = None,
     ) -> None:
-        """Let both run.
+        """Run servo and robot.
 
         Args:
-            seconds: For how long.
-            target: Pose [7] to stream, by the time since the start of this run [s].
+            seconds: Duration [s].
+            target: Function that returns the pose [7] to stream at a time since the start of this
+                run [s].
             twist: Velocity to stream [m/s].
-            push: Force on the tool [N], by the same time.
+            push: Function that returns the force on the tool [N] at that time.
         """
         steps = round(self.period / STEP)
         for tick in range(round(seconds / self.period)):
@@ -161,11 +162,11 @@ class ServoLoop:
                 self._note(pose)
 
     def peaks(self, since: float = 0.0) -> tuple[float, float, float]:
-        """Return how hard the robot was driven from a time [s] of the record on.
+        """Return the peak loads of the robot from a time [s] of the recording on.
 
         Returns:
-            Largest speed of what the drives are to hold, as a part of the velocity limits; largest
-            torque, as a part of what the drives can; largest change of a torque [Nm/s].
+            Largest speed of the setpoint, relative to the velocity limits; largest torque,
+            relative to the maximum torque; largest rate of a torque [Nm/s].
         """
         first = round(since / STEP)
         setpoint = np.array(self.record.setpoint[first:])
@@ -192,7 +193,7 @@ class ServoLoop:
             self.robot.send(self._trajectory(output))
 
     def _trajectory(self, output: ServoOutput) -> Trajectory:
-        """Return what the node publishes: the command, what follows it, and the end at rest."""
+        """Return the published trajectory: command, predicted points, end at rest."""
         places, speeds = [output.joint_q], [output.joint_qd]
         if output.ahead is not None:
             places, speeds = [*places, *output.ahead], [*speeds, *output.ahead_qd]
@@ -222,5 +223,5 @@ class ServoLoop:
 
 def eight(time: float) -> np.ndarray:
     """Return displacements [m] on a figure of eight of 0.2 by 0.1 m, at up to 0.28 m/s."""
-    angle = time * time if time < 1.0 else 2.0 * time - 1.0  # it speeds up in a second
+    angle = time * time if time < 1.0 else 2.0 * time - 1.0  # accelerates within a second
     return np.array([0.0, 0.1 * np.sin(angle), 0.05 * np.sin(2.0 * angle)])

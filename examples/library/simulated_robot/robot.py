@@ -16,7 +16,7 @@ from ros_ik.demo.controller.trajectory_sampler import TrajectorySampler
 
 STEP = 0.001  # s, of the simulation and of the controller
 DELAY = 0.008  # s from the node to the controller
-NOISE = 1e-4  # rad, standard deviation of what encoders say
+NOISE = 1e-4  # rad, standard deviation of the encoder noise
 
 
 class RobotWithMass:
@@ -28,11 +28,11 @@ class RobotWithMass:
     Attributes:
         joints: Names of the joints that move.
         data: State of the simulation.
-        setpoint: Position that the drives hold now [rad].
-        speed: Its velocity [rad/s].
-        sag: What encoders lack to where the drives hold the joints [rad].
-        torque: What the drives apply [Nm].
-        effort: What they can apply [Nm].
+        setpoint: Current setpoint of the drives [rad].
+        speed: Velocity of the setpoint [rad/s].
+        sag: Offset of the encoders from the setpoint of the drives [rad].
+        torque: Torques of the drives [Nm].
+        effort: Maximum torques [Nm].
         push: Force on the tool [N], three numbers.
     """
 
@@ -50,12 +50,12 @@ class RobotWithMass:
         """Hold the home position.
 
         Args:
-            urdf: Description of the robot; its meshes are left out.
+            urdf: Description of the robot; its meshes are ignored.
             tip: Link that carries the payload.
             joints: Joints that move; the others are fixed.
-            home: Position by joint; 0 where it is not named.
+            home: Position by joint; 0 if missing.
             bandwidth: Bandwidth of the drives [Hz].
-            payload: Mass at the tip that the drives do not know [kg].
+            payload: Mass at the tip that the drives do not compensate [kg].
             delay: Time from the node to the controller [s].
             seed: Seed of the noise.
         """
@@ -72,7 +72,7 @@ class RobotWithMass:
         if payload:
             self.world.body_mass[self._tip] += payload
             mujoco.mj_setConst(self.world, self.data)
-        # MuJoCo numbers the joints in the order of the tree.
+        # MuJoCo has the joints in the order of the tree.
         self._place = np.array([self.world.joint(name).qposadr[0] for name in joints])
         start = np.array([home.get(name, 0.0) for name in joints])
         self.data.qpos[self._place] = start
@@ -103,7 +103,7 @@ class RobotWithMass:
         return self.data.qvel[self._place].copy()
 
     def read(self) -> np.ndarray:
-        """Return what encoders say [rad]."""
+        """Return the encoder positions [rad]."""
         return self.positions - self.sag + NOISE * self._random.standard_normal(len(self.joints))
 
     def send(self, trajectory: Trajectory) -> None:
@@ -111,17 +111,17 @@ class RobotWithMass:
         self._sent.append((self.data.time + self._delay, trajectory))
 
     def hold(self, positions: np.ndarray) -> None:
-        """Let the controller hold positions at once, as one does that was activated there."""
+        """Set the setpoint of the controller at once, as after its activation."""
         self._sampler = TrajectorySampler(self.joints, positions)
         self.setpoint = positions.copy()
 
     def settle(self, seconds: float = 1.0) -> None:
-        """Let the robot come to rest where its controller holds it."""
+        """Let the robot come to rest at its setpoint."""
         for _ in range(round(seconds / STEP)):
             self.advance()
 
     def advance(self) -> None:
-        """Move on by a step of the simulation."""
+        """Simulate one step."""
         data = self.data
         now = round(data.time * NANOSECONDS)
         while self._sent and self._sent[0][0] <= data.time + 1e-9:
@@ -135,7 +135,7 @@ class RobotWithMass:
         mujoco.mj_step(self.world, data)
 
     def _bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return what gravity and speed take, as the drives know it."""
+        """Return gravity and velocity torques in the model of the drives."""
         data = self._set_known(q, v)
         mujoco.mj_fwdPosition(self._known, data)
         mujoco.mj_fwdVelocity(self._known, data)
@@ -148,7 +148,7 @@ class RobotWithMass:
 
 
 def _without_shapes(urdf: str, joints: tuple[str, ...]) -> str:
-    """Return a description with masses and some joints only, for MuJoCo."""
+    """Return a description with masses and the given joints only, for MuJoCo."""
     root = ElementTree.fromstring(urdf)
     for link in root.findall('link'):
         for shape in (*link.findall('visual'), *link.findall('collision')):
