@@ -6,8 +6,8 @@ Problem: each robot stands at a configuration of its own and steps with gain 0.5
 another one (the hand of a Panda; hands and feet of a G1 with 43 joints), a posture with weight
 0.03, hard position limits, velocity limits of 2 rad/s, dt 10 ms. Verified: each step stays inside
 both limits, and its cost is compared by the first tip's distance after it (`error_mm`). The two
-take turns, so that a slow minute of the machine falls on both; the figure is the median of the
-calls of every turn.
+alternate, so that a slow minute of the machine affects both; the figure is the median of the calls
+of all turns.
 """
 
 from dataclasses import replace
@@ -40,7 +40,8 @@ SIZES = (1, 256, 4096, 16_384)
 TURNS = 3
 DT, GAIN, POSTURE_WEIGHT, SPEED = 0.01, 0.5, 0.03, 2.0
 SLACK = 1e-5  # rounding of mink-warp's float32, rad
-# Half the range of the configurations drawn, and how far the targets are, of each joint's range.
+# Half the range of the random configurations, and distance of the targets, relative to each
+# joint's range.
 _SPREAD, _REACH = 0.48, 0.01
 
 
@@ -147,7 +148,7 @@ def _run(runner, name, module, sizes, device, timeout):
 
 
 def _together(answers):
-    """Return one answer with the times of all; the first that failed, where one did."""
+    """Return one answer with the times of all, or the first failed one."""
     failed = next((answer for answer in answers if answer.error), None)
     if failed:
         return failed

@@ -36,9 +36,9 @@ ROBOTS = ('ur3', 'ur5', 'ur10', 'z1', 'jaco2', 'talos_leg', 'g1_leg')
 GENERAL = ('g1_leg',)
 PEER = 'EAIK'
 SEPARATION = 1e-4
-# Batches, and the time after which no further one is begun [s].
+# Number of batches, and the time after which no further one starts [s].
 _REPEATS, _BUDGET = 100, 10.0
-# Poses of which every solution is judged.
+# Number of poses whose solutions are all evaluated.
 JUDGED = 1000
 
 
@@ -93,7 +93,7 @@ def _run(runner, module, sizes, python):
 
 
 def _row(case, n, ours: Answer, theirs: Answer, robot: Robot) -> dict:
-    """Judge both sides against all solutions that either has."""
+    """Evaluate both sides against all solutions that either side has."""
     name, mode = case
     poses = random_problems(robot, n).poses[:JUDGED]
     found = [_solutions(answer, poses, robot) for answer in (ours, theirs)]
@@ -110,7 +110,7 @@ def _row(case, n, ours: Answer, theirs: Answer, robot: Robot) -> dict:
 
 
 def _solutions(answer: Answer, poses: np.ndarray, robot: Robot) -> list[list[np.ndarray]]:
-    """Return the confirmed and distinct solutions of each pose, nothing where there is none."""
+    """Return the confirmed and distinct solutions of each pose; empty if there are none."""
     if answer.error:
         return []
     rows = answer.joint_q[: len(poses)]
@@ -125,7 +125,7 @@ def _solutions(answer: Answer, poses: np.ndarray, robot: Robot) -> list[list[np.
 
 
 def _distinct(groups: Iterable[Iterable[np.ndarray]]) -> list[np.ndarray]:
-    """Return configurations of which no two are the same but for whole turns."""
+    """Return configurations without duplicates, modulo whole turns."""
     kept: list[np.ndarray] = []
     for q in itertools.chain(*groups):
         if not _has(kept, q):

@@ -84,7 +84,7 @@ def _chain(name: str) -> Robot:
 
 
 def _tips(name):
-    """Return the links whose poses are asked for."""
+    """Return the links with target poses."""
     return ROBOTS[name][2].split(',')
 
 
@@ -155,7 +155,7 @@ def _velocity_limits(name):
 
 
 def _side(name: str, variant: str, answer: Answer, versions: dict) -> Side:
-    """Judge the configurations of a run."""
+    """Evaluate the configurations of a run."""
     versions = {**answer.versions, **versions}
     if answer.error:
         return Side(None, versions=versions, error=answer.error)

@@ -93,7 +93,7 @@ def bound_values(bounds: np.ndarray) -> tuple[float | None, ...]:
 
 
 def as_slice(columns: list[int] | np.ndarray) -> slice | np.ndarray:
-    """Return indices as a slice where they follow each other: NumPy copies those much faster."""
+    """Return consecutive indices as a slice, which NumPy copies much faster."""
     indices = np.asarray(columns)
     follow = np.array_equal(indices, np.arange(indices[0], indices[0] + len(indices)))
     return slice(int(indices[0]), int(indices[0]) + len(indices)) if follow else indices
@@ -108,7 +108,7 @@ def every_solution(found: list[np.ndarray], dof: int) -> np.ndarray:
 
 
 def serve(packages: tuple[str, ...], build: Callable[[Job], Solve]) -> None:
-    """Do every job of the folder named on the command line.
+    """Process all jobs of the folder given on the command line.
 
     Args:
         packages: Distributions whose versions the answers name.
@@ -129,7 +129,7 @@ def serve(packages: tuple[str, ...], build: Callable[[Job], Solve]) -> None:
             note['repeats'] = getattr(solve, 'repeats', None)
             np.savez(folder / f'{job.key}.npz', joint_q=joint_q, seconds=seconds)
         except Exception as error:
-            # A missing feature of a solver is a row of the table, not the end of the run.
+            # A missing feature of a solver becomes a row of the table and does not end the run.
             note['error'] = ' '.join(f'{type(error).__name__}: {error}'.split())[:200]
             traceback.print_exc()
         (folder / f'{job.key}.json').write_text(json.dumps(note))
@@ -190,9 +190,9 @@ def _time_steps(solve, poses, starts, job):
 def _time_ticks(solve, poses, starts, job):
     """Return the configurations and the seconds [repeats, steps] of the same steps over again.
 
-    What a step itself takes is the least of its times: what interrupts the process rarely hits
-    the same step each time. ``solve.repeats`` says whether every time came to the same
-    configurations: a solver that adapts itself by the clock does not make the same steps again.
+    The time of a step is the smallest of its times, because interruptions rarely affect the same
+    step every time. ``solve.repeats`` says whether every time came to the same configurations: a
+    solver that adapts itself by the clock does not make the same steps again.
     """
     gc.disable()
     passes = [_time_steps(solve, poses, starts, job) for _ in range(job.repeats)]

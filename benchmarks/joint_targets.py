@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Times our servo's way to joint targets beside Ruckig's optimum.
+"""Compares our servo's motions to joint targets with Ruckig's time-optimal ones.
 
 Problem: a UR5 at home gets a target of one joint or of all six, with limits of velocity,
 acceleration and jerk that hold throughout (``limits.jerk: strict``). Ruckig, which knows the
@@ -33,7 +33,7 @@ SEVERAL = np.array([1.0, -0.8, 1.4, -1.0, 0.6, 2.0])
 ARRIVED = 1e-6  # rad
 # Rounding, as a part of a limit.
 _SLACK = 1e-6
-# How long each motion is looked at [s]; the longest takes less than half of it.
+# Recorded time of each motion [s]; the longest motion takes less than half of it.
 _SECONDS = 4.0
 
 
@@ -120,7 +120,7 @@ def _limits(case) -> dict[str, list[float]]:
 
 
 def arrival(q: np.ndarray, target: np.ndarray, dt: float) -> float | None:
-    """Return when a robot has arrived to stay [s], None where it has not.
+    """Return the time [s] from which the robot stays at the target, or None.
 
     Args:
         q: Positions after each tick [n, dof].

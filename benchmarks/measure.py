@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""From a specification to a side of a row: run the solver's process, judge what it answers."""
+"""Measurement of one solver: run its process and evaluate its answers."""
 
 from dataclasses import dataclass
 from dataclasses import field
@@ -54,7 +54,7 @@ class Tolerance:
         return f'{self.position:g} m, {self.rotation:g} rad'
 
     def success(self, errors: Errors) -> np.ndarray:
-        """Return which answers are near enough [n]."""
+        """Return the mask of answers within the tolerances [n]."""
         if self.each_component:
             return errors.success_each_component(self.position)
         return errors.success(self.position, self.rotation)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Judges how our servo, pink and mink follow slow streams of poses in a loop.
+"""Evaluates how our servo, pink and mink follow slow streams of poses in a loop.
 
 Problem: poses arrive at 10 to 100 Hz while a loop makes 100 or 1,000 ticks a second; the target
 moves along a figure of eight for 6 s, and at 0.25 m/s along a line on which it stops at once. Our
@@ -187,7 +187,7 @@ def _loop(solver, case, path):
 
 
 def _side(case, answers: dict[str, Answer], solver: Solver) -> Side:
-    """Judge both streams of a solver; the figure of the row is the RMS jerk."""
+    """Evaluate both streams of a solver; the figure of the row is the RMS jerk."""
     versions = {key: v for answer in answers.values() for key, v in answer.versions.items()}
     versions |= our_versions() if solver.module == OURS else {}
     for answer in answers.values():
@@ -199,7 +199,7 @@ def _side(case, answers: dict[str, Answer], solver: Solver) -> Side:
 
 
 def judge(name: str, loop: float, joint_q: dict[str, np.ndarray]) -> tuple[dict, float]:
-    """Return the figures of configurations after each tick, and the part of ticks inside limits.
+    """Return the figures of a run, and the fraction of ticks inside the limits.
 
     Args:
         name: The robot.

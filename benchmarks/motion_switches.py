@@ -1,12 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Judges how smoothly our servo changes modes, targets, weights and aims in motion.
+"""Evaluates the smoothness of changes of modes, targets, weights and aims in motion.
 
-Problem: a tool moves at 0.25 m/s; then something changes, and the joints' jerk is looked at for
-0.4 s. What goes on at the same velocity should hardly be seen in the joints. What asks for another
-velocity may be as rough as a start at that speed, which is the first row: the acceleration of a
-task is there at once where joints have no jerk limits. ``python -m benchmarks.motion_switches``
-prints the table of docs/motion_quality.md.
+Problem: a tool moves at 0.25 m/s; then something changes, and the largest jerk of the joints
+within 0.4 s is measured. If the velocity of the tool stays the same, the joints should hardly be
+affected. A new velocity may cause as much jerk as a start at that speed, which is the first row,
+because without jerk limits the acceleration of a task builds up at once. ``python -m
+benchmarks.motion_switches`` prints the table of docs/motion_quality.md.
 """
 
 from collections.abc import Callable
@@ -25,13 +25,13 @@ _ELBOWS = {'panda': 'panda_link4', 'ur5': 'forearm_link'}
 
 # Fields of a command at a tick.
 Fields = dict[str, object]
-# What the sender knows of the last tick: the servo, and the pose [7] of its tool.
+# Arguments of a sender: the servo, and the pose [7] of its tool after the last tick.
 Sender = Callable[[TickedServo], Fields]
 
 
 @dataclass(frozen=True)
 class Switch:
-    """Something that changes in motion.
+    """A change in motion.
 
     Attributes:
         before: What is sent before it.
@@ -64,7 +64,7 @@ def tool(servo: TickedServo) -> np.ndarray:
 
 
 def far_pose(servo: TickedServo) -> Fields:
-    """Send a pose 1 m ahead, so that it is neared at the largest speed."""
+    """Send a pose 1 m ahead, which is approached at the largest speed."""
     pose = tool(servo)
     point = pose[:3] + [0.0, 1.0, 0.0]
     return {
@@ -90,7 +90,7 @@ def jog(servo: TickedServo) -> Fields:
 
 
 def same_joints(servo: TickedServo) -> Fields:
-    """Send the velocities that the joints have."""
+    """Send the current velocities of the joints."""
     dofs = servo.robot.group.variable_dof
     return _joint_velocities(servo, servo.servo._step[dofs] / servo.dt)
 
@@ -102,7 +102,7 @@ def _joint_velocities(servo: TickedServo, velocities: np.ndarray) -> Fields:
 
 
 def rest(servo: TickedServo) -> Fields:
-    """Send nothing that moves."""
+    """Send targets at rest."""
     return twist(0.0)(servo)
 
 

@@ -139,7 +139,7 @@ def node_process(
 
 
 class Client:
-    """Plays robot, description and user; everything in one thread, as it is asked to.
+    """Acts as robot, description publisher and user, in one thread.
 
     Attributes:
         figures: The newest values of the diagnostics of the loop, by name.
@@ -195,11 +195,11 @@ class Client:
         rclpy.shutdown(context=self._context)
 
     def describe(self) -> None:
-        """Publish the description of the robot; who comes later hears it too."""
+        """Publish the description of the robot, latched."""
         self._description.publish(String(data=self._urdf.read_text()))
 
     def turn(self, until: float) -> None:
-        """Receive, and publish joint states when due, up to a time of time.perf_counter."""
+        """Receive, and publish joint states when due, until a time of time.perf_counter."""
         while (now := time.perf_counter()) < until:
             if now >= self._next_state:
                 self._next_state = now + 1.0 / STATE_RATE
@@ -213,7 +213,7 @@ class Client:
         """Turn until a condition holds.
 
         Raises:
-            TimeoutError: It does not within ``timeout`` s.
+            TimeoutError: The condition does not hold within ``timeout`` s.
             RuntimeError: The process has ended.
         """
         give_up = time.monotonic() + timeout
@@ -232,7 +232,7 @@ class Client:
         self._joints.publish(JointState(name=list(positions), position=list(positions.values())))
 
     def current_pose(self, timeout: float) -> PoseStamped:
-        """Return where the node sees its frame, once it does."""
+        """Return the frame's current pose as published by the node, once it is."""
         heard: list[PoseStamped] = []
         subscription = self.node.create_subscription(
             PoseStamped, f'{self._name}/ee/current_pose', lambda message: heard.append(message), 1
@@ -244,7 +244,7 @@ class Client:
         return heard[-1]
 
     def start_anew(self, timeout: float) -> None:
-        """Deactivate and activate the node: its statistics begin again.
+        """Deactivate and activate the node, which resets its statistics.
 
         Only once planners are answered, for the process that does it takes a core to start.
 
@@ -293,7 +293,7 @@ class PoseStream:
         return sent
 
     def follow(self, pose: PoseStamped, duration: float) -> None:
-        """Send one pose again and again; ``duration`` in s."""
+        """Send one pose repeatedly; ``duration`` in s."""
         end = time.perf_counter() + duration
         while time.perf_counter() < end:
             self.send(pose)
@@ -301,7 +301,7 @@ class PoseStream:
 
 @contextlib.contextmanager
 def busy_core(busy: bool):
-    """Keep one core busy meanwhile, where ``busy`` is set."""
+    """Keep one core busy within the context, if ``busy`` is set."""
     process = subprocess.Popen([sys.executable, '-c', 'while True: pass']) if busy else None
     try:
         yield

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A node that computes nothing: a pose in, a trajectory of the usual size out, at once.
 
-What it takes is the share of rclpy and DDS in the latency of any Python node on this machine.
+Its latency is the share of rclpy and DDS in the latency of any Python node on this machine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class EchoNode(Node):
     """Answers each pose; the stamp of the answer is that of the pose."""
 
     def __init__(self) -> None:
-        """Listen with the quality of service of ros_ik_node."""
+        """Subscribe with the quality of service of ros_ik_node."""
         super().__init__('echo')
         stream = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
         self._publisher = self.create_publisher(JointTrajectory, '~/joint_trajectory', 1)

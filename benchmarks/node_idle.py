@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Loops on the schedule of the node without ROS: what the machine itself does to deadlines.
+"""Loops on the schedule of the node without ROS, to measure delays of the machine.
 
-One only sleeps, which shows how late it is woken; one computes too, as long as a tick does, which
-shows how even the speed of the processor is.
+One loop only sleeps and shows the delay of wake-ups. The other one computes as long as a tick and
+shows variations of the processor's speed.
 
 ``python -m benchmarks.node_idle RATE SECONDS PRIORITY COMPUTING`` prints one line of JSON.
 """
@@ -66,7 +66,7 @@ def main(rate: float, duration: float, priority: int, computing: float) -> dict[
 
 
 def stolen() -> float:
-    """Return how long others have had processors that this machine wanted to use, so far [ms].
+    """Return the time for which a hypervisor withheld processors from this machine, so far [ms].
 
     Of all processors together, as Linux counts it in a virtual machine; NaN elsewhere.
     """
@@ -79,7 +79,7 @@ def stolen() -> float:
 
 
 def _terms(computing: float, rate: float) -> int:
-    """Return how many terms take so long to add up [ms], by the median of some trials.
+    """Return the number of terms that take a given time to add up [ms], by the median of trials.
 
     Each comes after a pause, as it does in the loop: a processor that was idle is slower.
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""From a pose in one process to the trajectory that answers it in another, and the tick itself.
+"""Latency from a pose in one process to its trajectory in another, and duration of ticks.
 
 Poses come at the control rate, each at a random moment of its period. Now and then they change
 from one far to the left to one far to the right, or back; the first trajectory that accelerates
@@ -78,7 +78,7 @@ class Timing:
 
 
 class TurnDetector:
-    """Finds the trajectories in which the base joint turns back."""
+    """Detects the trajectories in which the base joint reverses."""
 
     def __init__(self, period: float) -> None:
         """Start without a history; ``period`` is that of the control loop [s]."""
@@ -90,7 +90,7 @@ class TurnDetector:
         self.answered = 0.0
 
     def expect(self, direction: int) -> None:
-        """Wait for an acceleration with this sign from now on."""
+        """Start to wait for an acceleration with this sign."""
         self._direction, self.answered = direction, 0.0
 
     def on_trajectory(self, message: JointTrajectory, now: float) -> None:
@@ -141,14 +141,14 @@ def time_node(process: ModuleProcess, rate: float, duration: float) -> Timing:
 def _turn_round(
     stream: PoseStream, pose: PoseStamped, detector: TurnDetector, side: int
 ) -> float | None:
-    """Send a pose on the other side until it is answered; return after what time [s]."""
+    """Send a pose on the other side until it is answered; return the latency [s]."""
     detector.expect(side)
     begin = stream.send(pose)
     for _ in range(_LOST):
         stream.send(pose)
         if detector.answered:
             break
-    # The joints get up speed before they are turned round again.
+    # The joints accelerate before the next reversal.
     for _ in range(_HOLD):
         stream.send(pose)
     return detector.answered - begin if detector.answered else None

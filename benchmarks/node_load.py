@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cost of floods of targets, parameters and poses to solve for a running control loop.
 
-A node at 500 Hz follows poses to and fro, alone and with each of the floods, each time in a new
-process. What it misses is its own account; pauses are between the stamps of its trajectories.
+A node at 500 Hz follows poses back and forth, alone and with each of the floods, each time in a
+new process. Missed deadlines are those that it reports; pauses are between the stamps of its
+trajectories.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _CHANGES = (('ee.max_linear_speed', 0.3), ('ee.max_linear_speed', 0.5))
 
 
 class Flood:
-    """No flood at all; others do something besides.
+    """Base class: no flood.
 
     Attributes:
         rate: Rate of the poses to follow [Hz].
@@ -51,20 +52,20 @@ class Flood:
     rate = 100.0
 
     def __init__(self, client: Client, quick: bool) -> None:
-        """Prepare it, for less where ``quick`` is set."""
+        """Prepare the flood, a smaller one if ``quick`` is set."""
 
     def begin(self) -> None:
-        """Begin."""
+        """Start the flood."""
 
     def go_on(self) -> None:
-        """Ask again where an answer is there; called with each pose."""
+        """Continue after each answer; called with each pose."""
 
     def done(self, poses: int) -> str:
-        """Return what was done while so many poses were sent."""
+        """Return a description of the work done while a number of poses was sent."""
         return f'{poses:,} poses to follow'
 
     def close(self) -> None:
-        """End it."""
+        """End the flood."""
 
 
 class TargetFlood(Flood):
@@ -77,7 +78,7 @@ class ParameterFlood(Flood):
     """Changes of parameters, each request as soon as the previous one is answered."""
 
     def __init__(self, client: Client, quick: bool) -> None:
-        """Find the service."""
+        """Create the client of the service."""
         self._caller = client.node.create_client(SetParameters, 'ros_ik/set_parameters')
         client.wait_for(self._caller.service_is_ready, 'service', _PATIENCE)
         changes = [Parameter(name, value=value).to_parameter_msg() for name, value in _CHANGES]
@@ -111,12 +112,12 @@ class PlannerFlood(Flood):
         client.wait_for(lambda: self._planner.ready, 'planner', _PATIENCE)
 
     def begin(self) -> None:
-        """Have it ask."""
+        """Send the first request."""
         self._planner.ask()
         self._asked += 1
 
     def go_on(self) -> None:
-        """Have it ask again."""
+        """Send another request after each answer."""
         reports = self._planner.reports
         if not self._planner.is_alive():
             raise RuntimeError('the planner has ended')
@@ -166,7 +167,7 @@ class Load:
 
 
 class PauseMeter:
-    """Finds the longest time between the stamps of two trajectories.
+    """Measures the longest time between the stamps of two trajectories.
 
     Attributes:
         longest: That time [s].
@@ -206,7 +207,7 @@ def measure(quick: bool) -> list[dict]:
 def time_load(
     client: Client, poses: list[PoseStamped], flood: Flood, settle: float, duration: float
 ) -> Load:
-    """Let a node follow poses in turn while a flood goes on; return what became of its ticks.
+    """Let a node follow poses during a flood; return the statistics of its ticks.
 
     Args:
         client: A client of the node.

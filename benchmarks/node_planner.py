@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A planner in a process of its own: asks ~/solve_ik for many poses, prints what came as JSON.
+"""A planner in a process of its own: calls ~/solve_ik for many poses, prints results as JSON.
 
     python -m benchmarks.node_planner NUMBER
 
-Messages of 100,000 poses hold the interpreter for a second, which nobody who streams targets or
-measures can afford. Each line on the standard input asks; its end ends the process.
+Messages of 100,000 poses hold the interpreter for a second, too long for a process that streams
+targets or measures. Each line on standard input causes one request; its end ends the process.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PATIENCE, _GRACE = 300.0, 10.0
 
 
 class PlannerProcess:
-    """Such a process; a context that ends it.
+    """The planner's process, as a context manager.
 
     Attributes:
         reports: What it has said, one entry for each answer; see :func:`report`.
@@ -62,7 +62,7 @@ class PlannerProcess:
         threading.Thread(target=self._read, daemon=True).start()
 
     def ask(self) -> None:
-        """Have it send a request."""
+        """Request one call."""
         pipe = self._process.stdin
         assert pipe is not None
         pipe.write('ask\n')
@@ -113,7 +113,7 @@ def request_of(number: int) -> SolveIk.Request:
 
 
 def report(answer: SolveIk.Response, asked: float) -> dict[str, object]:
-    """Return what is worth knowing of an answer to a request of time ``asked`` (time.time)."""
+    """Return the result of a request sent at time ``asked`` (time.time)."""
     return {
         'asked': asked,
         'answered': time.time(),
@@ -125,7 +125,7 @@ def report(answer: SolveIk.Response, asked: float) -> dict[str, object]:
 
 
 def main(number: str) -> None:
-    """Ask as often as there are lines."""
+    """Send one request per line."""
     request = request_of(int(number))
     rclpy.init(args=[])
     node = rclpy.create_node('planner')

@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""From the start of the process to the first trajectory, and from SIGTERM to its end.
+"""Time from the start of the process to the first trajectory, and from SIGTERM to its end.
 
-Description, joint states and joint targets are there before the node is.
+Description, joint states and joint targets are published before the node starts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TARGET_PERIOD = 0.02
 
 @dataclasses.dataclass(frozen=True)
 class Start:
-    """One life of the node.
+    """One run of the node.
 
     Attributes:
         first: From the start of the process to the first trajectory [s].

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cost of the viewer for a control loop, frame rate of its page, and time to the first motion.
 
-A mock robot follows a node at 500 Hz, which follows poses to and fro: alone, with a viewer, and
-with its page in a browser on the same machine, each time in new processes. Deadlines are the
-node's own account, pictures those that the browser has drawn.
+A mock robot follows a node at 500 Hz, which follows poses back and forth: alone, with a viewer,
+and with its page in a browser on the same machine, each time in new processes. Deadlines are those
+that the node reports, pictures those that the browser has drawn.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _VIEW = ('ros_ik.viewer.demo', '--robot', 'panda')
 
 
 class ViewerProcess(Flood):
-    """A viewer whose page nobody looks at."""
+    """A viewer without a browser."""
 
     def __init__(self, client: Client, robot: DemoRobot) -> None:
         """Start it, and wait until its page is served."""
@@ -74,7 +74,7 @@ class ViewerProcess(Flood):
 
 
 class OpenPage(ViewerProcess):
-    """A viewer whose page a browser on this machine shows."""
+    """A viewer with its page in a browser on this machine."""
 
     def __init__(self, client: Client, robot: DemoRobot) -> None:
         """Start it, and wait until the robot is drawn."""
@@ -170,7 +170,7 @@ def _loop_row(
 
 
 def _hand_row(problem: str, *, is_cold: bool) -> dict:
-    """Return the row of the time from ``make view`` to a hand that somebody moves."""
+    """Return the row of the time from ``make view`` to a hand that a user moves."""
     with (
         tempfile.TemporaryDirectory(prefix='ros_ik_bench_') as folder,
         browser(*_WINDOW) as page,

@@ -26,7 +26,7 @@ def eight(time: float) -> np.ndarray:
 
 
 def ramp(time: float) -> np.ndarray:
-    """Return displacements at 0.25 m/s from 0.5 s to 1.7 s, which begin and end at once."""
+    """Return displacements at 0.25 m/s from 0.5 s to 1.7 s, with an abrupt start and stop."""
     return np.array([0.0, SPEED * np.clip(time - RAMP_BEGIN, 0.0, RAMP_SECONDS), 0.0])
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A servo with a robot that does exactly what it is told, and a clock that the caller moves."""
+"""A servo with a robot that follows exactly, and a clock that the caller advances."""
 
 from collections.abc import Iterable
 import dataclasses

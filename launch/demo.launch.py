@@ -73,7 +73,7 @@ def include(name: str, **arguments: object) -> IncludeLaunchDescription:
 
 
 def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Return the nodes for the robot that was asked for."""
+    """Return the nodes for the requested robot."""
     robot_name = LaunchConfiguration('robot').perform(context) or default_robot()
     robot = DemoRobot.load(robot_name)
     namespace = LaunchConfiguration('namespace')
@@ -121,7 +121,7 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 
 def tour(robot_name: str, namespace: LaunchConfiguration) -> Node:
-    """Return what moves the robot once, and then says what to try next."""
+    """Return the tour of the robot, which prints next commands at its end."""
     return Node(
         package='ros_ik',
         executable='ros_ik_demo',

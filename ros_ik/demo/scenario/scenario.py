@@ -364,8 +364,8 @@ def _reachable_limit(
     """Return the joint that reaches a limit first without leaving the box or folding.
 
     Returns:
-        Whether it is stopped all the same, because every joint would do either or none has a
-        limit; its name; and a target beyond its limit.
+        True if the box or a fold stops the joint first, because that holds for every joint or none
+        has a limit; the name of the joint; and a target beyond its limit.
     """
     lower, upper, velocity, _ = robot.model.limits64()
     group, home = robot.group, robot.home

@@ -54,7 +54,7 @@ class ControllerStates:
     def __init__(
         self, node: StreamNode, settings: Settings, drops: MessageStats, now: Callable[[], float]
     ) -> None:
-        """Subscribe.
+        """Subscribe to the state topics.
 
         Args:
             node: The node.
