@@ -79,8 +79,8 @@ class Stream:
     ) -> Iterator[tuple[float, list[Message]]]:
         """Yield the time of each tick [s] and the messages received since the previous one.
 
-        The last tick is the one before the end: at the end the target would seem to stop, whose
-        jerk hides that of a smooth motion.
+        The last tick is the one before the end. At the end the target would seem to stop, and the
+        jerk of that stop would hide that of the motion.
 
         Args:
             seconds: How long the stream lasts.
