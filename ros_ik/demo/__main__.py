@@ -9,8 +9,8 @@ own, and sends targets for half a minute. Then it evaluates the measured motion 
 a picture and, as the last line, one JSON object. The exit code is 0 if every phase met its demand,
 box and limits were kept, and no trajectory was rejected. Missed deadlines are counted only.
 
-With ``--running`` it moves a robot whose node is already running, as in demo.launch.py, without the
-box and without an evaluation, and prints commands to try next.
+With ``--running`` it moves a robot whose node is already running, as in demo.launch.py, without
+the box and without an evaluation, and prints commands to try next.
 """
 
 from __future__ import annotations
