@@ -110,6 +110,8 @@ class Servo:
         self._held = self.joint_q.copy()
         self._secondary = SecondaryMotion(self.robot, settings)
         self._obstacles: tuple[Obstacle, ...] = ()
+        # Command whose targets were accepted last.
+        self._accepted: Command | None = None
         self._step = np.zeros(model.joint_dof_count)
         self._next_step = np.zeros(model.joint_dof_count)
         # Reason of the last braking; used if braking continues without a new reason.
@@ -242,7 +244,9 @@ class Servo:
 
     def _accept_targets(self, now: float, measurement: Measurement, command: Command) -> None:
         """Accept new targets, at the configuration from which the motion will start."""
-        goals = self.goals
+        if command is self._accepted:
+            return
+        self._accepted, goals = command, self.goals
         poses, center = goals.new_poses(command), goals.new_center(command)
         goals.withdraw(command)
         goals.accept_twists(command)
@@ -342,7 +346,7 @@ class Servo:
             if not self.goals.choice.joints:
                 held_back = self._acceleration_report.update(
                     now, self._step, self._next_step, solver.limits.acceleration,
-                    solver.ahead.conditioning.demand.held_back_by(),
+                    solver.ahead.conditioning.demand.held_back_by,
                 )  # fmt: skip
                 remark = remark or held_back
             if remark and output.code == StatusCode.OK:
@@ -500,8 +504,9 @@ class Servo:
 
     def _measured(self, measurement: Measurement, others: np.ndarray) -> np.ndarray | None:
         """Return the measured coordinates, with ``others`` for those that are not needed."""
-        known = np.isfinite(measurement.received)
-        if not known[self.robot.needed_coords].all():
-            return None
-        q = np.where(known, measurement.joint_q, others)
+        known, q = np.isfinite(measurement.received), measurement.joint_q
+        if np.count_nonzero(known) < len(known):
+            if not known[self.robot.needed_coords].all():
+                return None
+            q = np.where(known, q, others)
         return self.robot.model.apply_mimic(q) if self._has_mimics else q

@@ -20,8 +20,10 @@ import math
 
 import numpy as np
 
+from ros_ik.servo.motion.pose_math import float_length
 from ros_ik.servo.motion.pose_math import float_less
 from ros_ik.servo.motion.pose_math import float_scaled
+from ros_ik.servo.motion.pose_math import float_sum
 from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.motion.pose_math import ZERO
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
@@ -132,3 +134,24 @@ class Approach:
         speed = length / dt
         self.velocity = (x * speed, y * speed, z * speed)
         return x * length, y * length, z * length
+
+    def step_beside(
+        self, way: Vector, difference: Vector, achieved: Vector, limits: ApproachLimits
+    ) -> Vector:
+        """Return the displacement of this tick beside a target that moves, and towards it.
+
+        Args:
+            way: Displacement of the target in this tick [m or rad].
+            difference: Vector to the target before it.
+            achieved: Displacement in the tick before.
+            limits: Bounds on the motion towards the target; its speed bounds the sum.
+        """
+        if way == ZERO:
+            return self.step(difference, achieved, limits)
+        dt = self._dt
+        pace = float_scaled(way, 1.0 / dt)
+        self.velocity = float_less(self.velocity, pace)
+        step = float_sum(self.step(difference, float_less(achieved, way), limits), way)
+        self.velocity = float_sum(self.velocity, pace)
+        length, longest = float_length(step), limits.speed * dt
+        return step if length <= longest else float_scaled(step, longest / length)

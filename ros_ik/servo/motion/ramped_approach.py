@@ -31,7 +31,7 @@ from ros_ik.servo.motion.pose_math import ZERO
 _HALVINGS = 24
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(slots=True)
 class ApproachLimits:
     """Limits of one kind of motion, linear or angular.
 

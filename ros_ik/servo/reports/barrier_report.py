@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-import copy
 import math
+import operator
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,10 @@ _LEAST_SPEED = 2e-4
 # absolute tolerance [m].
 _ROW_PART, _ROW_DISTANCE = 0.05, 1e-6
 _CODES = (StatusCode.SLOWED_BY_BARRIER, StatusCode.HALTED_BY_BARRIER, StatusCode.JOINT_BOUND)
+# Fields that are repeated at ticks without a report.
+_TOLD = operator.attrgetter(
+    'code', 'text', 'limiting_barrier', 'limiting_pair', 'barrier_distance'
+)
 
 
 class BarrierReport:
@@ -34,8 +39,8 @@ class BarrierReport:
         # Values at a configuration, identified by its array object.
         self._at: np.ndarray | None = None
         self._values = np.zeros(0)
-        # Last report, None if it is of another motion.
-        self._told: ServoOutput | None = None
+        # Last report; None if it is of another motion.
+        self._told: tuple[Any, ...] | None = None
 
     def forget(self) -> None:
         """Drop values and report after a change of the barriers or of the motion."""
@@ -67,18 +72,16 @@ class BarrierReport:
                 self._name(output, values, row)
         if wanted >= self._least_step and achieved <= _SLOWED * wanted:
             self._explain(output, before, values, after, achieved < _HALTED * wanted, cut)
-        # A copy, because the tick reports other things in its output.
-        self._told = copy.copy(output)
+        self._told = _TOLD(output)
 
     def repeat(self, output: ServoOutput) -> None:
         """Fill an output with the last report of this motion."""
-        told = self._told
-        if told is None:
+        if self._told is None:
             return
-        output.limiting_barrier, output.limiting_pair = told.limiting_barrier, told.limiting_pair
-        output.barrier_distance = told.barrier_distance
-        if told.code in _CODES and output.code == StatusCode.OK:
-            output.code, output.text = told.code, told.text
+        code, text, output.limiting_barrier, output.limiting_pair, distance = self._told
+        output.barrier_distance = distance
+        if code in _CODES and output.code == StatusCode.OK:
+            output.code, output.text = code, text
 
     def _values_at(self, joint_q: np.ndarray) -> np.ndarray:
         """Return the barrier values at a configuration; the last ones are cached."""

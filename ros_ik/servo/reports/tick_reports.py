@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence
 import math
 
@@ -24,8 +25,8 @@ _LEAST_SPEED = 1e-4
 
 # Fraction of an acceleration limit that counts as reaching it, and minimum duration [s].
 _AT_LIMIT, _HELD, _HELD_LONGEST = 0.99, 0.15, 0.5
-# Longest time that one sample represents [s].
-_LONGEST_LOOK = 0.05
+# Period of samples of the joints, and the longest time that one sample represents [s].
+_LOOK_PERIOD, _LONGEST_LOOK = 0.01, 0.05
 
 
 def report_targets(
@@ -126,7 +127,9 @@ class AccelerationReport:
         """Start without any; ``dt`` is the duration of a tick [s]."""
         self._dofs, self._names = robot.group.variable_dof, robot.group.joint_names
         self._dt = dt
-        self._looked = -math.inf
+        self._looked, self._remark = -math.inf, ''
+        # Shorter by half a tick, so that jitter does not skip every other sample.
+        self._look_period = _LOOK_PERIOD - 0.5 * dt
         # Time at the limit minus time below it, for each joint [s].
         self._times = np.zeros(len(self._names))
 
@@ -136,7 +139,7 @@ class AccelerationReport:
         step: np.ndarray,
         last: np.ndarray,
         acceleration: np.ndarray,
-        held_back_by: Sequence[int],
+        held_back_by: Callable[[], Sequence[int]],
     ) -> str:
         """Return a report of the joint whose acceleration limit holds frames back.
 
@@ -145,20 +148,27 @@ class AccelerationReport:
             step: Its step [joint_dof_count].
             last: Previous step.
             acceleration: Acceleration limits of the controlled joints [rad/s^2 or m/s^2].
-            held_back_by: Indices of the controlled joints that limit a frame.
+            held_back_by: Function that returns the indices of the controlled joints that limit a
+                frame.
 
         Returns:
             The report as text, or ''.
         """
-        since, self._looked = min(max(now - self._looked, 0.0), _LONGEST_LOOK), now
+        since = now - self._looked
+        if 0.0 <= since < self._look_period:
+            return self._remark
+        since, self._looked = min(max(since, 0.0), _LONGEST_LOOK), now
         change = np.abs((step - last)[self._dofs])
         least = _AT_LIMIT * self._dt**2 * acceleration
         at_limit = (least > 0.0) & (change >= least)
-        for joint in held_back_by:
+        for joint in held_back_by():
             at_limit[joint] = True
-        self._times += np.where(at_limit, since, -since)
-        np.clip(self._times, 0.0, _HELD_LONGEST, out=self._times)
-        worst = int(self._times.argmax())
-        if self._times[worst] <= _HELD:
-            return ''
-        return f'the acceleration limit of joint {self._names[worst]} holds the path back'
+        times = self._times
+        times += np.where(at_limit, since, -since)
+        np.clip(times, 0.0, _HELD_LONGEST, out=times)
+        worst = int(times.argmax())
+        self._remark = ''
+        if times[worst] > _HELD:
+            name = self._names[worst]
+            self._remark = f'the acceleration limit of joint {name} holds the path back'
+        return self._remark

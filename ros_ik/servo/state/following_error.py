@@ -91,10 +91,11 @@ class FollowingError:
     @property
     def holds(self) -> bool:
         """True if targets have to wait."""
-        return self.state in (Following.HALTS, Following.RETURNS)
+        return self._machine.state in (Following.HALTS, Following.RETURNS)
+
     @property
     def _is_known(self) -> bool:
-        return self.state is not Following.UNKNOWN
+        return self._machine.state is not Following.UNKNOWN
 
     @property
     def culprits(self) -> str:
@@ -133,6 +134,8 @@ class FollowingError:
         self._measured, self._commanded = measurement.joint_q[self._coords], joint_q[self._coords]
         self._samples = collections.deque([(now, self._measured)])
         self._commands = collections.deque([(now, self._commanded)])
+        # Least and greatest of them, None where they have changed since.
+        self._range: tuple[np.ndarray, np.ndarray] | None = None
         self._speed = np.zeros(len(self._names))
         self._stand(now)
 
@@ -153,7 +156,7 @@ class FollowingError:
         """
         if not self._is_known:
             return
-        age = abs(now - float(measurement.received[self._coords].min()))
+        age = abs(now - min(measurement.received.take(self._coords).tolist()))
         if age > self._timeout:
             self.forget()
             return
@@ -174,8 +177,11 @@ class FollowingError:
             return self._unknown
         measured = self._measurement.joint_q[self._coords]
         last = self._joint_q[self._coords]
-        commands = np.array([command for _, command in self._commands] + [last])
-        return measured - np.clip(measured, commands.min(axis=0), commands.max(axis=0))
+        if self._range is None:
+            commands = np.array([command for _, command in self._commands])
+            self._range = commands.min(axis=0), commands.max(axis=0)
+        lowest, highest = np.minimum(self._range[0], last), np.maximum(self._range[1], last)
+        return measured - np.minimum(np.maximum(measured, lowest), highest)
 
     def limit(self, step: np.ndarray, last: np.ndarray, acceleration: np.ndarray) -> bool:
         """Slow a step if the command would get too far ahead; return whether it changed.
@@ -204,6 +210,7 @@ class FollowingError:
         self._measured = measured = self._measurement.joint_q[self._coords]
         if now - self._commands[-1][0] >= self._spacing:
             self._commands.append((now, self._commanded))
+            self._range = None
             while now - self._commands[1][0] >= self._delay:
                 self._commands.popleft()
         if now - self._samples[-1][0] < 0.25 * _SPEED_SPAN:

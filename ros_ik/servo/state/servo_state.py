@@ -43,8 +43,9 @@ class ServoState(enum.Enum):
         return self not in _FORGETS
 
 
-_RESUMES = frozenset({ServoState.TRACKING, ServoState.BRAKING, ServoState.HOLDING})
-_FORGETS = frozenset({ServoState.IDLE, ServoState.ENDING})
+# Tuples: a set would compute hashes of members in each tick, which enumerations do slowly.
+_RESUMES = (ServoState.TRACKING, ServoState.BRAKING, ServoState.HOLDING)
+_FORGETS = (ServoState.IDLE, ServoState.ENDING)
 
 
 class ServoEvent(enum.Enum):

@@ -32,8 +32,9 @@ class StopCheck:
             deceleration: Deceleration limits [joint_dof_count], rad/s^2 or m/s^2.
             jerk: Jerk limits of stops [joint_dof_count], rad/s^3 or m/s^3; None if there is none.
         """
-        self._diff, self._barriers, self._jerk = diff, barriers, jerk
+        self._diff, self._barriers = diff, barriers
         rest = np.zeros(diff.model.joint_dof_count)
+        self._jerk = np.full_like(rest, np.inf) if jerk is None else jerk
         self._trial = np.zeros_like(rest)
         self._wanted = self._deceleration = _usable(deceleration)
         if barriers:

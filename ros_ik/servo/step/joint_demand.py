@@ -69,7 +69,7 @@ class PlaceDemand:
         self.expected = [0.0, 0.0]
         # Linear and angular acceleration as columns, the joint demand of each, and views of them.
         self._wished, self._parts = np.zeros((6, 2)), np.zeros((len(demand), 2))
-        self._numbers = self._wished.reshape(-1)
+        self._numbers, self._columns = self._wished.reshape(-1), tuple(self._parts.T)
 
     def limits_along(
         self,
@@ -126,7 +126,7 @@ class PlaceDemand:
         np.dot(self._demand, self._wished, parts)
         np.abs(parts, parts)
         # Linear and angular part need not peak at the same time.
-        needed = parts[:, 0] + parts[:, 1]
+        needed = np.add(*self._columns)
         if self.others:
             self._share(needed)
         joint = int(needed.argmax())

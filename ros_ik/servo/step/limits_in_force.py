@@ -86,8 +86,10 @@ class LimitsInForce:
         # Bounds of steps and coordinates, checked before they are published.
         self._lowest = robot.lower[self._moving] - _ROUNDING
         self._highest = robot.upper[self._moving] + _ROUNDING
-        self._size, self._after = np.zeros((2, len(self._moving)))
-        self._room = np.zeros((3, len(self._moving)))
+        # Sizes of steps, coordinates after them and their negatives; their bounds; both compared.
+        self._checked, self._bounds = np.zeros((2, 3, len(self._moving)))
+        self._bounds[1:] = self._highest, -self._lowest
+        self._keeps = np.zeros(self._checked.shape, dtype=bool)
         self._largest_change = robot.jerk * settings.period**3 * (1.0 + _RELATIVE_ROUNDING)
         self._keep_margin(margin)
         self._scale_acceleration(settings.limits_acceleration_scale)
@@ -243,15 +245,13 @@ class LimitsInForce:
             next_q: Coordinates after it.
         """
         moving, coords = self._moving, self._moving_coords
-        size, after, room = self._size, self._after, self._room
+        checked, keeps = self._checked, self._keeps
+        size, after, negative = checked
         np.abs(step.take(moving, out=size, mode='clip'), out=size)
-        next_q.take(coords, out=after, mode='clip')
-        np.subtract(self._longest, size, out=room[0])
-        np.subtract(after, self._lowest, out=room[1])
-        np.subtract(self._highest, after, out=room[2])
-        if np.minimum.reduce(room, axis=None) >= 0.0:
+        np.negative(next_q.take(coords, out=after, mode='clip'), out=negative)
+        if np.count_nonzero(np.less_equal(checked, self._bounds, out=keeps)) == keeps.size:
             return ''
-        q, fast = joint_q[coords], size > self._longest
+        q, fast = joint_q[coords], size > self._bounds[0]
         below = (after < self._lowest) & (after < q)
         above = (after > self._highest) & (after > q)
         wrong = fast | below | above
@@ -306,7 +306,7 @@ class LimitsInForce:
     def _scale_velocity(self, scale: float) -> None:
         self._velocity_limit.scale = scale
         step = self._robot.velocity * scale * self._settings.period
-        self._longest = step[self._moving] + _ROUNDING
+        self._bounds[0] = step[self._moving] + _ROUNDING
 
     def _scale_loss(self) -> float:
         """Return the largest decrease of the scale per tick that joints can follow."""

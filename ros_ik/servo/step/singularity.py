@@ -30,7 +30,7 @@ from ros_ik.servo.step.place_joints import joint_axes
 from ros_ik.settings import Settings
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(slots=True)
 class Damping:
     """Damping of a step.
 

@@ -9,8 +9,11 @@ import math
 
 from ros_ik.servo.motion.pose_math import float_difference
 from ros_ik.servo.motion.pose_math import float_length
+from ros_ik.servo.motion.pose_math import float_less
 from ros_ik.servo.motion.pose_math import float_moved
-from ros_ik.servo.motion.pose_math import float_unit
+from ros_ik.servo.motion.pose_math import float_sum
+from ros_ik.servo.motion.pose_math import Pose
+from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.targets.message_times import MessageTimes
 from ros_ik.servo.targets.message_times import SILENCE
 from ros_ik.servo.targets.vector_motion import Gains
@@ -22,6 +25,8 @@ _CURVED = 2.0
 # Longest interval between messages of a motion [s]. Less frequent poses are separate goals, and
 # the motion between them is unknown.
 _SLOWEST = 0.25
+# Relative change of the period above which the gains are recomputed.
+_OTHER_PERIOD = 1e-3
 # Fraction of the period within which an equal pose is a repetition of the same message.
 _TWICE = 0.5
 
@@ -37,13 +42,15 @@ class TargetMotion:
     def reset(self) -> None:
         """Drop all targets."""
         self._times.reset()
+        self._gains = Gains(math.inf)
         self._parts = VectorMotion(), VectorMotion()
         self._pose: Sequence[float] | None = None
         self._time = self._heard = -math.inf
 
     def moves(self, now: float) -> bool:
         """Return whether the target is in motion at a time [s]."""
-        if all(part.rests for part in self._parts):
+        linear, angular = self._parts
+        if linear.rests and angular.rests:
             return False
         return now - self._time <= SILENCE * self._times.period
 
@@ -74,7 +81,9 @@ class TargetMotion:
         if self._pose is None or not 0.0 < interval <= min(SILENCE * period, _SLOWEST):
             self._parts = VectorMotion(), VectorMotion()
         else:
-            gains, curved = Gains(period), _CURVED * period
+            if not abs(period - self._gains.period) <= _OTHER_PERIOD * period:
+                self._gains = Gains(period)
+            gains, curved = self._gains, _CURVED * period
             moved = float_difference(pose, self._pose)
             limits = zip(speeds, accelerations, strict=True)
             for part, way, most in zip(self._parts, moved, limits, strict=True):
@@ -82,16 +91,28 @@ class TargetMotion:
         self._pose, self._time = pose, time
         return True
 
-    def at(self, now: float) -> Sequence[float]:
-        """Return the predicted pose at a time, seven numbers."""
+    def between(self, first: float, second: float) -> tuple[Pose, tuple[Vector, Vector]]:
+        """Return the predicted pose at a time, and its displacement until shortly after.
+
+        Args:
+            first: The first time [s].
+            second: The second time [s].
+
+        Returns:
+            The pose, and the displacement [m] and the rotation vector [rad] that follow it.
+        """
         assert self._pose is not None
-        if not self.moves(now):
-            return self._pose
         # The clock offset is a mean, so a message may seem to be from the future.
-        period = self._times.period
-        since = max(now - self._time, -2.0 * period)
-        ways = (part.at(since, _CURVED * period) for part in self._parts)
-        return float_unit(float_moved(self._pose, *ways))
+        period, (linear, angular) = self._times.period, self._parts
+        earliest, curved = self._time - 2.0 * period, _CURVED * period
+        first, second = max(first, earliest) - self._time, max(second, earliest) - self._time
+        shift, turn = linear.at(first, curved), angular.at(first, curved)
+        way = float_less(linear.at(second, curved), shift)
+        # Rotation vectors do not add up: log(exp(turn + change) exp(-turn)), to the second order.
+        x, y, z = change = float_less(angular.at(second, curved), turn)
+        a, b, c = 0.5 * turn[0], 0.5 * turn[1], 0.5 * turn[2]
+        change = float_sum(change, (b * z - c * y, c * x - a * z, a * y - b * x))
+        return float_moved(self._pose, shift, turn), (way, change)
 
     def _is_twice(self, pose: Sequence[float], received: float) -> bool:
         """Return whether a message without a stamp repeats the previous one."""

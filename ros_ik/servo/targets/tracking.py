@@ -18,7 +18,6 @@ from ros_ik.servo.motion.pose_filter import PoseFilter
 from ros_ik.servo.motion.pose_math import float_between
 from ros_ik.servo.motion.pose_math import float_difference
 from ros_ik.servo.motion.pose_math import float_length
-from ros_ik.servo.motion.pose_math import float_less
 from ros_ik.servo.motion.pose_math import float_moved
 from ros_ik.servo.motion.pose_math import float_scaled
 from ros_ik.servo.motion.pose_math import float_sum
@@ -96,9 +95,11 @@ class TaskTracker:
         self._compared_errors = math.nan, math.nan
         self.linear_error = self.angular_error = math.nan
         self.remaining = 0.0
-        # Accepted pose, and the pose that the step aims at, as plain floats.
+        # Accepted pose, and the pose that the step aims at with the displacements that follow it,
+        # as plain floats.
         self._goal: Sequence[float] = self.pose
         self._aim: Sequence[float] | None = None
+        self._aim_on = ZERO, ZERO
         self._before: Sequence[float] | None = None
         # 1.0 for active linear and angular axes.
         self._axes: tuple[Vector, ...] = ()
@@ -259,7 +260,7 @@ class TaskTracker:
             self.remaining = (
                 self.linear_error + self.angular_error
                 if aim is self._goal
-                else sum(map(float_length, self._difference(aim)))
+                else self._length(*self._difference(aim))
             )
         return left
 
@@ -277,7 +278,7 @@ class TaskTracker:
             mobility: Joint limits along the motion of the frame.
         """
         before = self._before
-        self._aim = None
+        self._aim, self._aim_on = None, (ZERO, ZERO)
         left = self.measure(body_q)
         achieved = (ZERO, ZERO) if before is None else float_difference(self.pose, before)
         self._before = self.pose
@@ -354,26 +355,16 @@ class TaskTracker:
         self, achieved: tuple[Vector, Vector], now: float, mobility: FrameMobility
     ) -> tuple[Vector, Vector]:
         """Return the displacement of this tick along with a moving target, and towards it."""
-        dt, target = self._dt, self._target
-        here, self._aim = target.at(now + (_AHEAD - 1.0) * dt), target.at(now + _AHEAD * dt)
-        ways = self._counted(float_difference(self._aim, here))
-        left = self._difference(here)
-        limits = mobility.limits_along(self._limits, left, achieved)
-        shifts = []
-        for approach, way, difference, before, limit in zip(
-            (self._linear, self._angular), ways, left, achieved, limits, strict=True
-        ):
-            pace = float_scaled(way, 1.0 / dt)
-            approach.velocity = float_less(approach.velocity, pace)
-            step = approach.step(difference, float_less(before, way), limit)
-            approach.velocity = float_sum(approach.velocity, pace)
-            step = float_sum(step, way)
-            length = float_length(step)
-            if length > limit.speed * dt:
-                step = float_scaled(step, limit.speed * dt / length)
-            shifts.append(step)
-        self.remaining = sum(map(float_length, self._difference(self._aim)))
-        return shifts[0], shifts[1]
+        end = now + _AHEAD * self._dt
+        self._aim, ways = self._target.between(end - self._dt, end)
+        way, turn = self._aim_on = self._counted(ways)
+        left, angle = self._difference(self._aim)
+        linear, angular = mobility.limits_along(self._limits, (left, angle), achieved)
+        self.remaining = self._length(left, angle)
+        return (
+            self._linear.step_beside(way, left, achieved[0], linear),
+            self._angular.step_beside(turn, angle, achieved[1], angular),
+        )
 
     def _follow(
         self,
@@ -403,6 +394,11 @@ class TaskTracker:
     def _difference(self, goal: Sequence[float]) -> tuple[Vector, Vector]:
         """Return the displacement to ``goal`` on active axes."""
         return self._counted(float_difference(goal, self.pose))
+
+    def _length(self, linear: Vector, angular: Vector) -> float:
+        """Return the remaining distance to the aim of the step, from differences to its pose."""
+        way, turn = self._aim_on
+        return float_length(float_sum(linear, way)) + float_length(float_sum(angular, turn))
 
     def _counted(self, difference: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
         """Return a displacement with zeros on free axes."""

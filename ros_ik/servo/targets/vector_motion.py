@@ -58,11 +58,13 @@ class Gains:
     """Gains of the estimates for one period.
 
     Attributes:
+        period: The period [s].
         rows: alpha, beta / T [1/s], 2 gamma / T^2 [1/s^2] and w [1/s] of each estimate.
     """
 
     def __init__(self, period: float) -> None:
         """Compute the gains for a period [s]."""
+        self.period = period
         fades = min(max(_FADES * math.sqrt(period / _SLOW), _FADES), _FADES_AT_MOST) / period
         self.rows = []
         for memory, faster in _ESTIMATES:
@@ -128,24 +130,42 @@ class _Estimate:
         limits: tuple[float, float],
     ) -> None:
         """Correct the estimate by a message; see :meth:`VectorMotion.add`."""
-        alpha, beta, gamma, rate = gains
+        alpha, beta, gamma, _ = gains
         speed, hardest = limits
-        error = float_less(moved, self.place(interval, curved))
-        self.squares = _KEPT * self.squares + sum(part * part for part in error)
+        x, y, z = error = float_less(moved, self.place(interval, curved))
+        self.squares = _KEPT * self.squares + x * x + y * y + z * z
         _, velocity, acceleration = self.state
         velocity = float_sum(velocity, float_scaled(acceleration, min(interval, curved)))
-        before = float_scaled(error, -1.0), velocity, acceleration
         self.state = (
             float_scaled(error, alpha - 1.0),
             _bounded(float_sum(velocity, float_scaled(error, beta)), speed),
             _bounded(float_sum(acceleration, float_scaled(error, gamma)), hardest),
         )
-        self.offset = _jumped(self._decayed(interval), before, self.state)
-        self._rate = rate
 
-    def go_on_from(self, other: _Estimate) -> None:
-        """Continue from the output of another estimate."""
+    def correct_followed(
+        self,
+        moved: Vector,
+        interval: float,
+        curved: float,
+        gains: tuple[float, float, float, float],
+        limits: tuple[float, float],
+    ) -> None:
+        """Correct the estimate in use; its offset compensates the correction."""
+        _, velocity, acceleration = self.state
+        before = (
+            float_less(self.place(interval, curved), moved),
+            float_sum(velocity, float_scaled(acceleration, min(interval, curved))),
+            acceleration,
+        )
+        offset = self._decayed(interval)
+        self.correct(moved, interval, curved, gains, limits)
+        self.offset = _jumped(offset, before, self.state)
+        self._rate = gains[3]
+
+    def go_on_from(self, other: _Estimate, rate: float) -> None:
+        """Continue from the output of another estimate, with a rate of decay [1/s]."""
         self.offset = _jumped(other.offset, other.state, self.state)
+        self._rate = rate
 
     def _decayed(self, time: float) -> State:
         """Return the offset after a time."""
@@ -226,8 +246,9 @@ class VectorMotion:
             return
         self._was_manoeuvre = False
         for estimate, row in zip(self._estimates, gains.rows, strict=True):
-            estimate.correct(moved, interval, curved, row, limits)
-        self._choose()
+            correct = estimate.correct_followed if estimate is used else estimate.correct
+            correct(moved, interval, curved, row, limits)
+        self._choose(gains)
 
     def _begin(self, velocity: Vector) -> None:
         """Restart every estimate, and use the one with the shortest memory."""
@@ -237,12 +258,12 @@ class VectorMotion:
         resting.begin(ZERO)
         self._used = 0
 
-    def _choose(self) -> None:
+    def _choose(self, gains: Gains) -> None:
         """Select the estimate to use."""
         squares = [estimate.squares for estimate in self._estimates]
         best, used = squares.index(min(squares)), self._used
         if squares[best] < (_LONGER if best > used else _SHORTER) * squares[used]:
-            self._estimates[best].go_on_from(self._estimates[used])
+            self._estimates[best].go_on_from(self._estimates[used], gains.rows[best][3])
             self._used = best
 
 
@@ -254,8 +275,9 @@ def _bounded(vector: Vector, most: float) -> Vector:
 
 def _jumped(offset: State, before: State, after: State) -> State:
     """Return the offset that compensates a jump from one state to another."""
-    p, v, a = (
-        float_sum(row, float_less(new, old))
-        for row, new, old in zip(offset, after, before, strict=True)
+    (p, v, a), (old_p, old_v, old_a), (new_p, new_v, new_a) = offset, before, after
+    return (
+        float_sum(p, float_less(new_p, old_p)),
+        float_sum(v, float_less(new_v, old_v)),
+        float_sum(a, float_less(new_a, old_a)),
     )
-    return p, v, a

@@ -8,6 +8,7 @@ It writes a step in place, and checks a step against the barriers at q + dq.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 import dataclasses
@@ -347,7 +348,7 @@ class DifferentialIK(ReadOnce):
                 exchanged('delta_q', delta_q),
                 lambda step: self.enforce_barriers(joint_q, barriers, step, tolerance),
             )
-        self._begin_check(joint_q, tolerance, delta_q=delta_q)
+        self._begin_check(joint_q, tolerance, (('delta_q', delta_q),))
         check = self._check(barriers)
         check.delta_q[:] = delta_q
         check.run(tolerance)
@@ -417,7 +418,9 @@ class DifferentialIK(ReadOnce):
             margins = (barrier.margin for barrier in barriers)
             tolerance = max(0.0, _ROOM - min(margins, default=_ROOM))
         self._begin_check(
-            joint_q, tolerance, delta_q=delta_q, last_delta_q=last_delta_q, delta_q_before=before
+            joint_q,
+            tolerance,
+            (('delta_q', delta_q), ('last_delta_q', last_delta_q), ('delta_q_before', before)),
         )
         check = self._stopping(barriers, acceleration, jerk)
         check.delta_q[:], check.last[:], check.before[:] = delta_q, last_delta_q, before
@@ -528,14 +531,17 @@ class DifferentialIK(ReadOnce):
         self._joint_q.host[:] = joint_q
 
     def _begin_check(
-        self, joint_q: np.ndarray | wp.array, tolerance: float, **steps: np.ndarray
+        self,
+        joint_q: np.ndarray | wp.array,
+        tolerance: float,
+        steps: Iterable[tuple[str, np.ndarray]],
     ) -> None:
         """Validate the arguments of a check and copy the coordinates to the buffer."""
         if not tolerance >= 0.0:
             raise ArgumentError(f'tolerance must not be negative, got {tolerance}')
         self._write_joint_q(joint_q)
         expected = (*joint_q.shape[:-1], self.model.joint_dof_count)
-        for name, given in steps.items():
+        for name, given in steps:
             if given.shape != expected:
                 raise ArgumentError(
                     f'{name} must have shape {list(expected)}, got {list(given.shape)}'

@@ -197,12 +197,17 @@ def feed(motion, times, poses, stamps=None):
         motion.add(tuple(pose), time, None if stamps is None else stamps[k], *LIMITS)
 
 
+def at(motion, time):
+    """Return the pose of a target at a time."""
+    return motion.between(time, time)[0]
+
+
 def test_a_smooth_path_is_foretold():
     times = np.arange(0.0, 3.0, 0.02)
     motion = TargetMotion()
     feed(motion, times, [(*eight(time), *STILL) for time in times], times)
     ahead = times[-1] + np.linspace(0.0, 0.02, 5)
-    foretold = np.array([motion.at(time)[:3] for time in ahead])
+    foretold = np.array([at(motion, time)[:3] for time in ahead])
     np.testing.assert_allclose(foretold, [eight(time) for time in ahead], atol=2.5e-3)
 
 
@@ -216,7 +221,7 @@ def test_a_turning_target_is_foretold():
     ]
     feed(motion, times, poses, times)
     later = times[-1] + 0.05
-    quaternion = motion.at(later)[3:]
+    quaternion = at(motion, later)[3:]
     error = Rotation.from_quat(quaternion) * (Rotation.from_rotvec(axis * later) * turned).inv()
     assert error.magnitude() < 1e-3
 
@@ -230,7 +235,7 @@ def test_no_message_makes_a_step_of_position_velocity_or_acceleration():
             sides = []
             around = [time + shift * h for shift in (-1.0, 0.0, 1.0)]
             for _ in range(2):
-                here = np.array([motion.at(t)[:3] for t in around])
+                here = np.array([at(motion, t)[:3] for t in around])
                 sides.append([
                     here[1], (here[2] - here[0]) / (2.0 * h), (here.sum(0) - 3.0 * here[1]) / h**2
                 ])  # fmt: skip
@@ -276,4 +281,4 @@ def test_times_that_make_no_sense_leave_numbers():
             pose = (*rng.normal(0.0, 10.0 ** rng.uniform(-6, 2), 3), *STILL)
             motion.add(pose, now, stamp, *LIMITS)
             for later in (now, now + 0.01, now - 1e4, now + 1e4):
-                assert np.isfinite(motion.at(later)).all()
+                assert np.isfinite(at(motion, later)).all()

@@ -176,13 +176,13 @@ class StoppingCheck:
         self._state, self._joint_q, self._n_checks = state, joint_q, n_checks
         self._evaluation = BarrierEvaluation(state, tree, barriers)
         n, device, group = state.n_robots, state.device, state.group
-        dofs = state.model.joint_dof_count
+        self._dofs = dofs = state.model.joint_dof_count
 
         def floats(*shape: int) -> HostBuffer:
             return HostBuffer(shape, state.scalar, device)
 
-        self._candidate, self._last, self._step = floats(n, dofs), floats(n, dofs), floats(n, dofs)
-        self._before = floats(n, dofs)
+        # The step and the two before it.
+        self._given, self._step = floats(3, n, dofs), floats(n, dofs)
         self._fraction, self._tolerance = floats(n), floats(1)
         self._unsafe = HostBuffer((n, max(len(barriers), 1)), wp.int32, device)
         self._may_fall = HostBuffer((n,), wp.int32, device)
@@ -212,13 +212,11 @@ class StoppingCheck:
             path.arrays.slowdown,
             path.arrays.jerk,
         ]
-        self.delta_q, self.last = self._candidate.host, self._last.host
-        self.before = self._before.host
+        self.delta_q, self.last, self.before = self._given.host
         self.status = np.zeros(n, dtype=np.int32)
         self.was_far = True
         # Arrays that must be finite, each in one row.
-        given = self.delta_q, self.last, self.before, joint_q.host
-        self._given = [rows.reshape(-1) for rows in given]
+        self._numbers = self._given.host.reshape(-1), joint_q.host.reshape(-1)
         sweeps = n <= _MOST_SWEPT and self._evaluation.sweeps
         self._sweep_graph = Graph(self._record_sweep, device, barriers) if sweeps else None
         self._graph = Graph(self._record, device, barriers)
@@ -239,13 +237,13 @@ class StoppingCheck:
             ArgumentError: Limits of another shape, or not positive; the previous ones then stay.
         """
         given = np.asarray(acceleration, dtype=np.float64), np.asarray(jerk, dtype=np.float64)
-        numbers, dofs = given[0].tobytes() + given[1].tobytes(), self._state.model.joint_dof_count
-        if numbers == self._limits and all(values.shape == (dofs,) for values in given):
+        numbers, shape = given[0].tobytes() + given[1].tobytes(), (self._dofs,)
+        if numbers == self._limits and given[0].shape == given[1].shape == shape:
             return
         for name, values in zip(('acceleration', 'jerk'), given, strict=True):
-            if values.shape != (dofs,) or not np.all(values > 0.0):
+            if values.shape != shape or not np.all(values > 0.0):
                 raise ArgumentError(
-                    f'{name} must be positive, of shape [{dofs}], got {values}'
+                    f'{name} must be positive, of shape {[*shape]}, got {values}'
                 )
         self._limits = numbers
         # A joint that does not move gets a slowdown of 1.
@@ -276,7 +274,8 @@ class StoppingCheck:
         self._fraction.host.fill(1.0)
         self._brakes.host.fill(0)
         # Sums of squares are finite only if every number is.
-        if not math.isfinite(sum([numbers.dot(numbers) for numbers in self._given])):
+        steps, joint_q = self._numbers
+        if not math.isfinite(steps.dot(steps) + joint_q.dot(joint_q)):
             self._replace_non_finite()
         self.was_far = self._is_far()
         if not self.was_far:
@@ -343,8 +342,7 @@ class StoppingCheck:
     def _record_step(self) -> None:
         """Launch the computation of the step of one fraction."""
         for buffer in (
-            self._joint_q, self._candidate, self._last, self._before, self._fraction,
-            self._tolerance, self._brakes, self._cut,
+            self._joint_q, self._given, self._fraction, self._tolerance, self._brakes, self._cut,
         ):  # fmt: skip
             buffer.upload()
         path = self._check.path.arrays
@@ -352,7 +350,7 @@ class StoppingCheck:
             stopping_kernels(self._state.scalar).blend,
             dim=self._state.n_robots,
             inputs=[
-                self._candidate.array, self._last.array, self._before.array, self._fraction.array,
+                *(self._given.array[k] for k in range(3)), self._fraction.array,
                 self._brakes.array, *self._group,
             ],
             outputs=[self._step.array, path.horizon, path.way, path.stops, self._unsafe.array],

@@ -91,8 +91,8 @@ def on_host(name: str, given: Any) -> np.ndarray:
     Raises:
         ArgumentError: Not an array.
     """
+    if isinstance(given, np.ndarray):
+        return given
     if is_exchanged(given):
         return exchanged(name, given).numpy()  # type: ignore[no-any-return]
-    if not isinstance(given, np.ndarray):
-        raise ArgumentError(f'{name} must be a NumPy or Warp array, got {type(given).__name__}')
-    return given
+    raise ArgumentError(f'{name} must be a NumPy or Warp array, got {type(given).__name__}')
