@@ -75,7 +75,7 @@ def rise(floor: Floor, pose: wp.transformd, velocity: wp.spatial_vectord) -> wp.
 
 @wp.func
 def up_and_down(floor: Floor, q: wp.float64, dt: wp.float64) -> wp.vec2d:
-    return wp.vec2d(-0.5 * dt, dt) - wp.vec2d(floor.height, floor.height)
+    return wp.vec2d(wp.float64(-0.5) * dt, dt) - wp.vec2d(floor.height, floor.height)
 
 
 def self_distance(model):
