@@ -45,6 +45,7 @@ MARKS = {
     'damping of Levenberg-Marquardt': r'miss \* miss \* miss',
     'Cholesky factor in an envelope, in memory': r'factor\[other \+ q\]',
     "L D L' of a small system, in registers": r'inverse\[i\] = one / pivot',
+    'bounds at which variables of a step are held': r'low == high:',
     'dual active-set method': r'Givens',
     'whether limits hold a solution back': r'room <= close',
     'saturation of task errors': r'wp\.tanh',

@@ -23,6 +23,7 @@ import warp as wp
 
 from ros_ik.solvers.least_squares.envelope import envelope_functions
 from ros_ik.solvers.step.quadratic_program.binding_rows import row_functions
+from ros_ik.solvers.step.quadratic_program.bound_sides import bound_side_functions
 from ros_ik.solvers.step.quadratic_program.program import MAX_ROUNDS
 from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
@@ -38,6 +39,8 @@ def step_active_set_function() -> wp.Function:
     envelope = envelope_functions()
     entry, factorise = envelope.entry, envelope.factorise
     forward, backward = envelope.forward, envelope.backward
+    sides = bound_side_functions()
+    first_side, side_beyond, lets_go = sides.first_side, sides.side_beyond, sides.lets_go
     of_rows = row_functions()
     list_binding, push_onto_rows = of_rows.list_binding, of_rows.push_onto_rows
     zero = wp.constant(wp.float64(0.0))
@@ -47,18 +50,9 @@ def step_active_set_function() -> wp.Function:
     def take_guess(i: int, is_warm: bool, program: Program):
         """Hold variables with equal bounds, and free those held at a bound that is infinite."""
         for j in range(program.order.shape[0]):
-            low = program.lower[i, j]
-            high = program.upper[i, j]
-            held = int(0)
-            if is_warm:
-                held = program.held[i, j]
-                if held < 0 and not wp.isfinite(low):
-                    held = 0
-                if held > 0 and not wp.isfinite(high):
-                    held = 0
-            if low == high:
-                held = -1
-            program.held[i, j] = held
+            program.held[i, j] = first_side(
+                program.held[i, j], is_warm, program.lower[i, j], program.upper[i, j]
+            )
         for row in range(program.d.shape[1]):
             if not is_warm or not wp.isfinite(program.d[i, row]):
                 program.binding[i, row] = 0
@@ -114,18 +108,13 @@ def step_active_set_function() -> wp.Function:
         for j in range(program.order.shape[0]):
             low = program.lower[i, j]
             high = program.upper[i, j]
-            x = program.x[i, j]
             held = program.held[i, j]
             if held == 0:
-                if x > high + tolerance:
-                    program.held[i, j] = 1
-                    changes += 1
-                elif x < low - tolerance:
-                    program.held[i, j] = -1
-                    changes += 1
+                side = side_beyond(program.x[i, j], low, high, tolerance)
+                program.held[i, j] = side
+                changes += wp.abs(side)
             elif low < high:
-                slope = slope_of(i, j, count, program)
-                if slope * wp.float64(held) > zero:
+                if lets_go(held, low, high, slope_of(i, j, count, program)):
                     program.held[i, j] = 0
                     changes += 1
         return changes

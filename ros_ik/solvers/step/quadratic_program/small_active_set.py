@@ -16,6 +16,7 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.qp.small_system import small_system_functions
 from ros_ik.solvers.status import SolveStatus
+from ros_ik.solvers.step.quadratic_program.bound_sides import bound_side_functions
 from ros_ik.solvers.step.quadratic_program.dual_fallback import dual_program_struct
 from ros_ik.solvers.step.quadratic_program.dual_fallback import solve_dual_function
 from ros_ik.solvers.step.quadratic_program.program import MAX_ROUNDS
@@ -41,20 +42,9 @@ def small_active_set_function(m: int) -> wp.Function:
     system = small_system_functions(wp.float64, m)
     solve_all, solve_free = system.solve_all, system.solve_free
     vecm, matmm = wp.types.vector(m, wp.float64), wp.types.matrix((m, m), wp.float64)
-    zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
+    sides, zero = bound_side_functions(), wp.constant(wp.float64(0.0))
+    first_side, side_beyond, lets_go = sides.first_side, sides.side_beyond, sides.lets_go
     max_rounds = wp.constant(MAX_ROUNDS)
-
-    @wp.func
-    def guess(held: int, is_warm: bool, low: wp.float64, high: wp.float64) -> wp.float64:
-        """Return the side on which a variable is held, -1, 0 or 1."""
-        side = wp.float64(0.0)
-        if is_warm and held < 0 and wp.isfinite(low):
-            side = -one
-        if is_warm and held > 0 and wp.isfinite(high):
-            side = one
-        if low == high:
-            side = -one
-        return side
 
     @wp.func
     def slopes(H: matmm, c: vecm, x: vecm) -> vecm:
@@ -82,7 +72,7 @@ def small_active_set_function(m: int) -> wp.Function:
             c[j] = program.c[i, j]
             low[j] = program.lower[i, j]
             high[j] = program.upper[i, j]
-            side[j] = guess(program.held[i, j], is_warm, low[j], high[j])
+            side[j] = wp.float64(first_side(program.held[i, j], is_warm, low[j], high[j]))
             for k in range(j, -1, -1):
                 H[j, k] = program.H[i, j, k]
             total += c[j] + H[j, j]
@@ -112,16 +102,12 @@ def small_active_set_function(m: int) -> wp.Function:
             slope = slopes(H, c, x)
             for j in range(m):
                 if side[j] == zero:
-                    if x[j] > high[j] + tolerance:
-                        side[j] = one
-                        changes += 1
-                    elif x[j] < low[j] - tolerance:
-                        side[j] = -one
-                        changes += 1
-                elif low[j] < high[j]:
-                    if slope[j] * side[j] > zero:
-                        side[j] = zero
-                        changes += 1
+                    beyond = side_beyond(x[j], low[j], high[j], tolerance)
+                    side[j] = wp.float64(beyond)
+                    changes += wp.abs(beyond)
+                elif lets_go(int(side[j]), low[j], high[j], slope[j]):
+                    side[j] = zero
+                    changes += 1
         total = zero
         for j in range(m):
             total += x[j]
