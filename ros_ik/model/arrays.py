@@ -43,7 +43,7 @@ def fill_arrays(model: Model, builder: Articulations) -> None:
 
     Args:
         model: With its device and whether it carries gradients.
-        builder: Where the columns are, with an articulation for every joint.
+        builder: Where the columns are, checked, with an articulation for every joint.
     """
     for name, column in COLUMNS.items():
         if not column.on_model:
@@ -52,7 +52,9 @@ def fill_arrays(model: Model, builder: Articulations) -> None:
         if column.dtype is None:
             setattr(model, name, list(values))
             continue
-        host = _host(name, values)
+        # Real numbers are float64 arrays, integers and flags lists.
+        real = isinstance(values, np.ndarray)
+        host = values if real else np.array(values, wp.dtype_to_numpy(column.dtype))
         if name in _PRECISE:
             setattr(model, f'{name}64', host)
         if name in _START_ARRAYS:
@@ -192,15 +194,6 @@ def active_mimics(builder: Articulations) -> dict[int, tuple[int, float, float]]
     """
     enabled = [k for k, on in enumerate(builder.constraint_mimic_enabled) if on]
     return resolve_mimics([mimic_row(builder, k) for k in enabled])
-
-
-def _host(name: str, values: list[Any]) -> np.ndarray:
-    """Return the values of a column as they are, in the shape of rows of the model's field."""
-    shapes = {wp.vec3: (3,), wp.mat33: (3, 3), wp.transform: (7,), wp.spatial_vector: (6,)}
-    dtype = COLUMNS[name].dtype
-    shape = (2,) if name == 'joint_dof_dim' else shapes.get(dtype, ())
-    kind = np.float64 if dtype == wp.float32 or shape and dtype != wp.int32 else None
-    return np.array(values, dtype=kind or wp.dtype_to_numpy(dtype)).reshape(-1, *shape)
 
 
 def _scalar(dtype: Any) -> Any:

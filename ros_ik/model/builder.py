@@ -130,7 +130,8 @@ class ModelBuilder(UrdfMethods):
             **unused: Newton's ``skip_*``: nothing is skipped, all else relies on the checks.
 
         Raises:
-            ArgumentError: A body with two incoming joints, a loop, articulations that a joint
+            ArgumentError: A value in a list that breaks its rule in ``COLUMNS``, lists that
+                disagree, a body with two incoming joints, a loop, articulations that a joint
                 connects, joints that follow each other, or elements of worlds out of order.
         """
         used('finalize', unused, (), UNUSED_FINALIZE)

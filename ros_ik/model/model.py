@@ -19,9 +19,11 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model import arrays
 from ros_ik.model.building.tables.joint_dof import UNLIMITED
 from ros_ik.model.building.worlds.articulations import closed_articulations
+from ros_ik.model.building.worlds.consistency import checked_columns
+from ros_ik.model.building.worlds.consistency import checked_filter_pairs
+from ros_ik.model.building.worlds.consistency import checked_gravity
 from ros_ik.model.building.worlds.validation import check_articulations
 from ros_ik.model.building.worlds.validation import check_forest
-from ros_ik.model.building.worlds.validation import check_references
 from ros_ik.model.building.worlds.validation import check_worlds
 from ros_ik.model.contact_pairs import contact_pairs
 from ros_ik.model.contact_pairs import packed_pairs
@@ -77,9 +79,10 @@ class Model(ModelFields):
         self.requires_grad = requires_grad
         self.warnings = tuple(builder.warnings)
         self.semantic = builder.semantic
-        check_references(builder)
         closed = copy.copy(builder)
-        for name, values in closed_articulations(builder).items():
+        for name, values in checked_columns(builder).items():
+            setattr(closed, name, values)
+        for name, values in closed_articulations(closed).items():
             setattr(closed, name, values)
         check_worlds(closed)
         check_forest(closed)
@@ -297,7 +300,7 @@ class Model(ModelFields):
         arrays.fill_arrays(self, builder)
         arrays.fill_world_starts(self, builder)
         self.body_inv_mass, self.body_inv_inertia = arrays.body_inverses(self)
-        vectors = [*builder.world_gravity, builder.gravity]
+        vectors = checked_gravity(builder)
         self.gravity = arrays.device_array(vectors, wp.vec3, self.device, self.requires_grad)
         self._bodies = LabelIndex('link', self.body_label, builder.body_world)
         self._joints = LabelIndex('joint', self.joint_label, builder.joint_world)
@@ -323,11 +326,5 @@ class Model(ModelFields):
         self._has_rod_joints = False
 
     def _set_pairs(self, builder: ModelBuilder) -> None:
-        """Store the pairs of shapes that must not collide."""
-        given = np.array(builder.shape_collision_filter_pairs, dtype=np.int64).reshape(-1, 2)
-        for pair in given[np.any((given < 0) | (given >= self.shape_count), axis=1)].tolist():
-            raise ArgumentError(
-                f'shape_collision_filter_pairs: {tuple(pair)} names a shape that does not exist; '
-                f'there are {self.shape_count}'
-            )
-        self._filtered = packed_pairs(given)
+        """Keep the pairs of shapes that must not collide."""
+        self._filtered = packed_pairs(checked_filter_pairs(builder))

@@ -16,8 +16,12 @@ from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.conventions.poses import norm_fault
 from ros_ik.numbers import real_array
 
-# Tolerance below which a quaternion is not normalised; those from float32 are unit to about 1e-7.
-_ROUNDING = 1e-6
+# Quaternions of float32 origin are unit to about 1e-7 and stay as they are.
+NORM_ROUNDING = 1e-6
+# Shortest vector that has a direction.
+LEAST_AXIS = 1e-9
+# Moments of inertia [kg m^2] that are negative by rounding alone, as in exports of CAD programs.
+LEAST_MOMENT = -1e-12
 
 
 def checked_pose(where: str, pose: Any) -> np.ndarray:
@@ -31,7 +35,7 @@ def checked_pose(where: str, pose: Any) -> np.ndarray:
     norm = float(np.linalg.norm(values[3:]))
     if norm_fault(norm):
         raise ArgumentError(f'{where}: {norm_fault(norm)}')
-    if abs(norm - 1.0) > _ROUNDING:
+    if abs(norm - 1.0) > NORM_ROUNDING:
         values = np.concatenate([values[:3], values[3:] / norm])
         values.setflags(write=False)
     return values
@@ -51,6 +55,18 @@ def checked_array(where: str, values: Any, shape: tuple[int, ...]) -> np.ndarray
     array = array.reshape(shape)
     array.setflags(write=False)
     return array
+
+
+def checked_inertia(where: str, values: Any) -> np.ndarray:
+    """Return an inertia as a read-only float64 [3, 3].
+
+    Raises:
+        ArgumentError: Not nine finite numbers, or a negative moment.
+    """
+    inertia = checked_array(where, values, (3, 3))
+    if np.any(np.diagonal(inertia) < LEAST_MOMENT):
+        raise ArgumentError(f'{where}: moments must not be negative, got {inertia.tolist()}')
+    return inertia
 
 
 def as_number(where: str, value: Any) -> float:
@@ -139,7 +155,7 @@ def checked_axis(where: str, axis: Any) -> np.ndarray:
     """
     vector = np.array(checked_array(where, _named_axis(where, axis), (3,)))
     norm = float(np.linalg.norm(vector))
-    if norm < 1e-9:
+    if norm < LEAST_AXIS:
         raise ArgumentError(f'{where}: has zero length: {vector.tolist()}')
     vector /= norm
     vector.setflags(write=False)

@@ -27,7 +27,13 @@ _FIXED_AXES: dict[JointType, tuple[tuple[DofData, ...], tuple[DofData, ...]]] = 
     JointType.FREE: (_XYZ, _XYZ),
     JointType.DISTANCE: (_XYZ, _XYZ),
 }
-_AXIS_COUNTS = {JointType.PRISMATIC: (1, 0), JointType.REVOLUTE: (0, 1)}
+# Linear and angular axes of every kind but D6, which has up to MOST_AXES of each.
+AXIS_COUNTS = {
+    JointType.PRISMATIC: (1, 0),
+    JointType.REVOLUTE: (0, 1),
+    **{kind: (len(linear), len(angular)) for kind, (linear, angular) in _FIXED_AXES.items()},
+}
+MOST_AXES = 3
 
 
 def joint_sizes(kind: JointType, axis_count: int) -> tuple[int, int]:
@@ -72,13 +78,12 @@ def checked_axes(
     """Return the axes of a joint, checked against its type."""
     given = len(linear or ()), len(angular or ())
     if kind in _FIXED_AXES:
-        expected = tuple(len(axes) for axes in _FIXED_AXES[kind])
-        if given not in ((0, 0), expected):
-            raise ArgumentError(f'{where}: {kind.name} has axes {expected}, got {given}')
+        if given not in ((0, 0), AXIS_COUNTS[kind]):
+            raise ArgumentError(f'{where}: {kind.name} has axes {AXIS_COUNTS[kind]}, got {given}')
         return _FIXED_AXES[kind]
-    if kind in _AXIS_COUNTS and given != _AXIS_COUNTS[kind]:
-        raise ArgumentError(f'{where}: {kind.name} has axes {_AXIS_COUNTS[kind]}, got {given}')
-    if max(given) > 3:
+    if kind in AXIS_COUNTS and given != AXIS_COUNTS[kind]:
+        raise ArgumentError(f'{where}: {kind.name} has axes {AXIS_COUNTS[kind]}, got {given}')
+    if max(given) > MOST_AXES:
         raise ArgumentError(f'{where}: at most three axes of a kind, got {given}')
     axes = (*(linear or ()), *(angular or ()))
     checked = [checked_dof(f'{where} axis {k}', axis) for k, axis in enumerate(axes)]

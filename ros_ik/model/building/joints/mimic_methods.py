@@ -16,8 +16,8 @@ from ros_ik.model.conventions.checks import as_number
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.joint_type import JointType
 
-# Largest valid coefficient; larger ones would overflow float32 along chains.
-_MAX_COEFFICIENT = 1e9
+# Coefficients beyond this are damage and would overflow float32 along chains.
+MAX_COEFFICIENT = 1e9
 
 
 class MimicMethods(CollisionFilters):
@@ -63,7 +63,7 @@ class MimicMethods(CollisionFilters):
         where = f'mimic of joint {self.joint_label[joint0]!r}'
         coef0, coef1 = as_number(f'{where} coef0', coef0), as_number(f'{where} coef1', coef1)
         for name, value in (('coef0', coef0), ('coef1', coef1)):
-            if not (math.isfinite(value) and abs(value) <= _MAX_COEFFICIENT):
+            if not (math.isfinite(value) and abs(value) <= MAX_COEFFICIENT):
                 raise ArgumentError(f'{where}: {name} must be finite, got {value}')
         constraint = self.append_row(
             'constraint_mimic',

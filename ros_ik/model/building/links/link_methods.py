@@ -12,6 +12,7 @@ import numpy as np
 from ros_ik.model.building.joints.joint_methods import JointMethods
 from ros_ik.model.conventions.checks import checked_amount
 from ros_ik.model.conventions.checks import checked_array
+from ros_ik.model.conventions.checks import checked_inertia
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.flags import BodyFlags
 
@@ -44,8 +45,8 @@ class LinkMethods(JointMethods):
             custom_attributes: Values by ``namespace:name``.
 
         Raises:
-            ArgumentError: A negative mass, or a number that is not finite; the error names the
-                link.
+            ArgumentError: A negative mass or moment of inertia, or a number that is not finite;
+                the error names the link.
         """
         label = label or f'body_{self.body_count}'
         where = f'link {label!r}'
@@ -55,7 +56,7 @@ class LinkMethods(JointMethods):
             body_label=label,
             body_mass=checked_amount(f'{where} mass', mass),
             body_com=checked_array(f'{where} com', (0, 0, 0) if com is None else com, (3,)),
-            body_inertia=checked_array(f'{where} inertia', inertia, (3, 3)),
+            body_inertia=checked_inertia(f'{where} inertia', inertia),
             body_q=checked_pose(f'{where} xform', xform),
             body_qd=np.zeros(6),
             body_flags=int(BodyFlags.KINEMATIC if is_kinematic else BodyFlags.DYNAMIC),

@@ -27,6 +27,8 @@ class Column:
         grad: True if the array carries gradients where the model was asked for them.
         references: Domain that its values index (-1 for none), 'world' for worlds.
         on_model: True if the model has the field too.
+        check: Name of the rule for its values, one of ``column_checks.RULES``; None for any value.
+        least: Least index, 0 where it must refer to something.
     """
 
     domain: str
@@ -34,73 +36,89 @@ class Column:
     grad: bool = False
     references: str | None = None
     on_model: bool = True
+    check: str | None = None
+    least: int = -1
 
 
-def _real(domain: str, dtype: Any = wp.float32) -> Column:
-    return Column(domain, dtype, grad=True)
+def _real(domain: str, dtype: Any = wp.float32, check: str = 'finite') -> Column:
+    return Column(domain, dtype, grad=True, check=check)
 
 
-def _index(domain: str, references: str | None = None) -> Column:
-    return Column(domain, wp.int32, references=references)
+def _index(domain: str, references: str, least: int = -1) -> Column:
+    return Column(domain, wp.int32, references=references, check='index', least=least)
+
+
+def _integer(domain: str, check: str = 'integer') -> Column:
+    return Column(domain, wp.int32, check=check)
+
+
+def _flag(domain: str, *, on_model: bool = True) -> Column:
+    return Column(domain, wp.bool if on_model else None, on_model=on_model, check='flag')
+
+
+def _label(domain: str) -> Column:
+    return Column(domain, check='label')
 
 
 COLUMNS: dict[str, Column] = {
-    'body_label': Column('body'),
-    'body_mass': _real('body'),
+    'body_label': _label('body'),
+    'body_mass': _real('body', check='amount'),
     'body_com': _real('body', wp.vec3),
-    'body_inertia': _real('body', wp.mat33),
-    'body_q': _real('body', wp.transform),
+    'body_inertia': _real('body', wp.mat33, 'inertia'),
+    'body_q': _real('body', wp.transform, 'pose'),
     'body_qd': _real('body', wp.spatial_vector),
-    'body_flags': _index('body'),
+    'body_flags': _integer('body'),
     'body_world': _index('body', 'world'),
-    'body_lock_inertia': Column('body', on_model=False),
-    'joint_label': Column('joint'),
-    'joint_type': _index('joint'),
+    'body_lock_inertia': _flag('body', on_model=False),
+    'joint_label': _label('joint'),
+    'joint_type': _integer('joint', 'joint type'),
     'joint_parent': _index('joint', 'body'),
-    'joint_child': _index('joint', 'body'),
-    'joint_X_p': _real('joint', wp.transform),
-    'joint_X_c': _real('joint', wp.transform),
-    'joint_dof_dim': _index('joint'),
-    'joint_enabled': Column('joint', wp.bool),
+    'joint_child': _index('joint', 'body', 0),
+    'joint_X_p': _real('joint', wp.transform, 'pose'),
+    'joint_X_c': _real('joint', wp.transform, 'pose'),
+    'joint_dof_dim': _integer('joint'),
+    'joint_enabled': _flag('joint'),
     'joint_world': _index('joint', 'world'),
     'joint_articulation': _index('joint', 'articulation'),
-    'joint_q_start': _index('joint', 'joint_coord'),
-    'joint_qd_start': _index('joint', 'joint_dof'),
-    'joint_cts_start': Column('joint', references='joint_constraint', on_model=False),
-    'joint_collision_filter_parent': Column('joint', on_model=False),
-    'joint_axis': _real('joint_dof', wp.vec3),
-    'joint_limit_lower': _real('joint_dof'),
-    'joint_limit_upper': _real('joint_dof'),
-    'joint_velocity_limit': _real('joint_dof'),
-    'joint_effort_limit': _real('joint_dof'),
+    'joint_q_start': Column('joint', wp.int32, references='joint_coord', check='integer'),
+    'joint_qd_start': Column('joint', wp.int32, references='joint_dof', check='integer'),
+    'joint_cts_start': Column(
+        'joint', references='joint_constraint', on_model=False, check='integer'
+    ),
+    'joint_collision_filter_parent': _flag('joint', on_model=False),
+    'joint_axis': _real('joint_dof', wp.vec3, 'axis'),
+    'joint_limit_lower': _real('joint_dof', check='limit'),
+    'joint_limit_upper': _real('joint_dof', check='limit'),
+    'joint_velocity_limit': _real('joint_dof', check='bound'),
+    'joint_effort_limit': _real('joint_dof', check='bound'),
     'joint_qd': _real('joint_dof'),
     'joint_target_qd': _real('joint_dof'),
-    'joint_armature': _real('joint_dof'),
-    'joint_friction': _real('joint_dof'),
+    'joint_armature': _real('joint_dof', check='amount'),
+    'joint_friction': _real('joint_dof', check='amount'),
     'joint_q': _real('joint_coord'),
     'joint_target_q': _real('joint_coord'),
-    'shape_label': Column('shape'),
-    'shape_type': _index('shape'),
+    'shape_label': _label('shape'),
+    'shape_type': _integer('shape', 'shape type'),
     'shape_body': _index('shape', 'body'),
-    'shape_transform': _real('shape', wp.transform),
+    'shape_transform': _real('shape', wp.transform, 'pose'),
     'shape_scale': _real('shape', wp.vec3),
     'shape_source': Column('shape'),
-    'shape_flags': _index('shape'),
+    'shape_flags': _integer('shape'),
     'shape_margin': _real('shape'),
-    'shape_is_solid': Column('shape', wp.bool),
-    'shape_collision_group': _index('shape'),
-    'shape_collision_radius': _real('shape'),
+    'shape_is_solid': _flag('shape'),
+    'shape_collision_group': _integer('shape'),
+    'shape_collision_radius': _real('shape', check='bound'),
     'shape_world': _index('shape', 'world'),
-    'articulation_label': Column('articulation'),
-    'articulation_start': _index('articulation', 'joint'),
-    'articulation_end': _index('articulation', 'joint'),
+    'articulation_label': _label('articulation'),
+    'articulation_start': Column('articulation', wp.int32, references='joint', check='integer'),
+    'articulation_end': Column('articulation', wp.int32, references='joint', check='integer'),
     'articulation_world': _index('articulation', 'world'),
-    'constraint_mimic_label': Column('constraint_mimic'),
-    'constraint_mimic_joint0': _index('constraint_mimic', 'joint'),
-    'constraint_mimic_joint1': _index('constraint_mimic', 'joint'),
-    'constraint_mimic_coef0': Column('constraint_mimic', wp.float32),
-    'constraint_mimic_coef1': Column('constraint_mimic', wp.float32),
-    'constraint_mimic_enabled': Column('constraint_mimic', wp.bool),
+    'constraint_mimic_label': _label('constraint_mimic'),
+    'constraint_mimic_joint0': _index('constraint_mimic', 'joint', 0),
+    'constraint_mimic_joint1': _index('constraint_mimic', 'joint', 0),
+    'constraint_mimic_coef0': Column('constraint_mimic', wp.float32, check='coefficient'),
+    'constraint_mimic_coef1': Column('constraint_mimic', wp.float32, check='coefficient'),
+    'constraint_mimic_enabled': _flag('constraint_mimic'),
     'constraint_mimic_world': _index('constraint_mimic', 'world'),
 }
 # A field of each domain, for its number of rows.

@@ -9,33 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model.conventions.checks import checked_index
 
 if TYPE_CHECKING:
-    from ros_ik.model.building.tables.columns import BuilderColumns
     from ros_ik.model.building.worlds.articulations import Articulations
 
 _WITH_WORLD = ('body', 'joint', 'shape', 'articulation', 'constraint_mimic')
-
-
-def check_references(builder: BuilderColumns) -> None:
-    """Check that joints, shapes and mimics refer to existing elements.
-
-    Raises:
-        ArgumentError: One does not; the error names it.
-    """
-    bodies, joints = builder.body_count, builder.joint_count
-    for domain, columns, least, count in (
-        ('joint', ('joint_child',), 0, bodies),
-        ('joint', ('joint_parent',), -1, bodies),
-        ('joint', ('joint_articulation',), -1, builder.articulation_count),
-        ('shape', ('shape_body',), -1, bodies),
-        ('constraint_mimic', ('constraint_mimic_joint0', 'constraint_mimic_joint1'), 0, joints),
-    ):
-        labels = getattr(builder, f'{domain}_label')
-        for column in columns:
-            for row, index in enumerate(getattr(builder, column)):
-                checked_index(f'{column} of {domain} {labels[row]!r}', index, count, least=least)
 
 
 def check_forest(builder: Articulations) -> None:

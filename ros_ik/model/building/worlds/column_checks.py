@@ -1,0 +1,184 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for the values in a builder's lists, which users may write to until it is finalized.
+
+``COLUMNS`` names the rule of each list. Rules look at all rows at once, so that thousands of
+worlds cost no more than their arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import dataclasses
+import math
+from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model.building.joints.mimic_methods import MAX_COEFFICIENT
+from ros_ik.model.building.tables.columns import COLUMNS
+from ros_ik.model.building.tables.joint_dof import UNLIMITED
+from ros_ik.model.conventions.checks import LEAST_AXIS
+from ros_ik.model.conventions.checks import LEAST_MOMENT
+from ros_ik.model.conventions.checks import NORM_ROUNDING
+from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.conventions.poses import LEAST_NORM
+from ros_ik.model.conventions.poses import MOST_NORM
+from ros_ik.numbers import real_array
+from ros_ik.numbers import shown
+
+if TYPE_CHECKING:
+    from ros_ik.model.building.tables.columns import BuilderColumns
+
+_SHAPES = {wp.vec3: (3,), wp.mat33: (3, 3), wp.transform: (7,), wp.spatial_vector: (6,)}
+_INT32 = 2**31
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """A rule for the rows of a list.
+
+    Attributes:
+        good: Returns for rows [n, k] which are good, bool [n].
+        expected: What a row must be, for errors.
+        clean: Returns good rows as the model holds them.
+    """
+
+    good: Callable[[np.ndarray], np.ndarray]
+    expected: str
+    clean: Callable[[np.ndarray], np.ndarray] = lambda rows: rows
+
+
+def _finite(rows: np.ndarray) -> np.ndarray:
+    return np.isfinite(rows).all(axis=1)
+
+
+def _norms(rows: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum('ij,ij->i', rows, rows))
+
+
+def is_rotation(quaternions: np.ndarray) -> np.ndarray:
+    """Return which quaternions [n, 4] are unit, as far as every entrance asks for it."""
+    norms = _norms(quaternions)
+    return (norms >= LEAST_NORM) & (norms <= MOST_NORM)
+
+
+def _unit_poses(rows: np.ndarray) -> np.ndarray:
+    """Scale the quaternions that are off by more than rounding."""
+    norms = _norms(rows[:, 3:])
+    scale = np.where(np.abs(norms - 1.0) > NORM_ROUNDING, norms, 1.0)
+    return np.hstack([rows[:, :3], rows[:, 3:] / scale[:, None]])
+
+
+def _no_limit(rows: np.ndarray) -> np.ndarray:
+    """Replace limits beyond any useful size by infinity."""
+    return np.where(np.abs(rows) >= UNLIMITED, np.copysign(np.inf, rows), rows)
+
+
+def _is_integer(rows: np.ndarray) -> np.ndarray:
+    return ((rows == np.floor(rows)) & (np.abs(rows) < _INT32)).all(axis=1)
+
+
+def _one_of(kinds: Any) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda rows: np.isin(rows[:, 0], [int(kind) for kind in kinds])
+
+
+RULES: dict[str, Rule] = {
+    'finite': Rule(_finite, 'finite numbers'),
+    'amount': Rule(lambda r: _finite(r) & (r[:, 0] >= 0.0), 'a finite number >= 0'),
+    'bound': Rule(lambda r: r[:, 0] >= 0.0, 'a number >= 0', _no_limit),
+    'limit': Rule(lambda r: ~np.isnan(r[:, 0]), 'a number', _no_limit),
+    'coefficient': Rule(
+        lambda r: np.abs(r[:, 0]) <= MAX_COEFFICIENT, f'a number within +-{MAX_COEFFICIENT:g}'
+    ),
+    'inertia': Rule(
+        lambda r: _finite(r) & (r[:, ::4] >= LEAST_MOMENT).all(axis=1),
+        'finite numbers, moments >= 0',
+    ),
+    'pose': Rule(
+        lambda r: _finite(r) & is_rotation(r[:, 3:]),
+        f'a finite pose with a quaternion of norm {LEAST_NORM} to {MOST_NORM}',
+        _unit_poses,
+    ),
+    'axis': Rule(
+        lambda r: _finite(r) & (_norms(r) >= LEAST_AXIS),
+        'a finite axis of a length other than 0',
+        lambda r: r / _norms(r)[:, None],
+    ),
+    'integer': Rule(_is_integer, 'integers'),
+    'index': Rule(_is_integer, 'an index'),
+    'joint type': Rule(_one_of(JointType), 'a JointType'),
+    'shape type': Rule(_one_of(GeoType), 'a GeoType'),
+    'flag': Rule(lambda r: np.isin(r[:, 0], (0, 1)), 'True or False'),
+}
+
+
+def checked_column(
+    builder: BuilderColumns, name: str, row_name: Callable[[int], str]
+) -> list[Any] | np.ndarray:
+    """Return a list as the model holds it, after its rule.
+
+    Args:
+        builder: Where it is.
+        name: Its name in ``COLUMNS``.
+        row_name: Returns what to call a row in an error.
+
+    Returns:
+        Real numbers as float64 [n, ..], integers, flags and labels as a list.
+
+    Raises:
+        ArgumentError: A value that breaks the rule; the error names list, element and value.
+    """
+    column, values = COLUMNS[name], getattr(builder, name)
+    if column.check is None:
+        return values
+    if column.check == 'label':
+        for row, label in enumerate(values):
+            if not isinstance(label, str):
+                raise ArgumentError(f'{row_name(row)}: expected a string, got {shown(label)}')
+        return list(values)
+    shape = (2,) if name == 'joint_dof_dim' else _SHAPES.get(column.dtype, ())
+    numbers = _numbers(values, shape, column.check == 'flag', row_name)
+    flat = numbers.reshape(len(numbers), math.prod(shape))
+    rule = RULES[column.check]
+    good, expected = rule.good(flat), rule.expected
+    if column.check == 'index':
+        count = builder.row_count(str(column.references))
+        good &= (flat[:, 0] >= column.least) & (flat[:, 0] < count)
+        expected = f'an index in [{column.least}, {count})'
+    for k in np.flatnonzero(~good).tolist():
+        raise ArgumentError(f'{row_name(k)}: expected {expected}, got {shown(values[k])}')
+    if column.grad or column.dtype == wp.float32:
+        return rule.clean(flat).reshape(numbers.shape)
+    integers = numbers.astype(bool if column.check == 'flag' else int).tolist()
+    return [tuple(pair) for pair in integers] if shape else integers
+
+
+def _numbers(
+    values: Any, shape: tuple[int, ...], flags: bool, row_name: Callable[[int], str]
+) -> np.ndarray:
+    """Return rows of numbers as float64 [n, *shape].
+
+    Raises:
+        ArgumentError: A row that is not of numbers, or of another count.
+    """
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        array = np.array(None)
+    if array.dtype.kind in ('iufb' if flags else 'iuf') and array.shape == (len(values), *shape):
+        return array.astype(np.float64)
+    result = np.empty((len(values), *shape))
+    for row, value in enumerate(values):
+        number = int(value) if flags and isinstance(value, bool) else value
+        numbers = real_array(row_name(row), number)
+        if numbers.size != result[row].size:
+            raise ArgumentError(
+                f'{row_name(row)}: expected shape {list(shape)}, got {list(numbers.shape)}'
+            )
+        result[row] = numbers.reshape(shape)
+    return result
