@@ -156,7 +156,7 @@ class Barrier(ReadOnce):
             if not -1 <= link < state.model.body_count:
                 raise ArgumentError(
                     f'{title}: there is no link {link}; the {state.model.body_count} links of the '
-                    'model count from 0'
+                    'model are numbered from 0'
                 )
         try:
             self._allocate(state)

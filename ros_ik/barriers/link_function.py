@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Barrier: functions of the pose of a link, declared by the caller, stay positive.
+"""Barrier on a user's functions of the pose of a link.
 
     h = f(p, X),   dh/dq_j = g(p, X, V_j)
 
-X is the pose of the link in the reference link (in the world when there is none), V_j its velocity
-by degree of freedom j, as in :mod:`ros_ik.objectives.link_function`; p are parameters, a
+X is the pose of the link in the reference link, or in the world. V_j is the velocity of the link
+due to degree of freedom j, as in :mod:`ros_ik.objectives.link_function`. p are parameters, a
 ``wp.struct`` for each robot.
 """
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @no_type_check
 @functools.cache
 def _link_function_kernels(barrier_formula: Formula, scalar: type) -> SimpleNamespace:
-    """Build the value and Jacobian kernels of a formula of one block."""
+    """Build the value and Jacobian kernels of a formula with a single block."""
     types, functions = spatial_functions(scalar), formula_functions(barrier_formula, scalar)
     transform, twist, Parameters = types.transform, types.twist, functions.Parameters
     prepare, residual = functions.prepare, functions.residual
@@ -92,11 +92,11 @@ def _link_function_kernels(barrier_formula: Formula, scalar: type) -> SimpleName
 
 
 class LinkFunctionBarrier(Barrier):
-    """Functions of the pose of a link, of one's own, stay positive; they run as built-in ones do.
+    """Keep your own functions of the pose of a link positive, inside the kernels of the solver.
 
     Attributes:
         link_index: The link.
-        reference_link_index: The link in which its pose is given; -1 for the world.
+        reference_link_index: Link in whose frame its pose is given; -1 for the world.
     """
 
     read_once = Barrier.read_once | {'link_index', 'reference_link_index'}
@@ -121,20 +121,21 @@ class LinkFunctionBarrier(Barrier):
         Args:
             link_index: Index of the link.
             value: The ``wp.func`` f, ``(parameters, pose: wp.transformd)``. It returns the values
-                h, ``wp.float64`` or a vector of up to six of them such as ``wp.vec2d``, which the
-                annotation says.
+                h, a ``wp.float64`` or a vector of up to six of them such as ``wp.vec2d``. The
+                return type must be annotated.
             rate: The ``wp.func`` g, ``(parameters, pose: wp.transformd, velocity:
-                wp.spatial_vectord)``, which returns their rate as the link moves so, likewise.
+                wp.spatial_vectord)``. It returns the rate of the values as the link moves with
+                this velocity, in the same type.
             parameters: An instance of the ``wp.struct`` that both take, or one for each robot.
-            reference_link_index: Link in which the pose is given; -1 for the world.
-            gain: Part of h that may be used up per second [1/s].
-            margin: Value of h that counts as the boundary, in units of h.
-            safe_displacement_gain: Weight of the calming cost; see :class:`Barrier`.
-            name: What to call the barrier in a status.
+            reference_link_index: Link in whose frame the pose is given; -1 for the world.
+            gain: Fraction of h that may be used up per second [1/s].
+            margin: Value of h that the step treats as the boundary, in units of h.
+            safe_displacement_gain: Weight of the damping cost; see :class:`Barrier`.
+            name: Name of the barrier in status texts.
 
         Raises:
-            ArgumentError: A function that does not fit, naming it; other parameters than it takes;
-                a value outside its range.
+            ArgumentError: A function with other arguments or results, parameters of another type,
+                or a value outside its range.
         """
         super().__init__(
             gain=gain, margin=margin, safe_displacement_gain=safe_displacement_gain, name=name
@@ -159,10 +160,10 @@ class LinkFunctionBarrier(Barrier):
         return self.link_index, self.reference_link_index
 
     def set_parameters(self, parameters: Any) -> None:
-        """Change the parameters between solves, as many as there were; no new graph is made.
+        """Change the parameters between solves, as many as were given, without a new graph.
 
         Raises:
-            ArgumentError: Another number of them, or another struct.
+            ArgumentError: Another number of parameters, or another struct.
         """
         self._table.set(parameters)
 
@@ -177,7 +178,7 @@ class LinkFunctionBarrier(Barrier):
         )
 
     def launch_jacobian(self, jacobian: wp.array, start_idx: int) -> None:
-        """Write the slopes of h; see :meth:`Barrier.launch_jacobian`."""
+        """Write the derivatives of h; see :meth:`Barrier.launch_jacobian`."""
         state = self._state
         wp.launch(
             self._kernels.jacobian,
@@ -191,16 +192,15 @@ class LinkFunctionBarrier(Barrier):
         )  # fmt: skip
 
     def _records(self) -> tuple[int, int]:
-        """Return the record of the first robot of the state, and how far apart they are."""
+        """Return the record of the first robot of the state, and the stride of the records."""
         step = int(self._table.count > 1)
         return step * self._state.first_robot, step
 
     def _allocate(self, state: 'StepState') -> None:
-        """Put parameters and the chain of the link on the device.
+        """Copy parameters and the chain of the link to the device.
 
         Raises:
-            ArgumentError: A link index outside the model, or another number of parameters than of
-                robots.
+            ArgumentError: A link index outside the model, or a wrong number of parameters.
         """
         if self._table.count not in (1, state.n_robots):
             raise ArgumentError(

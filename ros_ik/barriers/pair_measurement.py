@@ -186,7 +186,7 @@ class PairMeasurement:
     def launch_sweep(
         self, body_q: wp.array, motion: list[Any], work: Any, may_meet: wp.array
     ) -> None:
-        """Mark the robots with pairs that may come below d_min; see the kernel.
+        """Mark the robots with pairs that may fall below d_min; see the kernel.
 
         Args:
             body_q: Link poses in the world, [n, body_count].

@@ -85,7 +85,7 @@ class SelfCollisionBarrier(CollisionBarrier):
             close = always_close(scene.geometry, found, self.d_min)
             self.pairs, self.dropped_pairs = read_only(found[~close]), found[close]
         if not len(self.pairs) and not scene.max_attached:
-            raise ArgumentError('pairs: the geometry has no pair of links that may meet')
+            raise ArgumentError('pairs: the geometry has no pair of links that can collide')
 
     @property
     def max_pairs(self) -> int:

@@ -78,10 +78,9 @@ def relative_chain(
 def lines_in_children(
     model: Model, joints: np.ndarray, dofs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return where the axes of joints of one degree of freedom stand in their children.
+    """Return the axes of single-axis joints in the frames of their children.
 
-    An axis stands still in the child as it does in the parent, so that the poses of the links tell
-    where it is.
+    A joint axis is fixed in the child link, so the pose of that link gives its position.
 
     Args:
         model: Any object with Newton's joint arrays.
@@ -89,7 +88,8 @@ def lines_in_children(
         dofs: Their degrees of freedom [n].
 
     Returns:
-        Unit axes [n, 3] and points on them [m], [n, 3], in the children; which slide, bool [n].
+        Unit axes [n, 3] and points on them [m], [n, 3], in the children; whether each is
+        prismatic, bool [n].
     """
     poses = precise_array(model, 'joint_X_c').reshape(-1, 7)[joints]
     axes = precise_array(model, 'joint_axis').reshape(-1, 3)[dofs]

@@ -1,11 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Motion of a joint and its columns of the motion subspace, as Warp functions by kind of joint.
+"""Motion of a joint and its columns of the motion subspace, as Warp functions by joint type.
 
-A joint whose frame on its parent stands at ``frame`` carries its child to ``frame`` times its
-motion. Its columns are the twists of what it carries, in the axes in which the frame is given, at
-their origin. A free joint holds position and quaternion, a ball joint a quaternion alone; both
-turn about the origin of the frame. A D6 joint is a product of joints of one axis.
+The pose of a joint's child is the joint's ``frame`` on the parent times the motion of the joint.
+The columns are the twists of the child at the origin of the coordinate system in which ``frame``
+is given, in its axes. A free joint has a position and a quaternion, a ball joint only a
+quaternion; both rotate about the origin of ``frame``. A D6 joint is a product of single-axis
+joints.
 """
 
 import functools
@@ -26,11 +27,10 @@ def joint_functions(scalar: type) -> SimpleNamespace:
         scalar: ``wp.float32`` or ``wp.float64``.
 
     Returns:
-        ``axis_motion(slides, axis, value) -> transform`` and
-        ``axis_column(slides, frame, axis) -> twist`` of a joint of one axis;
-        ``floating_motion(row, coord, moves, joint_q) -> transform`` and
-        ``write_floating(row, dof, moves, frame, joint_S_s)`` of a ball joint, or of a free one,
-        which also ``moves``.
+        For a single-axis joint, ``axis_motion(slides, axis, value) -> transform`` and
+        ``axis_column(slides, frame, axis) -> twist``. For a ball joint, or with ``moves`` for a
+        free joint, ``floating_motion(row, coord, moves, joint_q) -> transform`` and
+        ``write_floating(row, dof, moves, frame, joint_S_s)``.
     """
     types = spatial_functions(scalar)
     vec3, transform, twist = types.vec3, types.transform, types.twist

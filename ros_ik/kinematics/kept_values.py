@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Trees and other values made of a model, kept with it until an array of it changes.
+"""Cache of trees and other values of a model, valid until an array of the model changes.
 
-Folding the tree takes longer than the forward kinematics of one configuration.
+The construction of a tree takes longer than the forward kinematics of one configuration.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ros_ik.kinematics.tree import KinematicTree
 
 _Value = TypeVar('_Value')
 
-# Arrays of a model that its tree is made from.
+# Arrays of a model on which its tree depends.
 TREE_SOURCES = (
     'joint_type', 'joint_parent', 'joint_child', 'joint_articulation', 'joint_dof_dim',
     'joint_q_start', 'joint_qd_start', 'body_q', 'joint_X_p64', 'joint_X_c64', 'joint_axis64',
@@ -31,13 +31,13 @@ TREE_SOURCES = (
 
 
 def kept_tree(model: Any, scalar: type) -> KinematicTree:
-    """Return :func:`kinematic_tree` of a model, kept with it."""
+    """Return the cached :func:`kinematic_tree` of a model."""
     make = functools.partial(kinematic_tree, model, scalar)
     return kept(model, ('tree', scalar), TREE_SOURCES, make)
 
 
 def kept_link_dofs(model: Any, link_index: int) -> wp.array:
-    """Return :func:`link_dofs` of a link on the device of its model, kept with the model."""
+    """Return the cached :func:`link_dofs` of a link, on the device of its model."""
 
     def make() -> wp.array:
         return wp.array(link_dofs(model, link_index), dtype=wp.int32, device=model.device)
@@ -48,13 +48,13 @@ def kept_link_dofs(model: Any, link_index: int) -> wp.array:
 def kept(
     model: Any, key: Hashable, sources: tuple[str, ...], make: Callable[[], _Value]
 ) -> _Value:
-    """Return what was made of arrays of a model, made anew where one has changed since.
+    """Return a cached value of a model, created again if one of its arrays has changed.
 
     Args:
-        model: The model; one that is no :class:`Model` keeps nothing.
-        key: Names the value among those of the model.
-        sources: Attributes of the model that are the arrays.
-        make: Makes the value.
+        model: The model; only a :class:`Model` caches values.
+        key: Key of the value.
+        sources: Names of the model's arrays on which the value depends.
+        make: Function that creates the value.
     """
     cache = getattr(model, 'solver_cache', None)
     if cache is None:

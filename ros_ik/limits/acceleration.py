@@ -207,8 +207,8 @@ class AccelerationLimit(ScaledLimit):
         """
         if not self._is_allocated:
             raise ArgumentError(
-                'velocity needs the duration of a step, which the first solve gives; use '
-                'set_last_displacement before it'
+                'velocity: the duration of a step is unknown before the first solve; use '
+                'set_last_displacement'
             )
         self.set_last_displacement(self._dt * np.asarray(host_array(velocity), dtype=np.float64))
 

@@ -1,12 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Limit: bounds on the step of a joint as a function of its position, declared by the caller.
+"""Limit with a user's function of the joint position that bounds the step of each joint.
 
     f(p, q, dt) = (low, high),   min(low, 0) <= dq <= max(high, 0)
 
-p are parameters, a ``wp.struct`` for each degree of freedom. A joint is never made to move: one
-whose bounds exclude zero may move inward freely and outward not at all, as at a position limit,
-and the status of such a step is ``RELAXED``.
+p are parameters, a ``wp.struct`` for each degree of freedom. The limit never forces a joint to
+move. If the bounds exclude zero, the joint may move back freely but not farther out, as at a
+position limit, and the status of the step is ``RELAXED``.
 """
 
 import functools
@@ -55,7 +55,7 @@ def _joint_function_kernel(joint_bounds: wp.Function, scalar: type) -> wp.Kernel
             if coord >= 0:
                 record = wp.min(dof, values.shape[0] - 1)
                 bounds = joint_bounds(values[record], wp.float64(joint_q[row, coord]), dt)
-                # Of what is no number nothing is allowed.
+                # A bound that is NaN allows no motion.
                 if not (bounds[0] <= outside and bounds[1] >= -outside):
                     relaxed[row] = 1
                 low = scalar(0.0)
@@ -70,7 +70,7 @@ def _joint_function_kernel(joint_bounds: wp.Function, scalar: type) -> wp.Kernel
 
 
 class JointFunctionLimit(Limit):
-    """Steps stay inside bounds of one's own; it runs where the built-in ones run."""
+    """Keep steps within your own bounds, inside the kernels of the solver."""
 
     construction_only = frozenset(('bounds', 'parameters'))
     splits = True
@@ -86,26 +86,26 @@ class JointFunctionLimit(Limit):
                 freedom of the model.
 
         Raises:
-            ArgumentError: A function that does not fit, naming it, or other parameters than it
-                takes.
+            ArgumentError: A function with other arguments or results, or parameters of another
+                type.
         """
         owner = type(self).__name__
         struct = checked_function(owner, 'bounds', bounds, (wp.float64, wp.float64), rows=2)
         self._bounds, self._table = bounds, ParameterTable(owner, struct, parameters)
 
     def set_parameters(self, parameters: Any) -> None:
-        """Change the parameters between solves, as many as there were; no new graph is made.
+        """Change the parameters between solves, as many as were given, without a new graph.
 
         Raises:
-            ArgumentError: Another number of them, or another struct.
+            ArgumentError: Another number of parameters, or another struct.
         """
         self._table.set(parameters)
 
     def _allocate(self, state: 'StepState') -> None:
-        """Put the parameters on the device.
+        """Copy the parameters to the device.
 
         Raises:
-            ArgumentError: Another number of parameters than of degrees of freedom.
+            ArgumentError: A number of parameters that is not 1 or that of degrees of freedom.
         """
         dofs = state.model.joint_dof_count
         if self._table.count not in (1, dofs):

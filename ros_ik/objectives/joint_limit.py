@@ -43,7 +43,7 @@ def _functions(scalar: type) -> SimpleNamespace:
     class Parameters:
         lower: Table  # [joint_dof_count, 1]
         upper: Table  # [joint_dof_count, 1]
-        dof_coord: wp.array(dtype=wp.int32)  # [joint_dof_count], -1 where there is none
+        dof_coord: wp.array(dtype=wp.int32)  # [joint_dof_count], -1 for none
 
     @wp.func
     def term(
@@ -124,7 +124,7 @@ class IKObjectiveJointLimit(BuiltinObjective):
         self._upper = self._limits(self._upper, values)
 
     def _limits(self, known: Parameter, values: Any) -> Parameter:
-        """Return the replacement of limits, in their type, as one kernel reads both."""
+        """Return new limits in the type of the others, because one kernel reads both."""
         if not isinstance(values, wp.array):
             numbers = checked_numbers(known.name, values).ravel()
             values = wp.array(numbers, dtype=known.scalar, device=known.array.device)

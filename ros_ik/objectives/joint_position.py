@@ -38,7 +38,7 @@ def _functions(scalar: type) -> SimpleNamespace:
     @wp.struct
     class Parameters:
         target: Table  # [n_problems, joint_coord_count]
-        dof_coord: wp.array(dtype=wp.int32)  # [joint_dof_count], -1 where there is none
+        dof_coord: wp.array(dtype=wp.int32)  # [joint_dof_count], -1 for none
 
     @wp.func
     def term(

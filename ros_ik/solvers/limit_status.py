@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Status of a search without a solution, as Warp functions that every solver calls.
+"""Status of a search without a solution, as Warp functions shared by the solvers.
 
-A variable presses against a limit where it rests against it and the cost falls beyond it: at its
-lower limit where the slope of the cost is positive, at its upper limit where it is negative.
+A variable presses against a limit if it is at the limit and the cost decreases beyond it: at its
+lower limit for a positive slope of the cost, at its upper limit for a negative slope.
 """
 
 import functools
@@ -14,7 +14,7 @@ import warp as wp
 
 from ros_ik.solvers.status import SolveStatus
 
-# A coordinate in float32 rests against a limit when it is this close to it [rad or m]: rounding.
+# A float32 coordinate is at a limit if it is this close [rad or m], to allow for rounding.
 AT_LIMIT = 1e-5
 
 
@@ -27,12 +27,12 @@ def limit_functions(scalar: type) -> SimpleNamespace:
         scalar: ``wp.float32`` or ``wp.float64``.
 
     Returns:
-        ``presses(slope, below, above, close) -> bool``: whether a variable whose cost has this
-        slope presses against a limit, with the room ``below`` and ``above`` it and the room
-        ``close`` up to which it rests against one;
-        ``unsolved_status(is_stationary, is_pressed) -> int``: ITERATION_LIMIT while variables that
-        do not press against limits have a slope, then AT_LIMITS where some press, else
-        UNREACHABLE.
+        - ``presses(slope, below, above, close) -> bool``: whether a variable presses against a
+          limit, given the slope of the cost, the distances ``below`` and ``above`` to its limits,
+          and the distance ``close`` up to which it is at a limit;
+        - ``unsolved_status(is_stationary, is_pressed) -> int``: ITERATION_LIMIT if a variable that
+          does not press against a limit has a slope; otherwise AT_LIMITS if any variable presses
+          against a limit, else UNREACHABLE.
     """
     iteration_limit = wp.constant(int(SolveStatus.ITERATION_LIMIT))
     unreachable = wp.constant(int(SolveStatus.UNREACHABLE))

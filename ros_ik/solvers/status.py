@@ -49,7 +49,7 @@ class SolveStatus(NamedCode):
 
 _MESSAGES = {
     SolveStatus.CONVERGED: 'optimal step inside every limit and barrier',
-    SolveStatus.RELAXED: 'the state, the limits and the barriers exclude each other: closest step',
+    SolveStatus.RELAXED: 'state, limits and barriers conflict: closest step',
     SolveStatus.ITERATION_LIMIT: 'iteration limit reached: zero step',
     SolveStatus.NON_FINITE_INPUT: (
         'a number of the state, a target or a parameter is not finite or too large, '
@@ -57,7 +57,7 @@ _MESSAGES = {
     ),
     SolveStatus.NUMERICAL_FAILURE: 'not strictly convex in floating point: zero step',
     SolveStatus.UNREACHABLE: 'no solution found: closest configuration inside the limits',
-    SolveStatus.AT_LIMITS: 'no solution inside the limits: closest one rests against them',
-    SolveStatus.IN_COLLISION: 'every solution found is in collision: nearest one to the seed',
-    SolveStatus.HALTED_BY_BARRIER: 'step cut: it would have made a violated barrier worse',
+    SolveStatus.AT_LIMITS: 'no solution inside the limits: closest configuration is at the limits',
+    SolveStatus.IN_COLLISION: 'every solution found is in collision: the nearest to the seed',
+    SolveStatus.HALTED_BY_BARRIER: 'step cut: it would have made a barrier worse',
 }

@@ -37,11 +37,11 @@ def compiled_kernel(
     atomics.
 
     Args:
-        differentiable: Whether it has an adjoint.
-        module: The module of kernels that are compiled together, None for its own.
-        registers: Registers of a thread on a GPU, of a kernel in its own module; None for less
-            than 128.
-        options: Further options of its own module.
+        differentiable: Whether the kernel has an adjoint.
+        module: Module of kernels that are compiled together; None for a separate module.
+        registers: Number of registers of a thread on a GPU, for a kernel in a separate module;
+            None for less than 128.
+        options: Other options of the separate module.
     """
 
     if registers is not None:

@@ -1,14 +1,14 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Launches of kernels, and the threads per block that they have on a GPU.
+"""Launches of kernels with a number of threads per block that depends on their registers.
 
 A block keeps its registers until its slowest thread ends. Threads of kernels that search or
-iterate take different times, and hold up to 255 of the 65,536 registers of a multiprocessor (SM)
-each: with 256 threads per block, Warp's default, an SM has room for one block, and waits for its
-slowest thread. Where a kernel takes many registers blocks are smaller: several share an SM.
+iterate take different times, and each uses up to 255 of the 65,536 registers of a multiprocessor
+(SM). With Warp's default of 256 threads per block, an SM has room for a single block, and waits
+for its slowest thread. Kernels with many registers therefore have smaller blocks, of which several
+share an SM. Smaller blocks also distribute a small batch better over the SMs.
 
-The number does not depend on the batch: Warp compiles a kernel anew for each block size. A small
-batch is spread over the SMs the better the smaller the blocks are.
+The number does not depend on the batch, because Warp compiles a kernel again for each block size.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 
 # An SM of sm_80 to sm_100, by the CUDA programming guide, "Compute Capabilities".
 _REGISTERS, _MOST_THREADS, _WARP = 65_536, 2048, 32
-# A warp is given registers by so many for each of its threads.
+# Granularity of the registers per thread of a warp.
 _GRANULE = 8
-# Blocks that an SM is to hold at least: two for each of its four schedulers.
+# Least number of blocks on an SM, two for each of its four schedulers.
 _BLOCKS = 8
-# Warp's default, and more than that no kernel here needs: no threads of a block share anything.
+# Warp's default. No kernel needs more, because threads of a block share no data.
 DEFAULT_BLOCK = 256
-# The most registers that a thread can have.
+# Largest number of registers of a thread.
 MOST_REGISTERS = 255
 
 
 def resident_threads(registers: int) -> int:
-    """Return the threads of a kernel that an SM holds at a time.
+    """Return the number of threads of a kernel that are resident on an SM.
 
     Args:
-        registers: Registers of a thread.
+        registers: Number of registers of a thread.
     """
     granules = -(-registers // _GRANULE) * _GRANULE
     return min(_MOST_THREADS, _REGISTERS // (granules * _WARP) * _WARP)
@@ -46,7 +46,7 @@ def block_size(registers: int) -> int:
     """Return the threads per block of a kernel on a GPU, a power of two from 32 to 256.
 
     Args:
-        registers: Registers of a thread, as ``benchmarks/results/kernels.json`` has them.
+        registers: Number of registers of a thread, as in ``benchmarks/results/kernels.json``.
     """
     size = DEFAULT_BLOCK
     while size > _WARP and resident_threads(registers) // size < _BLOCKS:
@@ -70,7 +70,7 @@ def launch(
         With ``record_cmd`` a ``wp.Launch``, else None.
     """
     device = wp.get_device(device)
-    # On a CPU a block size would run threads of a block in turns.
+    # On a CPU, a block size would make the threads of a block run in turn.
     block = kernel.module.options['block_dim'] if device.is_cuda else None
     with LAUNCHES.shared():
         return wp.launch(

@@ -82,7 +82,7 @@ def stop_path_struct(scalar: type) -> Any:
         step: wp.array2d(dtype=scalar)  # [n, joint_dof_count]
         slowdown: wp.array(dtype=scalar)  # [joint_dof_count], s
         jerk: wp.array(dtype=scalar)  # [joint_dof_count], inf for none
-        stops: wp.array2d(dtype=Stop)  # [n, joint_dof_count], read where the jerk is limited
+        stops: wp.array2d(dtype=Stop)  # [n, joint_dof_count], read if the jerk is limited
         horizon: wp.array(dtype=scalar)  # [n], steps of the stop
         parts: wp.array(dtype=scalar)  # [places], fractions of the horizon; the first is not read
         times: wp.array2d(dtype=scalar)  # [n, places], u, ascending from 0

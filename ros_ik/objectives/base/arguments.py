@@ -92,7 +92,7 @@ def checked_objectives(objectives: Any) -> list[Any]:
     for k, objective in enumerate(found):
         if not hasattr(objective, 'compute_residuals'):
             raise ArgumentError(
-                f'objectives[{k}] must be an IKObjective, ours or of Newton, got {objective!r}'
+                f'objectives[{k}] must be an IKObjective of ros_ik or Newton, got {objective!r}'
             )
     return found
 

@@ -51,8 +51,8 @@ def checked_function(
         raise ArgumentError(f'{called} must take ({wanted}), it takes ({_listed(given)})')
     if not 1 <= _rows(returned) <= _MOST_ROWS:
         raise ArgumentError(
-            f'{called} must say with its annotation that it returns a wp.float64 or a vector of '
-            f'1 to {_MOST_ROWS}, such as wp.vec2d, it returns {_shown(returned)}'
+            f'{called} must be annotated to return a wp.float64 or a vector of 1 to '
+            f'{_MOST_ROWS}, such as wp.vec2d, it returns {_shown(returned)}'
         )
     if rows not in (None, _rows(returned)):
         raise ArgumentError(

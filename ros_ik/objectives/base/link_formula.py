@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Formula of functions that callers declare: of the pose of a link, and its rate.
+"""Formula made of a user's functions of the pose of a link and its rate.
 
-Its parameters are the link, the link in which the pose is given (-1 for the world), and the
-caller's records, one for each problem.
+Its parameters are the link, the reference link of the pose (-1 for the world), and the user's
+parameters for each problem.
 """
 
 import functools
@@ -89,7 +89,7 @@ def _link_functions(f: wp.Function, g: wp.Function, Values: Any, scalar: type) -
 
 @no_type_check
 def _rows_function(f: wp.Function, scalar: type) -> wp.Function:
-    """Build ``as_rows(value) -> twist`` of what a function returns, padded with zeros."""
+    """Build ``as_rows(value) -> twist``, which pads the result of a function with zeros."""
     twist, returned = objective_functions(scalar).twist, f.adj.arg_types['return']
     size = wp.constant(returned_rows(f))
 
@@ -114,7 +114,7 @@ def _rows_function(f: wp.Function, scalar: type) -> wp.Function:
 
 @functools.cache
 def link_formula(f: wp.Function, g: wp.Function, values: Any) -> Formula:
-    """Return the formula of two functions of the pose of a link; who shares it shares kernels.
+    """Return the formula of two functions of the pose of a link; equal formulas share kernels.
 
     Args:
         f: ``(parameters, pose: wp.transformd)``, which returns ``wp.float64`` or a vector of it.

@@ -64,8 +64,8 @@ def serial_joints(model: Model, link_index: int, reference_link_index: int = -1)
         if count > 1:
             kind = JointType(int(kinds[joint])).name.lower()
             raise ArgumentError(
-                f'reference_link_index must leave only joints of one degree of freedom on the way '
-                f'to link {link_index}; joint {joint} is a {kind} joint with {count}'
+                f'reference_link_index: joints between the reference link and link {link_index} '
+                f'must have one degree of freedom; joint {joint} is a {kind} joint with {count}'
             )
         if count == 1:
             joints.append(joint)

@@ -46,7 +46,7 @@ def chain_structs(scalar: type) -> SimpleNamespace:
 
     @wp.struct
     class Chain:
-        root: wp.array(dtype=transform)  # [1], of what the first joint hangs on
+        root: wp.array(dtype=transform)  # [1], parent of the first joint
         base_joints: wp.array(dtype=wp.int32)  # from the world to the chain
         joints: wp.array(dtype=wp.int32)  # [n_joints]
         joint_variable: wp.array(dtype=wp.int32)  # [n_joints], -1 = fixed

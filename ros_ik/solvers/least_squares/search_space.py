@@ -33,7 +33,7 @@ def space_struct() -> Any:
         coord_frozen: wp.array(dtype=wp.int32)  # [joint_coord_count]
         neutral: wp.array(dtype=wp.float32)  # [joint_coord_count]
         quaternion: wp.array(dtype=wp.int32)  # [n_quaternions], first coordinates, none frozen
-        dof_coord: wp.array(dtype=wp.int32)  # [joint_dof_count], -1 where there is none
+        dof_coord: wp.array(dtype=wp.int32)  # [joint_dof_count], -1 for none
         dof_free: wp.array(dtype=wp.int32)  # [joint_dof_count], 0 for frozen ones and followers
         follower_coord: wp.array(dtype=wp.int32)  # [n_mimics]
         driver_coord: wp.array(dtype=wp.int32)  # [n_mimics]

@@ -105,7 +105,7 @@ def solve_path(
     form = closed_form(model, link, joint_group, joint_q=problem.start, offset=offset)
     reason = form.reason
     if np.isinf(position_tolerance) or np.isinf(rotation_tolerance):
-        reason = 'a tolerance is infinite; closed forms solve whole poses'
+        reason = 'a tolerance is infinite; closed forms need finite ones'
     # Fewer joints reach only some poses. If a pose differs from those by rounding, only the search
     # finds solutions.
     if not reason and (method == 'closed_form' or len(form.joints) >= _POSE_JOINTS):

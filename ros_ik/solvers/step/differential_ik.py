@@ -124,7 +124,7 @@ class DifferentialIK(ReadOnce):
             if value < 1:
                 raise ArgumentError(f'{name} must be at least 1, got {value}')
         if self.group.n_variables < 1:
-            raise ArgumentError(f'joint group {self.group.name!r} holds no movable joint')
+            raise ArgumentError(f'joint group {self.group.name!r} has no movable joint')
         scalar, device = wp.float64, model.device
         self._device = wp.get_device(device)
         self._tree = kinematic_tree(model, scalar)

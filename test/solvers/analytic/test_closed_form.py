@@ -112,7 +112,7 @@ def test_a_following_joint_has_no_closed_form():
     joint = '<joint name="j2" type="continuous">'
     text = text.replace(joint, joint + '<mimic joint="j1"/>')
     form = closed_form(Model.from_urdf(text, device='cpu'), 'tool')
-    assert form.family is Family.NONE and 'a joint follows another one' in form.reason
+    assert form.family is Family.NONE and 'a joint is a mimic joint' in form.reason
 
 
 def test_wrong_arguments_are_named():

@@ -114,7 +114,7 @@ def _core_functions(scalar: type) -> SimpleNamespace:
     ):
         R_t = wp.transpose(R)
         corners = mat43()  # of the simplex, points of the difference
-        on_a = mat43()  # the points of the first core that they come from
+        on_a = mat43()  # the corresponding points of the first core
         n = int(1)
         d = -p
         if wp.length_sq(d) == scalar(0.0):

@@ -169,7 +169,7 @@ def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kerne
         data: Pairs,
         work: PairWork,
         ways: wp.array2d(dtype=scalar),  # [n, n_shapes], of shapes in the world
-        may_meet: wp.array(dtype=wp.int32),  # [n], set where a pair may come below d_min
+        may_meet: wp.array(dtype=wp.int32),  # [n], set if a pair may fall below d_min
     ):
         robot = wp.tid()
         least = data.d_min + scalar(wp.static(ROUNDING))

@@ -132,7 +132,7 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
         redundancy: Redundancy,
         length: wp.float64,  # [m], weight of a radian
         tolerance: wp.float64,  # [m, length], of the solution
-        known: int,  # 1 where the nearest one so far is there
+        known: int,  # 1 if there is a nearest one so far
         target: wp.array(dtype=wp.transformd),  # [n], of the tool in the world
         seed: wp.array2d(dtype=wp.float64),  # [n, 7]
         values: wp.array(dtype=wp.float64),  # [rows]
@@ -143,7 +143,7 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
         best: wp.array(dtype=wp.float64),  # [n], values of the nearest solutions
         nearest_solutions: wp.array3d(dtype=wp.float64),  # [n, places, 6], in the first place
         nearest_distances: wp.array2d(dtype=wp.float64),  # [n, places]
-        found: wp.array(dtype=wp.int32),  # [n], 1 where there is one
+        found: wp.array(dtype=wp.int32),  # [n], 1 if there is one
     ):
         _structure = wp.static(structure)
         problem = wp.tid()

@@ -50,7 +50,7 @@ def refinement_struct() -> Any:
         slack: wp.float64  # largest residual of a candidate that is polished
         margin: wp.float64  # [rad, reaches], least distance outside the limits to skip a candidate
         beside: wp.float64  # [rad, reaches], solutions just outside the limits are kept separately
-        separation: wp.float64  # [rad, reaches], between solutions that count as two
+        separation: wp.float64  # [rad, reaches], least distance of distinct solutions
         singular_value: wp.float64  # below it a configuration is singular
         fold_value: wp.float64  # below it a solution may have an undetected twin; 0 for exact axes
         at_limit: wp.float64  # [rad, m], solutions up to this far outside a limit are moved to it

@@ -173,7 +173,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         directions: wp.array3d(dtype=wp.float64),  # [n_problems, max_solutions, n]
         singular: wp.array2d(dtype=wp.int32),  # [n_problems, max_solutions]
         n_exist: wp.array(dtype=wp.int32),  # [n_problems], solutions inside the limits
-        n_branches: wp.array(dtype=wp.int32),  # [n_problems], solutions whatever the limits
+        n_branches: wp.array(dtype=wp.int32),  # [n_problems], solutions regardless of limits
         n_beside: wp.array(dtype=wp.int32),  # [n_problems], solutions just outside the limits
         least_cost: wp.array(dtype=wp.float64),  # [n_problems], of the best one without solutions
     ):

@@ -41,7 +41,7 @@ def verify_kernel(lanes: int) -> wp.Kernel:
         seed: wp.array2d(dtype=wp.float64),  # [n_problems, m]
         solutions: wp.array3d(dtype=wp.float64),  # [n_problems, max_solutions, m]
         n_exist: wp.array(dtype=wp.int32),  # [n_problems]
-        n_branches: wp.array(dtype=wp.int32),  # [n_problems], whatever the limits
+        n_branches: wp.array(dtype=wp.int32),  # [n_problems], regardless of limits
         joint_q: wp.array2d(dtype=wp.float64),  # [n_problems * max_solutions, coordinates]
         position_error: wp.array2d(dtype=wp.float64),  # [n_problems, max_solutions]
         rotation_error: wp.array2d(dtype=wp.float64),  # [n_problems, max_solutions]

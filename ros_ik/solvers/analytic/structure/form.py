@@ -150,7 +150,7 @@ def _form(
             )  # fmt: skip
         elif chain.is_direct:
             reason = (
-                f'the chain has {_JOINTS + 1} joints, more than the {_JOINTS} that a pose fixes, '
+                f'the chain has {_JOINTS + 1} joints, more than the {_JOINTS} that a pose needs, '
                 'and neither the first nor the last six have a closed form'
             )
             form = dataclasses.replace(form, reason=reason)
@@ -199,13 +199,13 @@ def recognised(
     redundancy = max(0, chain.n_variables - most)
     if not chain.is_direct:
         return without(
-            'a joint follows another one; closed forms need joints that move by themselves',
+            'a joint is a mimic joint; closed forms need independent joints',
             redundancy,
         )
     if n > most:
         return without(
             f'the chain has {n} joints, more than the {most} that '
-            + (f'free_rotation={free_rotation!r} leaves' if free_rotation else 'a pose fixes'),
+            + (f'free_rotation={free_rotation!r} leaves' if free_rotation else 'a pose needs'),
             redundancy,
         )
     axes = joint_axes(chain)
@@ -217,8 +217,8 @@ def recognised(
     chart = made[0].chart if made else None
     if chart is None and any(chain.slides):
         return without(
-            'some joints slide, and there are neither three slides and three joints that turn nor '
-            'slides before, or behind, three axes that meet in one point'
+            'some joints are prismatic, but there are neither three prismatic and three revolute '
+            'joints, nor prismatic joints before or after three axes through one point'
         )
     if chart is None:
         if not made or (n == _JOINTS and idle_joint(axes, free)[0]):
@@ -255,8 +255,8 @@ def free_axes(free_rotation: str) -> np.ndarray:
     """
     if free_rotation not in ('', 'x', 'y', 'z', 'xyz'):
         raise ArgumentError(
-            "free_rotation must be '', 'x', 'y', 'z' or 'xyz' (turns about two axes make every "
-            f'turn), got {free_rotation!r}'
+            "free_rotation must be '', 'x', 'y', 'z' or 'xyz' (rotations about two axes "
+            f'generate all rotations), got {free_rotation!r}'
         )
     return np.eye(3)[['xyz'.index(name) for name in free_rotation]].reshape(-1, 3)
 
@@ -265,12 +265,12 @@ def _idle_reason(free_rotation: str, joint: str | None) -> str:
     """Return the reason why a chain with self-motions has no closed form."""
     if joint is not None and free_rotation:
         return (
-            f'joint {joint!r} moves the tool only as free_rotation={free_rotation!r} leaves free; '
-            'leave it out of the joint group'
+            f'joint {joint!r} only rotates the tool about the free axes of free_rotation='
+            f'{free_rotation!r}; leave it out of the joint group'
         )
     return (
-        'some motion of the joints leaves the tool where it is at every configuration, so that '
-        'each pose has endlessly many; lock a joint'
+        'at every configuration, some motion of the joints does not move the tool, so each pose '
+        'has infinitely many solutions; lock a joint'
     )
 
 

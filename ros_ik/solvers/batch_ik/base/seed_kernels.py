@@ -56,7 +56,7 @@ def seed_kernels() -> SimpleNamespace:
     def clean_seeds(
         space: Space,
         joint_q: wp.array2d(dtype=wp.float32),  # [n, joint_coord_count], in and out
-        refused: wp.array(dtype=wp.int32),  # [n], 1 where the seed was not finite
+        refused: wp.array(dtype=wp.int32),  # [n], 1 if the seed was not finite
     ):
         row = wp.tid()
         flag = int(0)

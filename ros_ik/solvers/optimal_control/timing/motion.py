@@ -329,7 +329,7 @@ def _never_worsens(values: np.ndarray, floor: float | np.ndarray) -> bool:
 
 
 def _near(values: np.ndarray, floor: float | np.ndarray) -> np.ndarray:
-    """Return the intervals in which h may come below ``floor`` between its ends."""
+    """Return the intervals in which h may fall below ``floor`` between its ends."""
     change = np.abs(np.diff(values, axis=0))
     low = np.minimum(values[1:], values[:-1]) - floor < change
     return np.flatnonzero(np.any(low, axis=1))

@@ -42,14 +42,14 @@ def search_struct(scalar: type) -> Any:
         position_tolerance: scalar  # [m]
         rotation_tolerance: scalar  # [rad]
         bounds: AxisBounds
-        position_weight: scalar  # 0 where the position is free, else 1
-        length: scalar  # [m], weight of a radian; 0 where the rotation is free
+        position_weight: scalar  # 0 if the position is free, else 1
+        length: scalar  # [m], weight of a radian; 0 if the rotation is free
         damping: scalar  # factor of the cost
         least_damping: scalar
-        separation: scalar  # [rad or m], between solutions that count as two
+        separation: scalar  # [rad or m], least distance of distinct solutions
         max_iterations: int  # of one attempt
         max_attempts: int  # of one lane
-        window: int  # iterations between two looks at the progress
+        window: int  # iterations between tests of the progress
         patient_window: int  # the same for the last tenth of the attempts
         progress: scalar  # factor by which the cost must shrink in a window
         lanes: int  # per problem
@@ -234,7 +234,7 @@ def chain_ik_kernel(
                 return False
         return True
 
-    # Every loop over joints unrolls; Warp stops at 16 unless told.
+    # Every loop over joints unrolls; Warp unrolls at most 16 iterations by default.
     @compiled_kernel(max_unroll=max(16, len(slides)), registers=255)
     def chain_ik(
         chain: Chain,

@@ -47,11 +47,11 @@ def placement_struct() -> Any:
         base: wp.array(dtype=wp.float64)  # [joint_coord_count], of the joints that do not move
         lower: wp.array(dtype=wp.float64)  # [m]
         upper: wp.array(dtype=wp.float64)  # [m]
-        separation: wp.float64  # [rad or m], between solutions that count as two
+        separation: wp.float64  # [rad or m], least distance of distinct solutions
         position_tolerance: wp.float64
         rotation_tolerance: wp.float64
         bounds: AxisBounds
-        by_axis: int  # 1 where the bounds count
+        by_axis: int  # 1 if bounds are given by axis
         position_weight: wp.float64  # of the position in the cost of the search
         length: wp.float64  # [m], of a radian in it
         free_turns: int  # of the tool that do not matter: 0, 1 (about free_axis) or 3

@@ -52,16 +52,14 @@ def chain_pairs(problem: ChainProblem, pairs: Any, margin: float) -> tuple[np.nd
         keep = ~still | (now <= distance)
         return asked[keep], np.full(int(np.sum(keep)), distance)
     if not len(asked):
-        raise ArgumentError(
-            'check_collisions: the model has no two shapes that may collide with each other'
-        )
+        raise ArgumentError('check_collisions: the model has no two shapes that may collide')
     overlap = _among(asked, always_colliding_pairs(model, pairs=asked))
     stuck = still & (now <= 0.0) & ~overlap
     if np.any(stuck):
         names = [_pair_name(checker, k) for k in np.flatnonzero(stuck).tolist()]
         warnings.warn(
-            f'joint_q holds {listed(names)} in collision; the chain does not move them against '
-            'each other, and its solutions are not checked for that',
+            f'{listed(names)} collide at joint_q; the chain does not move them relative to each '
+            'other, so solutions are not checked for this',
             stacklevel=3,
         )
     margins = np.full(len(asked), distance)

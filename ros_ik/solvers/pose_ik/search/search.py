@@ -209,7 +209,7 @@ class ChainSearch(ReadOnce):
         """Copy the answers to the host and wait for them; nothing to do on a CPU.
 
         Args:
-            count: Of how many poses, the first ones; None for all.
+            count: Number of poses, from the first; None for all.
         """
         for buffer in self._outputs:
             per_pose = buffer.array.shape[0] // self.n_problems
@@ -290,7 +290,7 @@ class ChainSearch(ReadOnce):
     def _default_lanes(self) -> int:
         if not self._device.is_cuda:
             return 1
-        # Several work on each problem where the threads of all would not fill the GPU.
+        # Several lanes work on each problem if there are too few problems to fill the GPU.
         full = self._device.sm_count * resident_threads(MOST_REGISTERS)
         return max(1, min(_MAX_LANES, full // self.n_problems))
 

@@ -37,7 +37,7 @@ def step_program_struct() -> Any:
         lower: wp.array2d(dtype=wp.float64)  # [n, variables]
         upper: wp.array2d(dtype=wp.float64)  # [n, variables]
         J: wp.array3d(dtype=wp.float64)  # [n, rows, variables]
-        d: wp.array2d(dtype=wp.float64)  # [n, rows], -inf where a row is off
+        d: wp.array2d(dtype=wp.float64)  # [n, rows], -inf for an inactive row
         x: wp.array2d(dtype=wp.float64)  # [n, variables], the solution
         # the guess, and afterwards the active constraints
         held: wp.array2d(dtype=wp.int32)  # [n, variables], -1 at the lower bound, 1 at the upper

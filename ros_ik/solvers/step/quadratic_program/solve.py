@@ -245,11 +245,11 @@ def solve_step_kernel() -> wp.Kernel:
         stop: Stop,
         program: Program,
         dual: Dual,
-        excluded: wp.array(dtype=wp.int32),  # [n], 1 where a limit excludes the state; cleared
+        excluded: wp.array(dtype=wp.int32),  # [n], 1 if the state violates a limit; cleared
         # out
         delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count], zero where nothing moves
         status: wp.array(dtype=wp.int32),  # [n]
-        rounds: wp.array(dtype=wp.int32),  # [n], -1 where the dual method was needed
+        rounds: wp.array(dtype=wp.int32),  # [n], -1 if the dual method was needed
     ):
         i = wp.tid()
         n = program.order.shape[0]

@@ -52,7 +52,7 @@ def step_stop_struct() -> Any:
     @wp.struct
     class StepStop:
         last: wp.array2d(dtype=wp.float64)  # [n, variables], l
-        slowdown: wp.array2d(dtype=wp.float64)  # [n, variables], what a step loses
+        slowdown: wp.array2d(dtype=wp.float64)  # [n, variables], decrease of the speed per step
         slope: wp.array2d(dtype=wp.float64)  # [n, variables], dD/dx at l
         offset: wp.array2d(dtype=wp.float64)  # [n, variables], D(l) - D(l') - slope l
         # Box of the step, as displacements of the position at rest.
@@ -61,7 +61,7 @@ def step_stop_struct() -> Any:
         displacement: wp.array2d(dtype=wp.float64)  # [n, joint_dof_count], D(l')
         joint_q: wp.array2d(dtype=wp.float64)  # [n, joint_coord_count], the place of rest
         near: wp.array(dtype=wp.int32)  # [n], whether a value is near its margin now
-        recovering: wp.array(dtype=wp.float64)  # [n], 1 where a violation is left, fading to 0
+        recovering: wp.array(dtype=wp.float64)  # [n], 1 while a violation is left, fading to 0
 
     return StepStop
 

@@ -48,7 +48,7 @@ def step_tasks_struct() -> Any:
 
     @wp.struct
     class StepTasks:
-        is_on: wp.array(dtype=wp.int32)  # [tasks], 0 where every weight is zero
+        is_on: wp.array(dtype=wp.int32)  # [tasks], 0 if every weight is zero
         gain: wp.array(dtype=wp.float64)  # [tasks]
         damping: wp.array(dtype=wp.float64)  # [tasks]
         max_error: wp.array2d(dtype=wp.float64)  # [tasks, 2], inf for no saturation

@@ -99,8 +99,7 @@ class Task:
         gain = checked_number('gain', value)
         if gain > 1.0:
             raise ArgumentError(
-                f'gain must lie in [0, 1], got {value}: a step that is to remove more than the '
-                'whole error overshoots its target'
+                f'gain must lie in [0, 1], got {value}: a larger gain overshoots the target'
             )
         self._set('_gain', gain)
 

@@ -109,7 +109,7 @@ def _check_links(objective: Any, body_count: int) -> None:
         link = getattr(objective, name, -1)
         if isinstance(link, int | np.integer) and not -1 <= link < body_count:
             raise ArgumentError(
-                f'{name} {link} is outside the model, whose {body_count} links count from 0'
+                f'{name} {link} is outside the model, whose {body_count} links are numbered from 0'
             )
 
 
