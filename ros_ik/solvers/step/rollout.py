@@ -93,7 +93,7 @@ def rollout(
     result.joint_q[..., 0, :] = start
     now, step = start, np.zeros((*lead, dofs))
     for k in range(n_steps):
-        _tell(limits, last, before)
+        _set_last_steps(limits, last, before)
         status = np.asarray(solver.solve_ik(now, tasks, limits, barriers, step, regularization))
         if barriers:
             if acceleration is None:
@@ -131,7 +131,7 @@ def _finite(name: str, given: np.ndarray) -> np.ndarray:
     return values
 
 
-def _tell(limits: Sequence[Limit], last: np.ndarray, before: np.ndarray) -> None:
+def _set_last_steps(limits: Sequence[Limit], last: np.ndarray, before: np.ndarray) -> None:
     """Set the last steps of acceleration and jerk limits."""
     for limit in limits:
         if isinstance(limit, AccelerationLimit):

@@ -97,7 +97,7 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
         return n
 
     @wp.func
-    def climb(
+    def ascend_gap(
         cores: Shapes, a: int, b: int, pose_a: transform, pose_b: transform, start: vec3
     ) -> vec3:
         """Improve n by gradient ascent; the gradient of the gap is the part of x normal to n."""
@@ -198,7 +198,7 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
         cores: Shapes, a: int, b: int, pose_a: transform, pose_b: transform, hint: vec3
     ):
         n = first_direction(cores, a, b, pose_a, pose_b, hint)
-        n = climb(cores, a, b, pose_a, pose_b, n)
+        n = ascend_gap(cores, a, b, pose_a, pose_b, n)
         _gap, point, _x = gap_along(cores, a, b, pose_a, pose_b, n)
         tilt = scalar(wp.static(_FIRST_TILT))
         for _round in range(wp.static(_ROUNDS)):

@@ -101,7 +101,7 @@ def completions(axes: Axes, free: np.ndarray, tolerances: StructureTolerances) -
     return [best.completion] if other is None else [best.completion, other.completion]
 
 
-def idle_joint(axes: Axes, free: np.ndarray) -> tuple[bool, int | None]:
+def self_motion_joint(axes: Axes, free: np.ndarray) -> tuple[bool, int | None]:
     """Return whether the chain has a self-motion that never moves the tool.
 
     Args:

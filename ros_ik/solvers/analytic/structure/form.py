@@ -20,7 +20,7 @@ from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.structure.completion import Completion
 from ros_ik.solvers.analytic.structure.completion import completions
-from ros_ik.solvers.analytic.structure.completion import idle_joint
+from ros_ik.solvers.analytic.structure.completion import self_motion_joint
 from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
 from ros_ik.solvers.analytic.structure.structure import joint_axes
 from ros_ik.solvers.analytic.structure.structure import Split
@@ -210,7 +210,7 @@ def recognised(
         )
     axes = joint_axes(chain)
     if n < _JOINTS or any(chain.slides):
-        idle, joint = idle_joint(axes, free)
+        idle, joint = self_motion_joint(axes, free)
         if idle:
             return without(_idle_reason(free_rotation, None if joint is None else names[joint]))
     made = completions(axes, free, tolerances)
@@ -221,7 +221,7 @@ def recognised(
             'joints, nor prismatic joints before or after three axes through one point'
         )
     if chart is None:
-        if not made or (n == _JOINTS and idle_joint(axes, free)[0]):
+        if not made or (n == _JOINTS and self_motion_joint(axes, free)[0]):
             return without(
                 'every configuration is singular; the tool cannot move in all six directions'
             )

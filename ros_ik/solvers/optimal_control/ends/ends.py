@@ -58,7 +58,7 @@ class Missed:
     at_limits: bool = False
 
 
-def _holds_itself_back(command: OptimalControlCommand) -> bool:
+def _may_prevent_targets(command: OptimalControlCommand) -> bool:
     """Return whether joint targets or stopping rules may prevent a command from meeting poses."""
     weighs = any(target.weight > 0.0 for target in command.joint_position_targets)
     rules = (command.stop_cost, command.min_delta_cost, command.patience)
@@ -127,7 +127,7 @@ class EndSearch:
         found = self.search(bare, problem, limits, end)
         out_of_reach = {error.name for error in self._unmet(bare, problem, found.path[-1])}
         problem.load(command)
-        if _holds_itself_back(command):
+        if _may_prevent_targets(command):
             errors = tuple(error for error in errors if error.name in out_of_reach)
         return Missed(errors, found.reason is StopReason.LIMIT)
 
@@ -156,7 +156,7 @@ class EndSearch:
         end, moves = found.path[-1], limits.low < limits.high
         done = found.reason in (StopReason.STOP_COST, StopReason.ITERATION_LIMIT)
         if done or not np.any(moves) or not self.missed(command, problem, limits, end).errors:
-            return self._unturned(command, problem, limits, found)
+            return self._without_whole_turns(command, problem, limits, found)
         worth = _WORTH * problem.costs(command, end).total
         state = self._arrays.state
         batch = self._batches.get(
@@ -178,7 +178,7 @@ class EndSearch:
                 better.append(((not met, away if met else cost), other))
         return [other for _, other in sorted(better, key=lambda entry: entry[0])]
 
-    def _unturned(
+    def _without_whole_turns(
         self,
         command: OptimalControlCommand,
         problem: OptimalControlProblem,

@@ -42,12 +42,12 @@ def step_active_set_function() -> wp.Function:
     sides = bound_side_functions()
     first_side, side_beyond, lets_go = sides.first_side, sides.side_beyond, sides.lets_go
     of_rows = row_functions()
-    list_binding, push_onto_rows = of_rows.list_binding, of_rows.push_onto_rows
+    list_binding, solve_active_rows = of_rows.list_binding, of_rows.solve_active_rows
     zero = wp.constant(wp.float64(0.0))
     max_rounds = wp.constant(MAX_ROUNDS)
 
     @wp.func
-    def take_guess(i: int, is_warm: bool, program: Program):
+    def initialise_guess(i: int, is_warm: bool, program: Program):
         """Hold variables with equal bounds, and free those held at a bound that is infinite."""
         for j in range(program.order.shape[0]):
             program.held[i, j] = first_side(
@@ -82,7 +82,7 @@ def step_active_set_function() -> wp.Function:
                         value -= entry(H, j, k) * program.x[i, k]
             z[p] = value
         forward(i * n * n, program.first, program.factor, z)
-        good = push_onto_rows(i, count, program)
+        good = solve_active_rows(i, count, program)
         backward(i * n * n, program.first, program.factor, z)
         for p in range(n):
             j = program.order[p]
@@ -150,7 +150,7 @@ def step_active_set_function() -> wp.Function:
         return changes
 
     @wp.func
-    def make_room(i: int, good: int, program: Program) -> int:
+    def release_bound(i: int, good: int, program: Program) -> int:
         """Free a held variable for a row that the active constraints make infeasible.
 
         This row follows the ``good`` ones. As its multiplier grows, the multipliers of opposing
@@ -182,7 +182,7 @@ def step_active_set_function() -> wp.Function:
     @wp.func
     def solve_from_guess(i: int, program: Program, is_warm: bool, tolerance: wp.float64) -> int:
         n = program.order.shape[0]
-        take_guess(i, is_warm, program)
+        initialise_guess(i, is_warm, program)
         changes = int(1)
         rounds = int(0)
         is_factor_good = bool(False)
@@ -200,7 +200,7 @@ def step_active_set_function() -> wp.Function:
                     return -1
             good = solve_equations(i, count, program)
             if good < count:
-                if make_room(i, good, program) == 0:
+                if release_bound(i, good, program) == 0:
                     return -1
                 is_factor_good = False
             else:

@@ -22,7 +22,7 @@ _LEAST_PIVOT = 1e-12
 @no_type_check
 @functools.cache
 def row_functions() -> SimpleNamespace:
-    """Build ``list_binding`` and ``push_onto_rows``, which makes the binding rows hold."""
+    """Build ``list_binding`` and ``solve_active_rows``, which solves for the active rows."""
     Program = step_program_struct()
     forward = envelope_functions().forward
     least = wp.constant(wp.float64(_LEAST_PIVOT))
@@ -91,7 +91,7 @@ def row_functions() -> SimpleNamespace:
         return good
 
     @wp.func
-    def push_onto_rows(i: int, count: int, program: Program) -> int:
+    def solve_active_rows(i: int, count: int, program: Program) -> int:
         """Return how many of the binding rows hold; the one after them depends on those before."""
         n = program.order.shape[0]
         z = program.z[i]
@@ -115,4 +115,4 @@ def row_functions() -> SimpleNamespace:
                 z[p] = z[p] + program.multiplier[i, a] * y[p]
         return good
 
-    return SimpleNamespace(list_binding=list_binding, push_onto_rows=push_onto_rows)
+    return SimpleNamespace(list_binding=list_binding, solve_active_rows=solve_active_rows)

@@ -74,7 +74,7 @@ def solve_step_kernel() -> wp.Kernel:
     relaxed = wp.constant(int(SolveStatus.RELAXED))
 
     @wp.func
-    def calm_recovery(
+    def slow_towards_violation(
         i: int, barriers: Barriers, values: wp.array2d(dtype=wp.float64), program: Program
     ):
         """Slow variables that move into a violation until they can stop within one more step.
@@ -104,7 +104,7 @@ def solve_step_kernel() -> wp.Kernel:
                 program.upper[i, j] = wp.min(high, wp.max(low, slowdown))
 
     @wp.func
-    def steady_change(i: int, row: int, program: Program) -> wp.float64:
+    def change_at_constant_speed(i: int, row: int, program: Program) -> wp.float64:
         """Return the change of a row at the middle of the box, where joints keep their speeds."""
         change = zero
         for j in range(program.order.shape[0]):
@@ -113,7 +113,7 @@ def solve_step_kernel() -> wp.Kernel:
         return change
 
     @wp.func
-    def soft_bound(i: int, row: int, bound: wp.float64, steady: wp.float64, program: Program):
+    def recovery_bound(i: int, row: int, bound: wp.float64, steady: wp.float64, program: Program):
         """Limit the bound of a violated row to the previous motion plus a small acceleration."""
         reach = steady
         for j in range(program.order.shape[0]):
@@ -154,10 +154,10 @@ def solve_step_kernel() -> wp.Kernel:
                 if values[i, row] < zero and wp.isfinite(barriers.recovery[barrier]):
                     violated = True
                     bound = program.d[i, row]
-                    steady = steady_change(i, row, program)
+                    steady = change_at_constant_speed(i, row, program)
                     if steady > wp.float64(wp.static(_LEAVING)) * bound:
                         leaving = True
-                    program.d[i, row] = soft_bound(i, row, bound, steady, program)
+                    program.d[i, row] = recovery_bound(i, row, bound, steady, program)
                 if calm > zero:
                     for j in range(program.order.shape[0]):
                         square += program.J[i, row, j] * program.J[i, row, j]
@@ -165,7 +165,7 @@ def solve_step_kernel() -> wp.Kernel:
                 for j in range(program.order.shape[0]):
                     program.H[i, j, j] = program.H[i, j, j] + calm / square
         if violated:
-            calm_recovery(i, barriers, values, program)
+            slow_towards_violation(i, barriers, values, program)
         return leaving
 
     @wp.func
