@@ -98,10 +98,10 @@ class PairMeasurement:
     def work(
         self, key: Any, n: int, hints_of: Any = None, n_rows: int | None = None
     ) -> Any:
-        """Return the work space with a name, for n robots; allocated at its first use.
+        """Return a named work space for n robots, allocated at its first use.
 
         Args:
-            key: Its name.
+            key: Name of the work space.
             n: Number of robots.
             hints_of: Work space for as many robots whose warm starts it shares. Searches at
                 nearby poses then find the same separating directions.

@@ -79,11 +79,11 @@ class AllSolutions(BatchResult):
         n_found: Number of solutions in joint_q, shape [n].
         n_exist: Number of solutions within the limits, shape [n]; more than n_found if s is too
             small.
-        status: :class:`SolveStatus` codes, shape [n]. CONVERGED. AT_LIMITS if all solutions are
-            outside the limits, or the best configuration is at the limits; UNREACHABLE if there
-            are no solutions; both with a configuration of locally least error. IN_COLLISION if
-            all solutions collide, with the nearest one. NON_FINITE_INPUT. NUMERICAL_FAILURE if
-            the verification failed.
+        status: :class:`SolveStatus` codes, shape [n]: CONVERGED if there are solutions; AT_LIMITS
+            if all are outside the limits, or the best configuration is at the limits; UNREACHABLE
+            if there are none; IN_COLLISION if all collide, with the nearest one;
+            NON_FINITE_INPUT; NUMERICAL_FAILURE if the verification failed. With AT_LIMITS and
+            UNREACHABLE the configuration has locally least error.
         position_error: Distance to the pose [m] by an independent forward kinematics, [n, s].
         rotation_error: Angle to the pose [rad], shape [n, s]. With a free axis of rotation it is
             the error of the axis direction, and 0 if the rotation is free.
