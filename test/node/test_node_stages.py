@@ -69,7 +69,7 @@ class Rig:
         self.reach(NodeStage.READY)
 
     def replace(self):
-        """Have another model built and taken over while the node is configured."""
+        """Build and load another model while the node is configured."""
         before = self.node._servo
         self.describe()
         self.reach(self.node.stage, lambda: self.node._servo not in (before, None))

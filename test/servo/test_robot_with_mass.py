@@ -44,7 +44,7 @@ def test_the_controller_interpolates_and_the_payload_weighs():
         for mass in (0.0, 3.0)
     )
     assert np.abs(light.positions - light.setpoint).max() < 1e-6
-    # 3 kg at 0.6 m and some: what the shoulder's spring gives way by.
+    # Deflection of the shoulder's spring by 3 kg at a little more than 0.6 m.
     lift = joints.index('shoulder_lift_joint')
     sag = heavy.stiffness[lift] * (heavy.setpoint - heavy.positions)[lift]
     reach = np.hypot(*heavy.data.body('tool0').xpos[:2])

@@ -140,7 +140,7 @@ class Session:
         assert code == 0 and 'Traceback' not in text, text
 
     def go(self, positions):
-        """Go to positions by joint without anybody else's targets, and stay there at rest."""
+        """Go to positions by joint without other targets, and stay there at rest."""
         client, joints = self.client, JointState(name=list(positions))
         joints.position = [float(value) for value in positions.values()]
         client.forget_targets()

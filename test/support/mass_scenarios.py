@@ -150,7 +150,7 @@ def push(name, rate, force=50.0, **settings):
     """Push a tool that holds its target aside for 0.5 s.
 
     Returns:
-        How far it gives way and is off at the end [mm], and how far the command moved [rad].
+        Deflection, final error [mm], and motion of the command [rad].
     """
     loop, home = begun(name, rate, **settings)
     loop.run(0.3, lambda time: home)

@@ -90,7 +90,7 @@ def test_a_cut_cable_stops_it_and_a_new_one_lets_it_start_where_the_robot_is(cli
     )
     known = times_silent(client)
     client.cable.spoil(loss=1.0)
-    # Nobody hears the node now. Its last trajectory ends at rest, so the robot stands.
+    # The node is disconnected now. Its last trajectory ends at rest, so the robot is at rest.
     client.wait_for(lambda: times_silent(client) > known, 'end of the motion in the log')
     motion_of(client).assert_within(panda_ranges())
     client.stream('joints', None)

@@ -14,7 +14,7 @@ from ros_ik.model import Model
 
 pin = pytest.importorskip('pinocchio', reason='pinocchio, the oracle, is not installed')
 
-# A file that holds only a comment, generated from a macro nobody called.
+# A file with only a comment, generated from an unused macro.
 _NOT_A_ROBOT = {'ur3.urdf'}
 
 

@@ -130,7 +130,7 @@ def costs(process_id):
 
 
 def is_gone(process_id):
-    """Return whether a process has ended; one that nobody waited for counts as ended."""
+    """Return whether a process has ended; a zombie counts as ended."""
     try:
         state = Path(f'/proc/{process_id}/stat').read_text().rpartition(')')[2].split()[0]
     except OSError:

@@ -25,7 +25,7 @@ from ros_ik.node.execution.executor import spin_until
 
 
 def free_port():
-    """Return a port at which nobody listens."""
+    """Return an unused port."""
     with socket.socket() as probe:
         probe.bind(('127.0.0.1', 0))
         return probe.getsockname()[1]

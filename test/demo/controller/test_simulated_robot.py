@@ -101,7 +101,7 @@ def test_each_joint_follows_the_controller_that_named_it_last(panda):
     robot.update(START + SECOND // 2)
     assert value(robot, 'panda_joint1') == pytest.approx((0.4, 0.8))
     assert value(robot, FINGER) == pytest.approx((0.01, 0.04))
-    # Taken over on its way, a joint goes on from where it is.
+    # A joint that another controller takes in motion continues from its position.
     assert robot.command(to(0.0, 0.5), START + SECOND // 2, 0) is None
     robot.update(START + 3 * SECOND // 4)
     assert value(robot, FINGER)[0] == pytest.approx(0.005)

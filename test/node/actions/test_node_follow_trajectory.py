@@ -175,14 +175,14 @@ def test_path_tolerances(client, user):
 
 def test_a_barrier_keeps_the_robot_from_the_end(client, user):
     go_home(client, user)
-    # Joints that are left out would give way.
+    # Joints without a target would move.
     goal = goal_to(client, {**dict.fromkeys(ARM, 0.0), 'panda_joint1': 1.4}, 1.5)
     goal.goal_time_tolerance = duration(0.5)
     client.statuses.clear()
     status, result = user.send(goal).result()
     assert status == ABORTED and result.error_code == Result.GOAL_TOLERANCE_VIOLATED
     assert 'goal tolerance violated: panda_joint' in result.error_string
-    # The joints give way to each other, so that it may still be sliding along the wall.
+    # The joints compensate each other, so the tool may still be sliding along the wall.
     held = (IkStatus.SLOWED_BY_BARRIER, IkStatus.HALTED_BY_BARRIER)
     assert any(s.code in held and s.limiting_barrier == 'wall' for s in client.statuses)
     client.wait_for_rest()

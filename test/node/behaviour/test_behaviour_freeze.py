@@ -123,7 +123,7 @@ def test_an_action_does_not_succeed_where_the_robot_stands(client):
 def lead_of(client, is_watched=True):
     """Return how far the command gets ahead of a robot that is frozen, and the texts until then.
 
-    It ends where the command has come back to the robot, or has arrived if nobody watches.
+    It ends when the command has returned to the robot, or has arrived without a following check.
     """
     client.stream('joints', None)
     client.forget_targets()

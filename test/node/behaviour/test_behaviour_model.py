@@ -54,7 +54,7 @@ def moving(client):
 
 
 def wait_for_generation(client, number):
-    """Wait until so many models were taken over."""
+    """Wait for a number of loaded models."""
     client.wait_for(
         lambda: client.status and client.status.model_generation == number, 'a new model', LONG
     )

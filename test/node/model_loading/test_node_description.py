@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Robot descriptions while the node runs: bad ones change nothing, good ones are taken over."""
+"""Robot descriptions while the node runs: bad ones change nothing, good ones are loaded."""
 
 import itertools
 import re

@@ -98,7 +98,7 @@ def test_a_trajectory_is_checked(robot):
     # Tiago's first joint is its torso, which is slow.
     limit = planner.robot.velocity[planner.robot.group.variable_dof[0]]
     assert report.violated == ('' if limit >= 1.0 else f'velocity limit of {names[0]}')
-    # The node does not find the meshes: what nobody measured is not called safe.
+    # The node does not find the meshes, so an unmeasured trajectory must not be called safe.
     assert not report.safe and not report.complete
     missing = links_with_collision_meshes(name)
     assert set(report.unmeasured_links) == missing

@@ -276,7 +276,7 @@ def test_a_target_that_is_being_read_is_forgotten_too(node, inputs, monkeypatch,
 
 
 def test_a_target_of_the_robot_before_is_none_for_the_next(node, inputs, servo, monkeypatch):
-    """The next robot is taken over while the control thread reads a target."""
+    """The robot changes while the control thread reads a target."""
     topics, inbox = inputs
     find = topics.transforms.find
 

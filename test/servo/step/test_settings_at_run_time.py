@@ -81,6 +81,6 @@ def test_what_is_set_later_counts_as_if_it_had_been_set_from_the_start(name, val
     expected, (speeds, reports) = motion(begun, pose), motion(changed, pose)
     # Rounding, where the solver was left elsewhere by what went before.
     assert speeds == pytest.approx(expected[0], abs=1e-6)
-    # The first tick says that a margin was taken over which is violated.
+    # The first tick reports that the new margin is violated.
     assert reports[1:] == expected[1][1:]
     assert np.abs(speeds - motion(unchanged, pose)[0]).max() > 1e-4

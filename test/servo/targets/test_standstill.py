@@ -54,7 +54,7 @@ def test_at_a_wall_it_names_the_barrier_and_does_not_flicker(blocked):
     blocked.outputs.clear()
     blocked.tick(seconds=3.0)
     assert set(codes(blocked)) == {StatusCode.STATIONARY}
-    # The ticks whose barriers nobody asks for repeat what was found.
+    # Ticks without a report of barriers repeat the last report.
     blocked.servo.reports = False
     text = blocked.outputs[-1].text
     blocked.tick(50)
