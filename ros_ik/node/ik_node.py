@@ -119,10 +119,10 @@ class IkNode(GuardedNode, StreamNode):
         self._actions = Actions(self, commander, settings, self._drops)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._poll_timer = self.create_timer(_START_PERIOD, self._poll, clock=self._steady)
-        self.create_timer(_STATISTICS_PERIOD, self._sum_up, clock=self._steady)
+        self.create_timer(_STATISTICS_PERIOD, self._compute_statistics, clock=self._steady)
         # Callbacks run in reverse order of registration.
         self.add_on_set_parameters_callback(self._wait_for_pause)
-        self._say_start()
+        self._log_inputs()
         for sentence in self._loop.start(settings.rt_priority, settings.rt_cpu):
             self.get_logger().warning(sentence)
         self._priority_beside = max(0, settings.rt_priority - 1)
@@ -225,7 +225,7 @@ class IkNode(GuardedNode, StreamNode):
         """Come to rest."""
         self._machine.handle(NodeEvent.DEACTIVATE)
         self._actions.abort('the node is deactivated')
-        self._let_rest()
+        self._wait_for_rest()
         self._end_bond()
         return _SUCCESS
 
@@ -242,7 +242,7 @@ class IkNode(GuardedNode, StreamNode):
         self._autostart = False
         self._machine.handle(NodeEvent.SHUT_DOWN)
         self._actions.abort('the node shuts down')
-        self._let_rest()
+        self._wait_for_rest()
         # Discard a finished or unfinished model.
         self._source.end(timeout=0.0)
         self._built = None
@@ -277,7 +277,7 @@ class IkNode(GuardedNode, StreamNode):
             tuple(task.name for task in settings.tasks),
         )
 
-    def _say_start(self) -> None:
+    def _log_inputs(self) -> None:
         """Log the inputs, and report those that are missing."""
         for sentence in self._given.unknown:
             self.get_logger().warning(sentence)
@@ -373,7 +373,7 @@ class IkNode(GuardedNode, StreamNode):
         self._loop.gate.wait()
         return SetParametersResult(successful=True)
 
-    def _sum_up(self) -> None:
+    def _compute_statistics(self) -> None:
         """Compute statistics of the ticks."""
         self._loop.gate.wait()
         self._loop.statistics.update()
@@ -463,7 +463,7 @@ class IkNode(GuardedNode, StreamNode):
         else:
             configured.destroy(self._await_rest)
 
-    def _let_rest(self) -> None:
+    def _wait_for_rest(self) -> None:
         """Wait until the servo has come to rest."""
         if self._configured is not None:
             self._configured.inputs.activate(False)

@@ -219,7 +219,7 @@ class ViewerNode(LeavesStreams, Node):
             self._draw_markers(self.robot, now, is_watched)
             self._draw_trails(self.robot, now)
             self.workspace.update(self._base_pose(self.robot), show.workspace.value)
-            self._hear_obstacles(self.robot)
+            self._process_obstacles(self.robot)
             self.page.obstacles.agree()
         self._commands.send_obstacles(self.robot, self.page.obstacles)
 
@@ -279,7 +279,7 @@ class ViewerNode(LeavesStreams, Node):
             elif message is not None and base is not None:
                 view.show(message, base)
 
-    def _hear_obstacles(self, robot: RobotState) -> None:
+    def _process_obstacles(self, robot: RobotState) -> None:
         """Process the obstacles of the node, and the last list again for a new robot."""
         messages = list(self.inputs.obstacles)
         self.inputs.obstacles.clear()

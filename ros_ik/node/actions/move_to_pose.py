@@ -118,12 +118,12 @@ class MoveToPoseMotion(ActionMotion):
             parts = (self._commander.output.text, *self._changes)
             return self.abort(f'not reached within {self._timeout:g} s: {"; ".join(parts)}')
         if self._way is not None:
-            self._follow_way(self._way, now)
+            self._follow_joint_motion(self._way, now)
         elif self.state is not GoalState.PERSISTING:
-            self._seek_way(now)
+            self._request_configuration(now)
         return None
 
-    def _seek_way(self, now: float) -> None:
+    def _request_configuration(self, now: float) -> None:
         """Request another configuration if the robot is at rest short of the target."""
         commander = self._commander
         rests = commander.output.code == StatusCode.STATIONARY and now - self._aimed > _STALE
@@ -134,9 +134,9 @@ class MoveToPoseMotion(ActionMotion):
         elif not rests:
             return
         elif commander.command.mode is not Mode.AUTO:
-            self._give_up(f'mode {commander.command.mode.name} has no joint targets')
+            self._stop_reconfiguring(f'mode {commander.command.mode.name} has no joint targets')
         elif len(self._changes) >= _MOST_CHANGES:
-            self._give_up('no further change of configuration is tried')
+            self._stop_reconfiguring('no further change of configuration is tried')
         else:
             self._machine.handle(GoalEvent.SEARCH)
             start = commander.output.joint_q[commander.servo.robot.coords]
@@ -150,23 +150,24 @@ class MoveToPoseMotion(ActionMotion):
         found = self._commander.planner.answer(self._question)
         if found is None:
             if now - self._asked_at > 1.5 * _SEARCH_TIME:
-                self._give_up('no answer to the search for another configuration')
+                self._stop_reconfiguring('no answer to the search for another configuration')
         elif found.message:
-            self._give_up(found.message)
+            self._stop_reconfiguring(found.message)
         else:
             self._machine.handle(GoalEvent.DETOUR)
-            self._go(JointWay(self._commander, found.joint_names, found.positions), now)
+            way = JointWay(self._commander, found.joint_names, found.positions)
+            self._start_joint_motion(way, now)
 
-    def _go(self, way: JointWay, now: float) -> None:
+    def _start_joint_motion(self, way: JointWay, now: float) -> None:
         """Replace the pose target by a joint motion."""
         self._withdraw()
         self._way = way
         self._changes.append('changed the configuration')
         self._target = None
         self._others = self._competitors()
-        self._follow_way(way, now)
+        self._follow_joint_motion(way, now)
 
-    def _follow_way(self, way: JointWay, now: float) -> None:
+    def _follow_joint_motion(self, way: JointWay, now: float) -> None:
         """Set the next joint target, or the pose target at the end of the joint motion."""
         target = way.target(now)
         if target is not None:
@@ -186,7 +187,7 @@ class MoveToPoseMotion(ActionMotion):
         self._others = self._competitors()
         self._put(self._target)
 
-    def _give_up(self, reason: str) -> None:
+    def _stop_reconfiguring(self, reason: str) -> None:
         """Stop changing the configuration; the pose target stays, because a blockage may end."""
         self._machine.handle(GoalEvent.PERSIST)
         self._changes.append(reason)

@@ -280,7 +280,7 @@ class ControlLoop:
         output = self._step(servo, measurement, command)
         controlled.jumps.update(command)
         if not self._schedule.has_time():
-            _say_no_clock(output)
+            _report_no_clock(output)
         now = self._ros_nanoseconds()
         if publishers is not None and output.publish:
             publishers.publish_command(output, controlled.templates, now)
@@ -326,7 +326,7 @@ class ControlLoop:
         output.code, output.text = waiting.code, waiting.text
         output.waiting_for = waiting.waiting_for
         if not self._schedule.has_time():
-            _say_no_clock(output)
+            _report_no_clock(output)
         self._publish(output, 0, started, '')
 
     def _fail(self, controlled: Controlled, error: Exception, started: float) -> None:
@@ -367,7 +367,7 @@ def _status_period(settings: Settings) -> float:
     return 1.0 / settings.status_rate if settings.status_rate > 0.0 else 0.0
 
 
-def _say_no_clock(output: ServoOutput) -> None:
+def _report_no_clock(output: ServoOutput) -> None:
     """Report a missing /clock, with the last output."""
     if CLOCK in output.waiting_for:
         return

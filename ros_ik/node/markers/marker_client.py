@@ -75,11 +75,11 @@ class Markers:
     def _run(self) -> None:
         while not self._ended.wait(1.0 / self._settings.marker_rate):
             try:
-                self._turn()
+                self._publish_once()
             except OSError as error:
-                self._fall(f'{error}')
+                self._wait_after_crash(f'{error}')
 
-    def _turn(self) -> None:
+    def _publish_once(self) -> None:
         """Publish one message if there are subscribers, otherwise end the process."""
         now = time.monotonic()
         controlled = self._loop.inbox.controlled.get()
@@ -127,15 +127,15 @@ class Markers:
         elif settings is not self._told:
             self._painter.tell(settings)
         self._painted, self._told = controlled, settings
-        answer = self._painter.ask(self._sight(controlled))
+        answer = self._painter.ask(self._marker_state(controlled))
         if self._ended.is_set():
             return
         if isinstance(answer, bytes):
             self._publisher.publish(answer)
         else:
-            self._fall(answer or 'it ended')
+            self._wait_after_crash(answer or 'it ended')
 
-    def _sight(self, controlled: Controlled) -> MarkerState:
+    def _marker_state(self, controlled: Controlled) -> MarkerState:
         """Return the scene of the current tick."""
         output, command = self._loop.output, self._loop.inbox.command.get()
         goals = controlled.servo.goals
@@ -160,7 +160,7 @@ class Markers:
         self._publisher.publish(MarkerArray(markers=[everything]))
         self._painted = self._told = None
 
-    def _fall(self, reason: str) -> None:
+    def _wait_after_crash(self, reason: str) -> None:
         """Wait before a restart after a crash."""
         self._dismiss()
         self._fell = time.monotonic()

@@ -254,7 +254,7 @@ def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, end: _End) -> None:
     end.begin()
 
 
-def _go_last(settings: Settings) -> None:
+def _lower_priority(settings: Settings) -> None:
     """Lower the priority, and raise the OOM score, so that other processes come first."""
     os.nice(settings.services_nice)
     try:
@@ -273,7 +273,7 @@ def main() -> int:
     greeting = read_frame(pipe)
     if not isinstance(greeting, Greeting):
         return 0
-    _go_last(greeting.settings)
+    _lower_priority(greeting.settings)
     wp.config.log_level = wp.LOG_WARNING
     end = _End()
     signal.signal(signal.SIGTERM, end.begin)

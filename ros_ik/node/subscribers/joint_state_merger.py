@@ -69,7 +69,7 @@ class JointStateMerger:
                 self._drops.add_in_tick(_TOPIC, Rejection.WRONG_SIZE, lambda: sizes)
             # Messages with velocities or efforts only are valid but unused.
             return False
-        joints = self._known.get(names) or self._learn(names)
+        joints = self._known.get(names) or self._index_names(names)
         if joints.repeated:
             self._drops.add_in_tick(
                 _TOPIC, Rejection.REPEATED_JOINT, lambda: ', '.join(names), joints.repeated
@@ -104,7 +104,7 @@ class JointStateMerger:
     def _copy(self) -> Measurement:
         return Measurement(self._q.copy(), self._received.copy(), self._reference)
 
-    def _learn(self, names: tuple[str, ...]) -> _Joints:
+    def _index_names(self, names: tuple[str, ...]) -> _Joints:
         """Find the joints of the model among names; of repeated names the first entry is used."""
         found: dict[int, int] = {}
         repeated = 0

@@ -119,7 +119,7 @@ class ObstacleTopic:
             requests.append(request)
         result = self._book.apply(requests)
         if isinstance(result, Rejection):
-            self._drops.add(_TOPIC, result, lambda: self._blame(requests))
+            self._drops.add(_TOPIC, result, lambda: self._first_fault(requests))
             return
         self._drops.accepted(_TOPIC)
         self._put(result)
@@ -136,7 +136,7 @@ class ObstacleTopic:
             entry.operation, entry.id, entry.type, entry.dimensions, place.link, pose[:3], pose[3:]
         )
 
-    def _blame(self, requests: list[ObstacleRequest]) -> str:
+    def _first_fault(self, requests: list[ObstacleRequest]) -> str:
         """Return the first invalid request, and its fault."""
         scratch = ObstacleRegistry(self._robot, self._most)  # type: ignore[arg-type]
         for request in requests:

@@ -69,7 +69,7 @@ class BarrierReport:
         if len(values):
             row = self._least_row(values)
             if row >= 0:
-                self._name(output, values, row)
+                self._fill_barrier_fields(output, values, row)
         if wanted >= self._least_step and achieved <= _SLOWED * wanted:
             self._explain(output, before, values, after, achieved < _HALTED * wanted, cut)
         self._told = _TOLD(output)
@@ -107,8 +107,8 @@ class BarrierReport:
             if row < 0 and cut:
                 row = _nearest_row(before, values)
         if row >= 0:
-            self._name(output, values, row)
-            self._say(output, halted)
+            self._fill_barrier_fields(output, values, row)
+            self._set_code(output, halted)
             return
         joint = self._solver.limits.bound_joint(after)
         if joint:
@@ -121,14 +121,14 @@ class BarrierReport:
             row = int(np.where(values < ranges, values, np.inf).argmin())
         return row if values[row] < ranges[row] else -1
 
-    def _name(self, output: ServoOutput, values: np.ndarray, row: int) -> None:
+    def _fill_barrier_fields(self, output: ServoOutput, values: np.ndarray, row: int) -> None:
         """Fill the fields of the limiting barrier from one of its rows."""
         solver = self._solver
         output.limiting_barrier = solver.barriers[solver.barrier_rows[row]].name
         output.limiting_pair = solver.row_pair(row)
         output.barrier_distance = float(values[row]) + solver.row_distance(row)
 
-    def _say(self, output: ServoOutput, halted: bool) -> None:
+    def _set_code(self, output: ServoOutput, halted: bool) -> None:
         """Set code and text if a barrier holds the motion back."""
         output.code = StatusCode.HALTED_BY_BARRIER if halted else StatusCode.SLOWED_BY_BARRIER
         output.text = (

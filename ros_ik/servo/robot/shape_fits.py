@@ -66,7 +66,7 @@ class ShapeFits:
         source = self._model.shape_source[shape]
         if isinstance(source, MeshFile):
             return self._mesh(shape, source)
-        given = _as_it_is(self._model, shape)
+        given = _as_primitive(self._model, shape)
         if given is None or int(given.kind[0]) not in _FITTED:
             return given
         points = corner_points(given, 0)
@@ -187,7 +187,7 @@ def _axis_distance(one: Round, points: np.ndarray) -> np.ndarray:
     return np.linalg.norm(points - nearest, axis=1)
 
 
-def _as_it_is(model: Model, shape: int) -> CollisionGeometry | None:
+def _as_primitive(model: Model, shape: int) -> CollisionGeometry | None:
     """Return a shape other than a mesh as a primitive, or None if it has no size."""
     geometry = CollisionGeometry.from_shapes(model, [shape])
     return geometry if len(geometry) else None

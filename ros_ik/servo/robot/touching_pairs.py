@@ -144,7 +144,7 @@ def _by_shapes(
     candidates = np.unique(behind[touching], axis=0)
     if len(candidates) > _MOST_CANDIDATES:
         return np.zeros_like(touching), np.zeros_like(touching)
-    graze, apart = _measured(geometry.model, candidates, margin, padding)
+    graze, apart = _shape_contacts(geometry.model, candidates, margin, padding)
     number = {tuple(pair): k for k, pair in enumerate(candidates.tolist())}
     of_pair = np.array([number.get(tuple(pair), -1) for pair in behind.tolist()])
     return (of_pair >= 0) & graze[of_pair], touching & apart[of_pair]
@@ -166,7 +166,7 @@ def _closeness(
     return close[0], close[1:].mean(axis=0)
 
 
-def _measured(
+def _shape_contacts(
     model: Model, pairs: np.ndarray, margin: float, padding: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find pairs of shapes that always touch, and those that never meet.

@@ -117,7 +117,7 @@ class FollowingError:
         """Drop the command and the state of all joints."""
         self._machine.handle(FollowingEvent.FORGET)
         self._lead.joint = -1
-        self._doubt(np.zeros_like(self._doubted), 0.0)
+        self._set_trial_joints(np.zeros_like(self._doubted), 0.0)
         self._settled[:] = True
 
     def restart(self, now: float, measurement: Measurement, joint_q: np.ndarray) -> None:
@@ -137,7 +137,7 @@ class FollowingError:
         # Least and greatest of them, None where they have changed since.
         self._range: tuple[np.ndarray, np.ndarray] | None = None
         self._speed = np.zeros(len(self._names))
-        self._stand(now)
+        self._restart_standstill(now)
 
     def observe(
         self, now: float, measurement: Measurement, joint_q: np.ndarray, pursues: bool, still: bool
@@ -165,7 +165,7 @@ class FollowingError:
             self._looked = now
             self._take(now)
             if self._is_on:
-                self._look(now, age, pursues, still)
+                self._find_stalled_joints(now, age, pursues, still)
 
     def errors(self) -> np.ndarray:
         """Return the distance of each joint from the commands of the last ``delay`` seconds.
@@ -221,12 +221,12 @@ class FollowingError:
         then, before = self._samples[0]
         self._speed = (measured - before) / (now - then)
 
-    def _stand(self, now: float) -> None:
+    def _restart_standstill(self, now: float) -> None:
         """Restart the detection of joints at rest."""
         moved = _MOVED * self._lead.unit
         self._joints = StandingJoints(now, self._measured, self._commanded, moved)
 
-    def _look(self, now: float, age: float, pursues: bool, still: bool) -> None:
+    def _find_stalled_joints(self, now: float, age: float, pursues: bool, still: bool) -> None:
         """Find joints that do not follow, and continue a halt."""
         # Quantised, so that the limits are not recomputed each time.
         self._age = round(age, 2)
@@ -239,7 +239,7 @@ class FollowingError:
         self._settled |= stands & (ahead <= lead.floor)
         if self.state is Following.TRACKS:
             if self._doubted.any():
-                self._doubt(self._doubted & ~moved, now)
+                self._set_trial_joints(self._doubted & ~moved, now)
             stalls = ~self._doubted & (now - joints.away_since > patience)
             if pursues:
                 # Moved by hand, or by another program, far from the command.
@@ -258,9 +258,9 @@ class FollowingError:
         elif self._has_returned(now):
             self._machine.handle(FollowingEvent.ARRIVE)
             self._tried = now
-            self._doubt(self._doubted | self._accused, now)
+            self._set_trial_joints(self._doubted | self._accused, now)
             self._settled[:] = False
-            self._stand(now)
+            self._restart_standstill(now)
 
     def _halt(self, joints: np.ndarray) -> None:
         """Brake the command because of some joints."""
@@ -274,7 +274,7 @@ class FollowingError:
         left = float(np.abs(self._commanded - self.place).max())
         return left < _ARRIVED or now - self._rested > _STANDING
 
-    def _doubt(self, doubted: np.ndarray, now: float) -> None:
+    def _set_trial_joints(self, doubted: np.ndarray, now: float) -> None:
         """Set the joints that must first prove that they follow."""
         self._doubted, self._calm_until = doubted, -math.inf
         trial = min(_TRIAL + _TRIAL_GROWTH * (now - self._tried), _LARGEST_TRIAL)

@@ -120,7 +120,7 @@ class SharedObstacles:
                 self._known[entry.id] = entry, placed
         self._heard = self._clock()
         for name, change in self._touched.items():
-            self._note_answer(self._said(name), change)
+            self._note_answer(self._state_in_node(name), change)
         if is_other_node:
             for name in (*self._removed, *self.own):
                 self._forget(name)
@@ -167,10 +167,10 @@ class SharedObstacles:
         change = self._touched.get(name)
         if change is None:
             sent = collections.deque[PlacedObstacle | None](maxlen=_MOST_SENT)
-            self._touched[name] = _Change(self._clock(), self._said(name), sent)
+            self._touched[name] = _Change(self._clock(), self._state_in_node(name), sent)
         else:
             # Current changes are newer than all messages of the node.
-            change.answered = self._said(name)
+            change.answered = self._state_in_node(name)
             change.since, change.asked = self._clock(), np.inf
 
     def _outdate(self) -> None:
@@ -182,7 +182,7 @@ class SharedObstacles:
         if name in self._removed:
             self._removed.remove(name)
 
-    def _said(self, name: str) -> PlacedObstacle | None:
+    def _state_in_node(self, name: str) -> PlacedObstacle | None:
         """Return the state of a name in the node."""
         known = self._known.get(name)
         return None if known is None else known[1]
@@ -197,7 +197,7 @@ class SharedObstacles:
             return False
         if now - change.since < _HOLD:
             return True
-        said = self._said(name)
+        said = self._state_in_node(name)
         if _are_same(said, self.placed.get(name)) or self._heard - change.asked >= _HOLD:
             return False
         if self._is_of_others(name):
@@ -208,7 +208,7 @@ class SharedObstacles:
 
     def _is_of_others(self, name: str) -> bool:
         """Return whether the node reports a state that was never sent from here."""
-        change, said = self._touched.get(name), self._said(name)
+        change, said = self._touched.get(name), self._state_in_node(name)
         ours = () if change is None else (self.placed.get(name), change.answered, *change.sent)
         return change is not None and not any(_are_same(said, one) for one in ours)
 
@@ -224,7 +224,7 @@ class SharedObstacles:
 
     def _take(self, name: str) -> None:
         """Adopt the state of one obstacle in the node."""
-        said = self._said(name)
+        said = self._state_in_node(name)
         if said is None:
             self.placed.pop(name, None)
         elif name in self.own and _are_same(said, self.placed[name]):
