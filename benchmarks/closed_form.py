@@ -1,10 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Times every solution of a pose beside EAIK's, one pose a call and in batches.
+"""Times all solutions of a pose against EAIK, one pose per call and in batches.
 
-Problem: poses of random configurations, arms without joint limits, which EAIK does not know. A
-solution is what Pinocchio confirms; those of one pose are told apart by more than 1e-4 rad, whole
-turns aside. The success of a side is its share of all solutions that either has found.
+Problem: poses of random configurations, and arms without joint limits, because EAIK ignores
+limits. Solutions are confirmed by Pinocchio. Two solutions of a pose are distinct if they differ
+by more than 1e-4 rad modulo whole turns. The success of a side is its share of all solutions that
+either side found.
 """
 
 from collections.abc import Iterable
@@ -32,7 +33,7 @@ from benchmarks.verify import Arm
 from benchmarks.verify import judge
 
 ROBOTS = ('ur3', 'ur5', 'ur10', 'z1', 'jaco2', 'talos_leg', 'g1_leg')
-# Six general axes take a hundred times as long.
+# Fewer poses for six general axes, which take a hundred times as long.
 GENERAL = ('g1_leg',)
 PEER = 'EAIK'
 SEPARATION = 1e-4

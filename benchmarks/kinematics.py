@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times forward kinematics, motion subspace and frame Jacobian of several robots.
 
-Problem: random configurations inside the limits, the Jacobian of the last link. One row is the
-control loop's case and replays a captured graph; its time is that of each kernel alone, by
-launching it many times in one graph. Verified: link positions of every batch equal those of the
-float64 kernel to 1e-5 m.
+Problem: random configurations inside the limits, the Jacobian of the last link. A batch of one is
+the case of the control loop, with a captured graph. The time of a kernel is measured by launching
+it many times in one graph. Verified: link positions of every batch equal those of the float64
+kernel to 1e-5 m.
 """
 
 from importlib import metadata

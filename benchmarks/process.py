@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a solver's jobs in a process of its own, with a time bound and one thread."""
+"""Runs the jobs of a solver in a process of its own, with a time limit and one thread."""
 
 from dataclasses import dataclass
 import json

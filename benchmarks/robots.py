@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The arms of the benchmarks: one serial chain each, as URDF text that every solver gets.
 
-A robot's URDF is cut down to the links and joints between a base and a tip: no other branches, no
-shapes, no mimic joints. So a solver that moves the whole robot gains or loses nothing against one
-that takes a chain, and nothing has to find mesh files.
+A robot's URDF is reduced to the links and joints between a base and a tip, without other branches,
+shapes and mimic joints. Solvers of whole robots and of chains then have the same problem, and no
+mesh files are needed.
 """
 
 from dataclasses import dataclass
@@ -114,7 +114,7 @@ def robot_from_urdf(name: str, text: str, base: str, tip: str) -> Robot:
 
 
 def without_limits(robot: Robot) -> Robot:
-    """Return the arm with joints that turn without end instead of those that turn."""
+    """Return the arm with continuous joints instead of revolute ones."""
     root = ElementTree.fromstring(robot.urdf)
     for joint in root.findall('joint'):
         if joint.get('type') == 'revolute':
@@ -137,7 +137,7 @@ def _chain_joints(root, base, tip):
 
 
 def _strip(root):
-    """Drop shapes, mimic and safety elements: no solver here needs them."""
+    """Remove shapes, mimic and safety elements, which no solver here needs."""
     for element in root:
         for child in list(element):
             if child.tag in ('visual', 'collision', 'mimic', 'safety_controller', 'calibration'):

@@ -1,14 +1,14 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Times one control step with self-collision beside Oink's.
+"""Times one control step with self-collision against Oink.
 
 Problem: Panda's hand follows a circle of 5 cm as in ``control_step``; the links stay 2 cm apart.
-Once by a sphere on each link, whose 27 pairs make rows of the 4 closest, or on our side of all;
-once by the robot's own meshes, in Oink as they are, in ours as the capsules around them. Both get
-the same chain and the same pairs of links. `many_rows` adds 42 spheres around the arm as obstacles
-and makes a row of every pair, 405 in total; it is compared with half a tick at 1 kHz. Verified:
-configurations stay inside position and velocity limits, spheres 2 cm apart less what one linear
-step may miss.
+In some variants each link has a sphere: of their 27 pairs the 4 closest have rows, or on our side
+all. In another the robot has its own meshes in Oink, and capsules around them on our side. Both
+get the same chain and the same pairs of links. `many_rows` adds 42 spheres around the arm as
+obstacles and makes a row of every pair, 405 in total; it is compared with half a tick at 1 kHz.
+Verified: configurations stay inside position and velocity limits, spheres 2 cm apart less what one
+linear step may miss.
 """
 
 import functools

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """EAIK: every solution of six revolute joints by decomposition into subproblems, C++.
 
-It gets the axes of the chain, read from the URDF by Pinocchio, and takes poses as matrices; both
-are made before the time counts, and its answers are read afterwards.
+Its inputs are the axes of the chain, read from the URDF by Pinocchio, and poses as matrices. The
+time excludes their conversion, and that of the answers.
 """
 
 from eaik.pybindings import EAIK

@@ -12,7 +12,7 @@ from benchmarks.job import Solve
 from benchmarks.peers.mujoco_model import chain_model
 
 _ITERATIONS = 24
-# Its soft limits hold joints back inside them too; this weight reached the most poses.
+# Weight of its soft limits, which also act inside the limits; this value reached the most poses.
 _LIMIT_COST = 0.03
 
 

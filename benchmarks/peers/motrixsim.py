@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """motrixsim's chain solvers, one start: variants ``dls`` and ``gauss_newton`` at their defaults.
 
-It gives a URDF's root a free joint, so the chain goes to it as MuJoCo's XML. Its tolerance is on
-the norm of the six errors together; it gets the problem's for positions.
+The chain is passed as MJCF, because motrixsim adds a free joint to the root of a URDF. Its
+tolerance is for the norm of all six errors; it is set to the position tolerance of the problem.
 """
 
 from pathlib import Path

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The chains as MuJoCo's XML, for the peers that want that.
+"""Conversion of the chains to MJCF, for the peers that need it.
 
-MuJoCo reads URDF too, but saves it with six digits, which the tighter tolerance would see. Masses
-are placeholders: inverse kinematics does not use them.
+MuJoCo reads URDF too, but saves it with six digits, which is too coarse for the tighter tolerance.
+Masses are placeholders, because inverse kinematics does not use them.
 """
 
 from xml.etree import ElementTree
@@ -39,7 +39,7 @@ def chain_xml(job: Job) -> str:
 
 
 def _add_joint(body, joint):
-    """Place a body where the joint's origin says and let it move."""
+    """Place a body at the joint's origin and add the joint."""
     origin, axis, limit = joint.find('origin'), joint.find('axis'), joint.find('limit')
     attributes = {} if origin is None else origin.attrib
     rpy = _numbers(attributes.get('rpy', '0 0 0'))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """newton.ik: Levenberg-Marquardt with analytic Jacobians, captured as a graph.
 
-Fixed joints are collapsed, its soft limits' answers are clamped into the limits. Variants:
+Fixed joints are collapsed. Its limits are soft, so answers are clipped to the limits. Variants:
 ``one_seed``, from the problem's start; ``many_seeds``, its Roberts sampler with the cheapest
 setting of a grid that reaches 99 % of 256 other poses of the same arm, else the best of it.
 """
@@ -23,7 +23,7 @@ from benchmarks.verify import judge
 _GRID = ((8, 16), (8, 24), (16, 16), (16, 24), (32, 16), (32, 24), (64, 24))
 _ENOUGH = 0.99
 _TUNING_PROBLEMS = 256
-# Larger batches are not run once before the capture: that takes minutes of the suite's time.
+# Larger batches are captured without a first run, which would take minutes.
 _SMALL = 4096
 
 

@@ -20,7 +20,7 @@ from benchmarks.job import serve
 from benchmarks.job import Solve
 
 _RESTARTS = {'max_restarts': 20, 'step_size': 1.0, 'max_time': 0.1}
-# It measures the linear part of the logarithm, which differs from the distance by this much.
+# Difference between the linear part of the logarithm, which it measures, and the distance.
 _MARGIN = 0.99
 
 

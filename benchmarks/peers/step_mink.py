@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""One control step of mink, daqp; the variant ``limits`` alone: it has no box for a frame."""
+"""One control step of mink with daqp; only the variant ``limits``, as mink has no box barrier."""
 
 import mink
 import numpy as np

@@ -16,8 +16,8 @@ from benchmarks.job import serve
 from benchmarks.job import Solve
 from benchmarks.peers.step_model import step_model
 
-# With MuJoCo 4 a joint's type, a number, is no longer found among its enumerators: every joint
-# would be passed over and have no limits. Numbers are found.
+# With MuJoCo 4, mink-warp compares a joint's type, a number, with enumerators and ignores every
+# joint, so that there are no limits. With numbers the comparison works.
 _SCALAR_JOINTS = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 configuration_limit._SCALAR_JOINTS = velocity_limit._SCALAR_JOINTS = _SCALAR_JOINTS
 
