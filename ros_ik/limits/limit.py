@@ -143,6 +143,7 @@ def write_rows(name: str, buffer: HostBuffer, values: np.ndarray) -> None:
     Raises:
         ArgumentError: Another shape; it names the argument.
     """
+    buffer.wait_for_uploads()
     try:
         buffer.host[...] = values
     except ValueError as error:

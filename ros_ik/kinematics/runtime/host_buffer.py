@@ -46,6 +46,11 @@ class HostBuffer:
         )
         self.host: np.ndarray = (self.array if self._pinned is None else self._pinned).numpy()
 
+    def wait_for_uploads(self) -> None:
+        """Wait until the device has what was uploaded, before the host writes something else."""
+        if self.is_apart:
+            wait_for(wp.get_device(self.array.device))
+
     def upload(self, rows: int | None = None, first: int = 0) -> None:
         """Copy what the host wrote to the device; nothing to do on a CPU.
 

@@ -124,6 +124,7 @@ class Parameter:
         if self._buffer is None:
             self.array.assign(table.astype(wp.dtype_to_numpy(self.scalar)))
         else:
+            self._buffer.wait_for_uploads()
             self._buffer.host[:] = table
             self._buffer.upload()
             self._is_host_behind = False
@@ -149,6 +150,7 @@ class Parameter:
         if self._buffer is None:
             self.array[row : row + 1].assign(value[None].astype(wp.dtype_to_numpy(self.scalar)))
         else:
+            self._buffer.wait_for_uploads()
             self._buffer.host[row] = value
             self._buffer.upload(1, first=row)
 

@@ -63,8 +63,8 @@ class Recording:
         return self._graph is not None and self._graph.is_replayed
 
     def run(self) -> None:
-        """Launch; the caller must hold the lock of :func:`hold_launches`."""
+        """Enqueue the launches; the caller must hold the lock of :func:`hold_launches`."""
         if self._graph is None or self._device.is_capturing:
             self._launch()
         else:
-            self._graph.launch()
+            self._graph.enqueue()
