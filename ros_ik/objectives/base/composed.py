@@ -35,7 +35,8 @@ def composed_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
           joint_S_s, columns) -> spatial_vectord``: the same. It also writes the derivatives with
           respect to the entries ``slots[first:last]`` of the chain, times weights and factors, to
           ``columns[row, : last - first]``, unless a one-sided residual, and so its Jacobian, is
-          zero;
+          zero. A kernel that calls both functions compiles each formula twice: with first = last
+          this one gives residuals alone;
         - ``joint_term(record, row, problem, dof, joint_q) -> vec2d``: residual and derivative.
     """
     residual, columns, term = _no_residual(), _no_columns(), _no_term()
@@ -154,7 +155,7 @@ def _columns_of(formula: Formula) -> wp.Function:
         parameters = parameters_of(record)
         at = prepare(parameters, row, problem, block, body_q)
         r = residual(at)
-        if one_sided == 1 and r[0] == wp.float64(0.0):
+        if first == last or (one_sided == 1 and r[0] == wp.float64(0.0)):
             return r
         state = linearize(at)
         for k in range(first, last):

@@ -69,8 +69,8 @@ def _task_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
     Record, Tasks = record_struct(), step_tasks_struct()
     shared, composed = record_functions(), composed_functions(formulas)
     problem_of, block_weight = shared.problem_of, shared.block_weight
-    block_residual, block_columns = composed.block_residual, composed.block_columns
-    joint_term, saturation = composed.joint_term, saturation_function(wp.float64)
+    block_columns, joint_term = composed.block_columns, composed.joint_term
+    saturation = saturation_function(wp.float64)
     zero = wp.constant(wp.float64(0.0))
 
     @wp.func
@@ -147,8 +147,12 @@ def _task_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
         if saturates and record.blocks > 1:
             squares = wp.vec2d()
             for k in range(record.blocks):
-                values = block_residual(record, row, problem, k, body_q)
-                squares += unit_squares(record, wp.cw_mul(block_weight(record, k), values))
+                own = block_weight(record, k)
+                values = block_columns(
+                    record, row, problem, k, own, tasks.slots, tasks.factor, first, first, body_q,
+                    joint_S_s, block,
+                )  # fmt: skip
+                squares += unit_squares(record, wp.cw_mul(own, values))
             gains = saturated(tasks, task, squares)
         cost = wp.float64(0.0)
         for k in range(record.blocks):
