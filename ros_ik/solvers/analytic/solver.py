@@ -131,7 +131,8 @@ class ClosedFormIK:
         self._allocate()
         self._graph = Graph(self._launch, self._device)
         self._input = ProblemInput(
-            self._poses, self._seeds, self.chain, model.joint_coord_count
+            self._poses, self._seeds, self.chain, model.joint_coord_count,
+            None if self._stage.source.works_on_host else self._launch,
         )  # fmt: skip
 
     def solve(self, poses: Any, seeds: Any = None, *, xp: Any = None) -> AllSolutions:
@@ -158,17 +159,18 @@ class ClosedFormIK:
             ArgumentError: A wrong shape or type.
         """
         xp = checked_namespace(xp, poses)
-        self._input.write(poses, seeds)
-        if self._stage.source.works_on_host:
-            self._poses.download()
-            wait_for(self._device)
-            self._stage.source.prepare(self._poses.host)
-        self._graph.enqueue()
+        if not self._input.write(poses, seeds):
+            if self._stage.source.works_on_host:
+                self._poses.download()
+                wait_for(self._device)
+                self._stage.source.prepare(self._poses.host)
+            self._graph.enqueue()
         if xp is not np:
             return self._on_device.in_arrays_of(xp)
-        for buffer in self._outputs:
-            buffer.download()
-        wait_for(self._device)
+        if self._joint_q.is_apart:
+            for buffer in self._outputs:
+                buffer.download()
+            wait_for(self._device)
         return self._result
 
     def _launch(self) -> None:

@@ -7,6 +7,7 @@ to the device. Kernels check the numbers, which for a single pose takes a tenth 
 NumPy.
 """
 
+from collections.abc import Callable
 import functools
 from typing import Any
 from typing import no_type_check
@@ -85,7 +86,12 @@ class ProblemInput:
     """Buffers of poses [n] and seeds [n, m] of a chain, which :meth:`write` fills."""
 
     def __init__(
-        self, poses: HostBuffer, seeds: HostBuffer, chain: SerialChain, n_coords: int
+        self,
+        poses: HostBuffer,
+        seeds: HostBuffer,
+        chain: SerialChain,
+        n_coords: int,
+        then: Callable[[], None] | None = None,
     ) -> None:
         """Store the buffers.
 
@@ -94,8 +100,10 @@ class ProblemInput:
             seeds: Seeds of the chain's variables [n, m].
             chain: The chain.
             n_coords: Number of coordinates of the model.
+            then: Launches that follow the reading of host numbers, in one graph with it.
         """
         self._poses, self._seeds = poses.array, seeds.array
+        self._then = then
         self._columns = chain.coordinates
         n, device = len(poses.host), self._poses.device
         # Poses are read where the host writes them.
@@ -109,13 +117,16 @@ class ProblemInput:
         """Return the memory that one more problem takes beside those buffers [bytes]."""
         return self._given_seeds.array.capacity // len(self._given_seeds.host)
 
-    def write(self, poses: Any, seeds: Any) -> None:
+    def write(self, poses: Any, seeds: Any) -> bool:
         """Read poses and seeds into the arrays on the device, without waiting.
 
         Args:
             poses: Poses [n, 7]; an invalid row becomes NaN.
             seeds: Configurations [n, joint_coord_count], whose numbers beyond 1e9 become NaN; None
                 for the middle of the limits.
+
+        Returns:
+            Whether ``then`` has been enqueued, too.
 
         Raises:
             ArgumentError: A wrong shape, type or device.
@@ -126,18 +137,21 @@ class ProblemInput:
             self._given_poses.upload()
             self._given_seeds.upload()
             self._read_given.enqueue()
-            return
+            return self._then is not None
         n, device = len(self._given_poses.host), self._poses.device
         self._read_poses(*_rows('poses', poses, n, 7, device))
         if seeds is None:
             cast_into(self._seeds, self._default_seeds)
         else:
             self._read_seeds(*_rows('seeds', seeds, n, len(self._default), device))
+        return False
 
     def _launch_given(self) -> None:
-        """Enqueue the kernels that read the numbers of the host."""
+        """Enqueue the kernels that read the numbers of the host, and what follows them."""
         self._read_poses(self._pose_numbers, wp.float64)
         self._read_seeds(self._given_seeds.array, wp.float64)
+        if self._then is not None:
+            self._then()
 
     def _read_poses(self, given: wp.array, scalar: type) -> None:
         """Launch the kernel that reads poses."""
