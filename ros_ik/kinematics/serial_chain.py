@@ -70,6 +70,19 @@ class SerialChain:
         own = self.variables == tuple(range(len(self.slides)))
         return own and not np.any(self.coef0) and bool(np.all(self.coef1 == 1.0))
 
+    def turn_lengths(self) -> np.ndarray:
+        """Return what each variable changes by in a whole turn of its joint, [m].
+
+        Infinite where the joint slides, and where the variable drives several joints or none.
+        """
+        lengths = np.full(self.n_variables, np.inf)
+        for k in range(self.n_variables):
+            if self.variables.count(k) == 1:
+                joint = self.variables.index(k)
+                if not self.slides[joint] and self.coef1[joint] != 0.0:
+                    lengths[k] = 2.0 * np.pi / abs(self.coef1[joint])
+        return lengths
+
     def sampling_range(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the range for sampling each variable, its limits if it has them, [m]."""
         reach = np.array(

@@ -170,7 +170,7 @@ class ChainSolvers:
         chain, _ = folded_chain(task.model, task.link, task.group, task.held, task.offset)
 
         def cost(configurations: np.ndarray, rows: np.ndarray) -> np.ndarray:
-            return preference_cost(preference, chain, configurations, starts[rows])
+            return preference_cost(preference, chain, configurations, starts[rows], rows)
 
         return best_of(found.in_places(), n_goals, n_solutions, cost)
 

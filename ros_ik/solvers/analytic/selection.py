@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # Number of configurations checked at a time; bounds the memory of the checker.
 _CHECKED_AT_ONCE = 1024
+# Digits of manipulability that tell solutions apart.
+_DIGITS = 9
 
 
 def chain_checker(
@@ -119,7 +121,8 @@ def most_manipulable(
     there = np.arange(found.joint_q.shape[1]) < found.n_found[:, None]
     measure = np.full(there.shape, -1.0)
     measure[there] = manipulability(chain, found.joint_q[there], free_rotation, device)
-    order = np.argsort(-measure, axis=1, kind='stable')
+    # Whole turns of joints change the last digits alone: of those the nearest stays first.
+    order = np.argsort(-np.round(measure, _DIGITS), axis=1, kind='stable')
     return _placed(found, order, found.n_exist, found.n_found)
 
 

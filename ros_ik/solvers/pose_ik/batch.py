@@ -123,8 +123,8 @@ def inverse_kinematics(
             world moves with it.
         preference: Criterion for the best solutions: 'seed' for the nearest to the seed, 'middle'
             for the nearest to the middle of the joint limits, 'manipulability' for the highest
-            manipulability, or a function that returns costs [n] of configurations
-            [n, joint_coord_count].
+            manipulability (of whole turns of joints the nearest to the seed), or a function that
+            returns costs [n] of configurations [n, joint_coord_count].
         n_candidates: Number of distinct solutions from which to choose for each pose, for
             preferences other than 'seed'.
         on_progress: Function that is called with the number of solved poses and the total number,
@@ -186,7 +186,7 @@ def inverse_kinematics(
 
     def cost(configurations: np.ndarray, rows: np.ndarray) -> np.ndarray:
         near = None if starts is None else starts[rows]
-        return preference_cost(preference, chain, configurations, near, model.device)
+        return preference_cost(preference, chain, configurations, near, rows, model.device)
 
     best = best_of(found.in_places(), n_goals, wanted, cost).given_as(xp, model.device)
     return best if is_set else best.without_goals()

@@ -12,6 +12,7 @@ from support.robots import pin
 from support.robots import PinocchioRobot
 from support.robots import urdf_text
 
+from ros_ik import all_solutions
 from ros_ik import inverse_kinematics
 from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
@@ -205,3 +206,27 @@ def test_a_wrong_request_is_named(given, words):
     given = {'poses': reachable(robot(PANDA), TIP, 2)[0], **given}
     with pytest.raises(ArgumentError, match=words):
         inverse_kinematics(robot(PANDA), TIP, **given)
+
+
+@pytest.mark.parametrize('name', ['ur5_robot', 'kinova'])
+def test_of_whole_turns_the_nearest_to_the_seed_is_the_most_manipulable(name):
+    link = dict(ARMS)[name]
+    poses, _ = reachable(robot(name), link, 100)
+    home = robot(name).neutral_joint_q()
+    joint_q = inverse_kinematics(
+        robot(name), link, poses, home, preference='manipulability'
+    ).joint_q
+    lower, upper, _, _ = robot(name).limits64()
+    turn = 2.0 * np.pi
+    nearer = np.where(joint_q > home, joint_q - turn, joint_q + turn)
+    inside = (nearer >= lower) & (nearer <= upper)
+    assert not np.any(inside & (np.abs(nearer - home) < np.abs(joint_q - home) - 1e-9))
+
+
+def test_of_all_turns_the_nearest_to_the_seed_is_the_most_manipulable():
+    name, link = 'ur5_robot', dict(ARMS)['ur5_robot']
+    poses, seeds = reachable(robot(name), link, 60)
+    request = {'order': 'manipulability', 'max_solutions': 1}
+    every = all_solutions(robot(name), link, poses, seeds, all_turns=True, **request)
+    nearest = all_solutions(robot(name), link, poses, seeds, **request)
+    np.testing.assert_allclose(every.joint_q, nearest.joint_q, atol=1e-9)

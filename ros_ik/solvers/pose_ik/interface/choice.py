@@ -15,6 +15,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.numbers import real_array
 from ros_ik.solvers.analytic.manipulability import manipulability
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
+from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ Preference: TypeAlias = 'str | Callable[[np.ndarray], np.ndarray]'
 PREFERENCES = ('seed', 'middle', 'manipulability')
 # Default number of solutions of a pose for preferences other than the seed.
 N_CANDIDATES = 16
+# Smallest distance of distinct solutions of a search [rad or m], in the joint that differs most.
+_SEPARATION = ChainIKSettings().separation
 # Weight of a radian [m] in the choice of the nearest of several unreachable poses.
 _RADIAN = 0.2
 
@@ -47,9 +50,13 @@ def preference_cost(
     chain: SerialChain,
     joint_q: np.ndarray,
     seeds: np.ndarray | None,
+    rows: np.ndarray,
     device: wp.DeviceLike = 'cpu',
 ) -> np.ndarray:
     """Return the costs of configurations, [n].
+
+    Whole turns of joints do not change manipulability. Configurations of a pose that differ only
+    by whole turns, within the accuracy of a search, have the same cost.
 
     Args:
         preference: 'seed' for the distance to the seed, 'middle' for the distance to the middle of
@@ -58,13 +65,15 @@ def preference_cost(
         chain: The chain.
         joint_q: Configurations of the whole model, [n, joint_coord_count].
         seeds: Their seeds, of the same shape; None for the middle of the limits.
+        rows: Index of the pose of each configuration, ascending, [n].
         device: Device for manipulability.
 
     Raises:
         ArgumentError: A function did not return a number for each configuration.
     """
     if preference == 'manipulability':
-        return -manipulability(chain, joint_q, device=device)
+        cost = -manipulability(chain, joint_q, device=device)
+        return cost[_first_of_turns(chain, joint_q[:, chain.coordinates], rows)]
     q = joint_q[:, chain.coordinates]
     low, high = chain.sampling_range()
     middle, half = 0.5 * (low + high), np.maximum(0.5 * (high - low), 1e-9)
@@ -82,6 +91,26 @@ def preference_cost(
             f'got {list(cost.shape)}'
         )
     return cost
+
+
+def _first_of_turns(chain: SerialChain, q: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the first configuration of the same pose that differs only by whole turns, [n].
+
+    Args:
+        chain: The chain.
+        q: Variables of the configurations, [n, m].
+        rows: Index of the pose of each configuration, ascending, [n].
+    """
+    turn = chain.turn_lengths()
+    turning = np.isfinite(turn)
+    first = np.arange(len(q))
+    # Compare each configuration with the one k places before it, if that has the same pose.
+    for k in range(1, int(np.bincount(rows).max(initial=1))):
+        gap = q[k:] - q[:-k]
+        gap[:, turning] -= turn[turning] * np.rint(gap[:, turning] / turn[turning])
+        same = (np.abs(gap).max(axis=1) < _SEPARATION) & (rows[k:] == rows[:-k])
+        first[k:] = np.where(same, np.minimum(first[k:], first[:-k]), first[k:])
+    return first
 
 
 def best_of(
