@@ -151,11 +151,12 @@ _TASK = (
     Parameter(
         '<task>.target_prediction', 'string', 'velocity',
         "Motion of a streamed pose between its messages: 'velocity' continues the motion of the "
-        'target for up to six periods and until command_timeout, so that the robot does not lag, '
-        'follows slow streams smoothly and averages noise. If the target stops abruptly, the '
-        'robot overshoots by the distance until the next message and its braking distance. '
-        "'off' stays at the last pose, for senders that do not repeat it. No effect together with "
-        'target_filter_tau.', choices=PREDICTIONS,
+        'target between messages and across lost ones, so that the robot lags by less than a '
+        'tick, follows slow streams smoothly and averages noise. If the target stops abruptly, '
+        'the robot overshoots by the distance until the next message; if its sender falls '
+        'silent, the robot returns to the last pose after 2.5 periods, or later if messages were '
+        "lost before. 'off' stays at the last pose, for senders that do not repeat it. No effect "
+        'together with target_filter_tau.', choices=PREDICTIONS,
     ),
     Parameter(
         '<task>.target_filter_tau', 'double', -1.0,

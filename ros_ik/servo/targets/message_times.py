@@ -14,6 +14,8 @@ import math
 _MEMORY, _CLOCK_MEMORY = 300, 1000
 # Number of messages after which the period is accurate enough to detect lost messages.
 _FIRST = 10
+# Periods by which the gap decreases with each message.
+_FORGOTTEN = 0.02
 # Number of periods without a message after which the estimate restarts.
 SILENCE = 6.0
 # Change of the clock offset that is a jump [s], and number of consecutive decreasing stamps after
@@ -26,6 +28,7 @@ class MessageTimes:
 
     Attributes:
         period: Mean time between two messages [s]; 0 before the second message.
+        gap: Longest recent interval between messages, in periods; above 1 if some were lost.
     """
 
     def __init__(self) -> None:
@@ -34,7 +37,7 @@ class MessageTimes:
 
     def reset(self) -> None:
         """Restart the estimate."""
-        self.period = 0.0
+        self.period, self.gap = 0.0, 1.0
         self._time = self._stamp = math.nan
         self._received = -math.inf
         self._offset = 0.0
@@ -72,9 +75,16 @@ class MessageTimes:
 
     def _renew_period(self, interval: float) -> None:
         # After lost messages the interval is a multiple of the period.
-        steps = max(round(interval / self.period), 1) if self._count > _FIRST else 1
+        steps = self._steps(interval)
         mean = interval / steps
         self.period += (mean - self.period) / (self._count - 1)
+
+    def _steps(self, interval: float) -> int:
+        """Return how many periods an interval [s] is, once that is known, and note a gap."""
+        steps = max(round(interval / self.period), 1) if self._count > _FIRST else 1
+        lost = steps if steps <= SILENCE else 1  # a longer one is a pause of the sender
+        self.gap = max(self.gap - _FORGOTTEN, lost)
+        return steps
 
     def _from_receipt(self, received: float) -> float:
         interval = received - self._time
@@ -93,7 +103,7 @@ class MessageTimes:
         steps, error = 1, interval - self.period
         if n > _FIRST:
             # Allow for lost messages.
-            steps = max(round(interval / self.period), 1)
+            steps = self._steps(interval)
             error = interval - steps * self.period
             error = min(max(error, -0.5 * self.period), 0.5 * self.period)
         self._time += steps * self.period + error * 2.0 * (2.0 * n - 1.0) / (n * (n + 1.0))

@@ -22,9 +22,15 @@ from ros_ik.servo.targets.vector_motion import VectorMotion
 
 # Number of periods for which the acceleration is extrapolated.
 _CURVED = 2.0
+# Periods for which a motion continues beyond the longest recent gap: one more message may be lost,
+# and the next one late. After that the target is at the last pose.
+_LATE = 1.5
 # Longest interval between messages of a motion [s]. Less frequent poses are separate goals, and
 # the motion between them is unknown.
 _SLOWEST = 0.25
+# Earliest time of a prediction, in periods after a message. The clock offset is a mean, so a
+# message may seem to be from the future.
+_EARLIEST = -2.0
 # Relative change of the period above which the gains are recomputed.
 _OTHER_PERIOD = 1e-3
 # Fraction of the period within which an equal pose is a repetition of the same message.
@@ -45,14 +51,14 @@ class TargetMotion:
         self._gains = Gains(math.inf)
         self._parts = VectorMotion(), VectorMotion()
         self._pose: Sequence[float] | None = None
-        self._time = self._heard = -math.inf
+        self._time = self._heard = self._until = self._seen = -math.inf
 
     def moves(self, now: float) -> bool:
         """Return whether the target is in motion at a time [s]."""
         linear, angular = self._parts
         if linear.rests and angular.rests:
             return False
-        return now - self._time <= SILENCE * self._times.period
+        return now <= self._until
 
     def add(
         self,
@@ -86,9 +92,11 @@ class TargetMotion:
             gains, curved = self._gains, _CURVED * period
             moved = float_difference(pose, self._pose)
             limits = zip(speeds, accelerations, strict=True)
+            seen = min(max(self._seen - time, _EARLIEST * period), SILENCE * period)
             for part, way, most in zip(self._parts, moved, limits, strict=True):
-                part.add(way, interval, curved, gains, most)
+                part.add(way, interval, curved, gains, most, seen)
         self._pose, self._time = pose, time
+        self._until = time + min(self._times.gap + _LATE, SILENCE) * period
         return True
 
     def between(self, first: float, second: float) -> tuple[Pose, tuple[Vector, Vector]]:
@@ -102,9 +110,9 @@ class TargetMotion:
             The pose, and the displacement [m] and the rotation vector [rad] that follow it.
         """
         assert self._pose is not None
-        # The clock offset is a mean, so a message may seem to be from the future.
+        self._seen = second
         period, (linear, angular) = self._times.period, self._parts
-        earliest, curved = self._time - 2.0 * period, _CURVED * period
+        earliest, curved = self._time + _EARLIEST * period, _CURVED * period
         first, second = max(first, earliest) - self._time, max(second, earliest) - self._time
         shift, turn = linear.at(first, curved), angular.at(first, curved)
         way = float_less(linear.at(second, curved), shift)

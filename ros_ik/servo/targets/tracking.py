@@ -39,7 +39,8 @@ from ros_ik.settings import TaskSettings
 
 # Time within a tick for which the target is predicted, as a fraction of the tick. The command is
 # for the end of the tick; values below 1 are a lag, which reduces the overshoot at a sudden stop.
-_AHEAD = 0.1
+# With this one the lag is below a tick, and compensates the braking distance in a loop of 100 Hz.
+_AHEAD = -0.6
 
 
 class Pursuit(enum.Enum):

@@ -14,7 +14,8 @@ errors is used: one with a short memory for a target that moves without noise, o
 memory, or the one at rest, for noisy targets.
 
 Corrections are blended in, because otherwise each message would cause a jerk. The output is p - o,
-where the offset o compensates the jumps of p, v and a and decays by (d/dt + w)^3 o = 0.
+where the offset o compensates the jumps of p, v and a and decays by (d/dt + w)^3 o = 0, from the
+time of the last output on, which may be before or after the time of the message.
 
 An error is a manoeuvre (a start, a stop or a step) if neither an acceleration within the limits
 nor the noise so far explains it, or if the target stayed at its place although it was predicted to
@@ -83,7 +84,8 @@ class _Estimate:
 
     Attributes:
         state: Position [m or rad], velocity and acceleration, three numbers each.
-        offset: Offset of the output from the state.
+        offset: Offset of the output from the state, of the estimate in use.
+        begun: Time after the last message from which the offset decays [s].
         squares: Decaying sum of its squared errors [m^2 or rad^2].
     """
 
@@ -94,7 +96,7 @@ class _Estimate:
         """Restart at the last message, with a velocity."""
         self.state: State = ZERO, velocity, ZERO
         self.offset: State = ZERO, ZERO, ZERO
-        self._rate = self.squares = 0.0
+        self._rate = self.squares = self.begun = 0.0
 
     def place(self, time: float, curved: float) -> Vector:
         """Return the position after a time [s], accelerated during the first ``curved`` s."""
@@ -107,11 +109,12 @@ class _Estimate:
         """Return the output after a time."""
         # Same as the position of :meth:`_decayed`, rearranged for speed because it runs in each
         # tick.
-        rate = self._rate
-        passed = rate * time
-        part = math.exp(-passed)
-        of_v = part * time
-        of_p, of_a = part + of_v * rate * (1.0 + 0.5 * passed), 0.5 * of_v * time
+        rate, since = self._rate, time - self.begun
+        passed = rate * since
+        # A tick that comes early asks for a time just before; a clock that jumps asks for any.
+        part = math.exp(min(-passed, 1.0))
+        of_v = part * since
+        of_p, of_a = part + of_v * rate * (1.0 + 0.5 * passed), 0.5 * of_v * since
         of_v *= 1.0 + passed
         (x, y, z), (u, v, w), (a, b, c) = self.offset
         p, q, r = self.place(time, curved)
@@ -132,10 +135,9 @@ class _Estimate:
         """Correct the estimate by a message; see :meth:`VectorMotion.add`."""
         alpha, beta, gamma, _ = gains
         speed, hardest = limits
-        x, y, z = error = float_less(moved, self.place(interval, curved))
+        place, velocity, acceleration = self._at(interval, curved)
+        x, y, z = error = float_less(moved, place)
         self.squares = _KEPT * self.squares + x * x + y * y + z * z
-        _, velocity, acceleration = self.state
-        velocity = float_sum(velocity, float_scaled(acceleration, min(interval, curved)))
         self.state = (
             float_scaled(error, alpha - 1.0),
             _bounded(float_sum(velocity, float_scaled(error, beta)), speed),
@@ -149,26 +151,39 @@ class _Estimate:
         curved: float,
         gains: tuple[float, float, float, float],
         limits: tuple[float, float],
+        seen: float,
     ) -> None:
-        """Correct the estimate in use; its offset compensates the correction."""
-        _, velocity, acceleration = self.state
-        before = (
-            float_less(self.place(interval, curved), moved),
-            float_sum(velocity, float_scaled(acceleration, min(interval, curved))),
-            acceleration,
-        )
-        offset = self._decayed(interval)
-        self.correct(moved, interval, curved, gains, limits)
-        self.offset = _jumped(offset, before, self.state)
-        self._rate = gains[3]
+        """Correct the estimate in use; its offset compensates the correction.
 
-    def go_on_from(self, other: _Estimate, rate: float) -> None:
+        Args:
+            moved: As in :meth:`VectorMotion.add`.
+            interval: As there.
+            curved: As there.
+            gains: Gains of this estimate.
+            limits: As in :meth:`VectorMotion.add`.
+            seen: As there.
+        """
+        place, velocity, acceleration = self._at(interval + seen, curved)
+        before = float_less(place, moved), velocity, acceleration
+        offset = self._decayed(interval + seen - self.begun)
+        self.correct(moved, interval, curved, gains, limits)
+        self.offset = _jumped(offset, before, self._at(seen, curved))
+        self._rate, self.begun = gains[3], seen
+
+    def go_on_from(self, other: _Estimate, curved: float, rate: float) -> None:
         """Continue from the output of another estimate, with a rate of decay [1/s]."""
-        self.offset = _jumped(other.offset, other.state, self.state)
-        self._rate = rate
+        self._rate, self.begun = rate, other.begun
+        before, after = (one._at(self.begun, curved) for one in (other, self))
+        self.offset = _jumped(other.offset, before, after)
+
+    def _at(self, time: float, curved: float) -> State:
+        """Return the state after a time."""
+        _, velocity, acceleration = self.state
+        velocity = float_sum(velocity, float_scaled(acceleration, min(time, curved)))
+        return self.place(time, curved), velocity, acceleration
 
     def _decayed(self, time: float) -> State:
-        """Return the offset after a time."""
+        """Return the offset a time after it began [s]."""
         rate, rows = self._rate, []
         part = math.exp(-rate * time)
         for o, v, a in zip(*self.offset, strict=True):
@@ -213,6 +228,7 @@ class VectorMotion:
         curved: float,
         gains: Gains,
         limits: tuple[float, float],
+        seen: float,
     ) -> None:
         """Add a message.
 
@@ -222,6 +238,7 @@ class VectorMotion:
             curved: Time for which the acceleration is extrapolated [s].
             gains: Gains of the estimates.
             limits: Largest speed [m/s or rad/s] and acceleration [m/s^2 or rad/s^2].
+            seen: Time for which the motion was asked last, after that of this message [s].
         """
         speed, hardest = limits
         used = self._estimates[self._used]
@@ -246,9 +263,11 @@ class VectorMotion:
             return
         self._was_manoeuvre = False
         for estimate, row in zip(self._estimates, gains.rows, strict=True):
-            correct = estimate.correct_followed if estimate is used else estimate.correct
-            correct(moved, interval, curved, row, limits)
-        self._choose(gains)
+            if estimate is used:
+                estimate.correct_followed(moved, interval, curved, row, limits, seen)
+            else:
+                estimate.correct(moved, interval, curved, row, limits)
+        self._choose(gains, curved)
 
     def _begin(self, velocity: Vector) -> None:
         """Restart every estimate, and use the one with the shortest memory."""
@@ -258,12 +277,13 @@ class VectorMotion:
         resting.begin(ZERO)
         self._used = 0
 
-    def _choose(self, gains: Gains) -> None:
+    def _choose(self, gains: Gains, curved: float) -> None:
         """Select the estimate to use."""
         squares = [estimate.squares for estimate in self._estimates]
         best, used = squares.index(min(squares)), self._used
         if squares[best] < (_LONGER if best > used else _SHORTER) * squares[used]:
-            self._estimates[best].go_on_from(self._estimates[used], gains.rows[best][3])
+            rate = gains.rows[best][3]
+            self._estimates[best].go_on_from(self._estimates[used], curved, rate)
             self._used = best
 
 
