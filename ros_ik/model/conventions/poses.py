@@ -58,6 +58,11 @@ def norm_fault(norm: float) -> str:
     return f'the norm of the quaternion must be in [{LEAST_NORM}, {MOST_NORM}], got {norm:.6g}'
 
 
+def are_unit(norms: np.ndarray) -> np.ndarray:
+    """Return which norms of quaternions are accepted."""
+    return (norms >= LEAST_NORM) & (norms <= MOST_NORM)
+
+
 def pose_rows(values: np.ndarray) -> np.ndarray:
     """Return poses [n, 7] with unit quaternions; NaN in each invalid row."""
     rows = values.copy()
@@ -71,7 +76,7 @@ def pose_rows(values: np.ndarray) -> np.ndarray:
             quaternions /= norms[:, None]
             return rows
     good = (sizes <= MAX_MAGNITUDE).all(axis=1)
-    good &= (norms >= LEAST_NORM) & (norms <= MOST_NORM)
+    good &= are_unit(norms)
     rows[~good] = np.nan
     quaternions /= np.where(good, norms, 1.0)[:, None]
     return rows

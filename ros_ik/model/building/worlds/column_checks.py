@@ -26,6 +26,7 @@ from ros_ik.model.conventions.checks import LEAST_MOMENT
 from ros_ik.model.conventions.checks import NORM_ROUNDING
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.conventions.poses import are_unit
 from ros_ik.model.conventions.poses import LEAST_NORM
 from ros_ik.model.conventions.poses import MOST_NORM
 from ros_ik.numbers import real_array
@@ -62,9 +63,8 @@ def _norms(rows: np.ndarray) -> np.ndarray:
 
 
 def is_rotation(quaternions: np.ndarray) -> np.ndarray:
-    """Return which quaternions [n, 4] are unit, as far as every entrance asks for it."""
-    norms = _norms(quaternions)
-    return (norms >= LEAST_NORM) & (norms <= MOST_NORM)
+    """Return which quaternions [n, 4] are accepted as unit."""
+    return are_unit(_norms(quaternions))
 
 
 def _unit_poses(rows: np.ndarray) -> np.ndarray:

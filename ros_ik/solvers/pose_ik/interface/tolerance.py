@@ -100,7 +100,7 @@ class PoseTolerance:
 
     @property
     def is_free(self) -> tuple[bool, bool]:
-        """Whether the position, and the rotation, is free along or about all axes."""
+        """True for a free position, and for a free rotation, along or about all axes."""
         position, rotation = np.isinf(self.zones.reshape(2, 3)).all(axis=1)
         return bool(position), bool(rotation)
 
