@@ -28,7 +28,9 @@ def host_array(value: Any) -> np.ndarray:
         import warp as wp  # noqa: PLC0415  # nothing else here needs it
 
         value = wp.from_dlpack(value)
-    return np.asarray(value.numpy() if hasattr(value, 'numpy') else value)
+    array = np.asarray(value.numpy() if hasattr(value, 'numpy') else value)
+    # Matrices of Warp give their numbers in a row.
+    return array.reshape(getattr(type(value), '_shape_', array.shape))
 
 
 def real_array(name: str, value: Any) -> np.ndarray:
@@ -58,6 +60,21 @@ def real_array(name: str, value: Any) -> np.ndarray:
             raise ArgumentError(f'{name} must be numbers: {error}') from None
     index, element = _first_wrong(value)
     raise _wrong(name, index, element)
+
+
+def real_value(name: str, value: Any) -> np.ndarray:
+    """Return the numbers of one vector, pose or matrix as :func:`real_array` does.
+
+    Args:
+        name: What to call it in an error.
+        value: The same, or a Warp array of which it is the only element.
+
+    Raises:
+        ArgumentError: As :func:`real_array`.
+    """
+    if hasattr(getattr(value, 'dtype', None), '_shape_') and value.shape == (1,):
+        value = value.numpy()[0]
+    return real_array(name, value)
 
 
 def check_bounded(name: str, array: np.ndarray) -> None:

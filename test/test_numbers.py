@@ -12,6 +12,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.numbers import check_bounded
 from ros_ik.numbers import is_bounded
 from ros_ik.numbers import real_array
+from ros_ik.numbers import real_value
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,14 @@ def test_integers_and_floats_become_float64(given):
     array = real_array('x', given)
     assert array.dtype == np.float64 and array.tolist() == [1.0, 2.0, 3.0]
     assert array is not given
+
+
+def test_value_of_warp_may_be_the_only_element_of_an_array():
+    matrix = np.arange(16.0).reshape(4, 4)
+    for given in (wp.mat44d(matrix), wp.array(matrix[None], dtype=wp.mat44, device='cpu')):
+        np.testing.assert_array_equal(real_value('x', given), matrix)
+    one = wp.array([[1.0, 2.0, 3.0]], dtype=wp.vec3, device='cpu')
+    assert real_value('x', one).shape == (3,) and real_array('x', one).shape == (1, 3)
 
 
 @pytest.mark.parametrize(

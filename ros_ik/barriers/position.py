@@ -24,11 +24,11 @@ from ros_ik.kinematics.collision.pairs.pair_sweep import ROUNDING
 from ros_ik.kinematics.collision.pairs.point_path import follow_point_kernel
 from ros_ik.kinematics.collision.pairs.point_path import point_in_function
 from ros_ik.kinematics.runtime.arguments import checked_link
-from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.numbers import real_value
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState
@@ -287,7 +287,7 @@ class PositionBarrier(Barrier):
 
 def _corner(name: str, values: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return a corner of a box, float64 [3], or raise ArgumentError."""
-    corner = checked_numbers(name, values)
+    corner = real_value(name, values)
     if corner.shape != (3,) or np.any(np.isnan(corner)):
         raise ArgumentError(
             f'{name} must be 3 numbers, infinite where there is no bound, got {values}'

@@ -13,6 +13,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.numbers import host_array
+from ros_ik.numbers import real_value
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -29,7 +30,7 @@ def dof_values(name: str, values: Any) -> np.ndarray:
     Raises:
         ArgumentError: Not numbers, NaN, negative, or all zero, so that the robot could never move.
     """
-    array = checked_numbers(name, values)
+    array = real_value(name, values)
     if np.any(np.isnan(array)):
         raise ArgumentError(f'{name} must not be NaN (inf stands for no limit), got {values}')
     if np.any(array < 0.0):
@@ -76,7 +77,7 @@ def finite_array(name: str, values: np.ndarray) -> np.ndarray:
 
 def margin_values(name: str, values: Any) -> np.ndarray:
     """Return margins from limits as float64, or raise ArgumentError."""
-    array = finite_array(name, checked_numbers(name, values))
+    array = finite_array(name, real_value(name, values))
     if np.any(array < 0.0):
         raise ArgumentError(f'{name} must not be negative, got {values}')
     return array

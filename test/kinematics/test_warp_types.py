@@ -99,5 +99,6 @@ def test_other_types_are_refused(model):
         wp.zeros((N, model.body_count, 7), dtype=wp.float32, device='cpu'),
         wp.zeros((N, model.body_count, 14), dtype=wp.float64, device='cpu')[:, :, ::2],
     ):
-        with pytest.raises(ArgumentError, match='body_q must have shape'):
+        with pytest.raises(ArgumentError, match='body_q must have shape') as caught:
             eval_fk(model, q, wrong)
+        assert 'wp.transformd, got' in str(caught.value) and '_t' not in str(caught.value)

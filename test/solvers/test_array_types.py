@@ -59,8 +59,8 @@ from ros_ik import VelocityLimit
 from ros_ik import WorldCollisionBarrier
 
 TYPES = {
-    'float32': (np.float32, wp.float32, wp.vec3, wp.quat, wp.transform),
-    'float64': (np.float64, wp.float64, wp.vec3d, wp.quatd, wp.transformd),
+    'float32': (np.float32, wp.float32, wp.vec3, wp.quat, wp.transform, wp.mat44),
+    'float64': (np.float64, wp.float64, wp.vec3d, wp.quatd, wp.transformd, wp.mat44d),
 }
 WIDTHS = {3: 2, 4: 3, 7: 4}  # where the type of a vector stands in a row of TYPES
 
@@ -68,8 +68,8 @@ WIDTHS = {3: 2, 4: 3, 7: 4}  # where the type of a vector stands in a row of TYP
 class Form:
     """One form of array: what a case makes its arguments with."""
 
-    def __init__(self, scalar, is_warp):
-        self.types, self.is_warp = TYPES[scalar], is_warp
+    def __init__(self, scalar, is_warp, in_array=False):
+        self.types, self.is_warp, self.in_array = TYPES[scalar], is_warp, in_array
 
     def array(self, values):
         """Return an array of numbers."""
@@ -86,10 +86,14 @@ class Form:
         return wp.array(rows, dtype=self.types[WIDTHS[rows.shape[-1]]], device='cpu')
 
     def vector(self, values):
-        """Return one vector, quaternion or transform."""
+        """Return one vector, quaternion, transform or matrix, alone or as an array of itself."""
+        values = np.asarray(values, dtype=self.types[0])
         if not self.is_warp:
-            return np.asarray(values, dtype=self.types[0])
-        return self.types[WIDTHS[len(values)]](*map(float, values))
+            return values
+        kind = self.types[5 if values.ndim == 2 else WIDTHS[len(values)]]
+        if self.in_array:
+            return wp.array(values[None], dtype=kind, device='cpu')
+        return kind(*map(float, values.ravel()))
 
     def indices(self, values):
         """Return an array of integers."""
@@ -135,7 +139,11 @@ def inverse(rig, form):
     poses = form.vectors(rig.pose[None])
     first = inverse_kinematics(rig.model, 'panda_hand', poses, form.array(rig.q[None]))
     second = inverse_kinematics(rig.model, 'panda_hand', form.array(rig.pose[None])).joint_q
-    return first.joint_q, second
+    tolerances = form.vector([1e-3, 2e-3, 3e-3]), form.array([1e-2, 2e-2, 3e-2])
+    third = inverse_kinematics(
+        rig.model, 'panda_hand', form.vectors(rig.pose[None]), None, *tolerances
+    )
+    return first.joint_q, second, third.joint_q
 
 
 def closed(rig, form):
@@ -447,6 +455,8 @@ def motion(rig, form):
     target[1, 1] = target[2, 2] = -1.0
     command = OptimalControlCommandBuilder()
     command.add_cartesian_target('panda_link0', 'panda_hand', form.array(target))
+    command.add_cartesian_target('panda_link0', 'panda_link7', form.vector(target), 0.01, 0.01)
+    command.add_cartesian_target('panda_link0', 'panda_link6', form.vector(rig.pose), 0.01, 0.01)
     command.set_center_of_mass_target('panda_link0', form.vector([0.1, 0.0, 0.3]), 0.01)
     solver = OptimalControl(rig.model)
     result = solver.solve(command.build(), form.array(rig.q), form.array(np.zeros(rig.dofs)))
@@ -496,8 +506,8 @@ def test_answers_are_the_same(rig, case):
     expected = flat(case(rig, Form('float64', False)))
     assert np.any(expected) and np.all(np.isfinite(expected[np.abs(expected) < 1e9]))
     for scalar in TYPES:
-        for is_warp in (False, True):
-            found = flat(case(rig, Form(scalar, is_warp)))
+        for form in (Form(scalar, False), Form(scalar, True), Form(scalar, True, in_array=True)):
+            found = flat(case(rig, form))
             # float32 rounds what is given, to 1e-7 of it.
             near = LOOSE.get(case, 2e-4) if scalar == 'float32' else 1e-9
             np.testing.assert_allclose(found, expected, rtol=near, atol=near)

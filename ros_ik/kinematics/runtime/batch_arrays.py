@@ -18,6 +18,12 @@ from ros_ik.kinematics.runtime.array_exchange import host_view
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 
+# Warp's types that have a name of their own.
+_WARP_TYPES = (
+    wp.transformf, wp.transformd, wp.spatial_vectorf, wp.spatial_vectord, wp.quatf, wp.quatd,
+    wp.vec2f, wp.vec2d, wp.vec3f, wp.vec3d, wp.vec4f, wp.vec4d, wp.mat33f, wp.mat33d, wp.mat44f,
+    wp.mat44d,
+)  # fmt: skip
 _SCALARS = {np.dtype(np.float32): wp.float32, np.dtype(np.float64): wp.float64}
 
 
@@ -55,7 +61,7 @@ def batch_input(
     allowed = (wp.float32, wp.float64) if scalar is None else (scalar,)
     if found is None or found not in allowed:
         expected = 'float32 or float64' if scalar is None else scalar.__name__
-        raise ArgumentError(f'{name} must be {expected}, got {_type_name(given.dtype)}')
+        raise ArgumentError(f'{name} must be {expected}, got {type_name(given.dtype)}')
     shape = tuple(given.shape)
     if len(shape) != 2 or shape[1] != columns or n not in (None, shape[0]):
         rows = 'n' if n is None else n
@@ -87,8 +93,8 @@ def batch_output(
         view = _as_type(array, shape, dtype)
         if view is None:
             raise ArgumentError(
-                f'{name} must have shape {list(shape)} of {dtype.__name__}, got '
-                f'{list(array.shape)} of {_type_name(array.dtype)}'
+                f'{name} must have shape {list(shape)} of {type_name(dtype)}, got '
+                f'{list(array.shape)} of {type_name(array.dtype)}'
             )
         check_device(name, view, target)
         return view
@@ -190,6 +196,11 @@ def _as_type(given: wp.array, shape: tuple[int, ...], dtype: Any) -> wp.array | 
     return view
 
 
-def _type_name(dtype: Any) -> str:
-    """Return the name of a NumPy or Warp type."""
-    return getattr(dtype, '__name__', None) or str(dtype)
+def type_name(dtype: Any) -> str:
+    """Return the name of a NumPy or Warp type, of a Warp type the one that its users know."""
+    if not isinstance(dtype, type):
+        return str(dtype)
+    for known in _WARP_TYPES:
+        if wp.types.types_equal(known, dtype):
+            return f'wp.{known.__name__}'
+    return wp.types.type_repr(dtype)

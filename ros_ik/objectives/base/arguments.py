@@ -15,11 +15,12 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.model.conventions.poses import norm_fault
 from ros_ik.numbers import host_array
+from ros_ik.numbers import real_value
 
 
 def checked_vector(name: str, value: Any, length: int) -> np.ndarray:
     """Return finite numbers as float64 [length], or raise ArgumentError naming the argument."""
-    vector = checked_numbers(name, value)
+    vector = real_value(name, value)
     if vector.shape != (length,) or not np.all(np.isfinite(vector)):
         raise ArgumentError(f'{name} must be {length} finite numbers, got {value}')
     return vector
@@ -75,7 +76,7 @@ def checked_quaternions(name: str, values: Any, start: int, *, unit: bool = Fals
 
 def checked_weight(name: str, weight: Any, count: int = 1) -> np.ndarray:
     """Return ``count`` finite non-negative numbers, given as one or ``count``, or raise."""
-    value = checked_numbers(name, weight)
+    value = real_value(name, weight)
     if value.shape not in ((), (count,)) or not np.all(np.isfinite(value)) or np.any(value < 0.0):
         wanted = 'a non-negative number' if count == 1 else f'one or {count} non-negative numbers'
         raise ArgumentError(f'{name} must be {wanted}, got {weight}')

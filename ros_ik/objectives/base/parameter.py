@@ -11,12 +11,12 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
-from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.kinematics.runtime.array_exchange import exchanged
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.numbers import real_array
+from ros_ik.numbers import real_value
 
 
 class Parameter:
@@ -141,7 +141,7 @@ class Parameter:
         """
         if not checked_count(f'the row of {self.name}', row) < len(self):
             raise ArgumentError(f'{self.name} has {len(self)} rows, got row {row}')
-        value = checked_numbers(f'a row of {self.name}', values)
+        value = real_value(f'a row of {self.name}', values)
         if value.shape != (self.array.shape[1],):
             raise ArgumentError(
                 f'a row of {self.name} must have shape [{self.array.shape[1]}], '

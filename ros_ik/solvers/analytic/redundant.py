@@ -34,7 +34,7 @@ from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.numbers import MAX_MAGNITUDE
-from ros_ik.numbers import real_array
+from ros_ik.numbers import real_value
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.candidates.lanes import lanes_on
 from ros_ik.solvers.analytic.redundancy.nearest_kernel import nearest_kernel
@@ -502,7 +502,7 @@ def checked_values(values: int | Sequence[float] | np.ndarray) -> tuple[np.ndarr
     """
     if isinstance(values, int | np.integer):
         return np.zeros(0), checked_count('redundant_values', int(values), 1)
-    given = np.atleast_1d(real_array('redundant_values', values))
+    given = np.atleast_1d(real_value('redundant_values', values))
     if given.ndim != 1 or not given.size or not np.all(np.abs(given) <= MAX_MAGNITUDE):
         raise ArgumentError(
             f'redundant_values must be a count or finite positions [k], got {values!r}'

@@ -28,6 +28,7 @@ from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model.conventions import poses
+from ros_ik.numbers import real_value
 from ros_ik.solvers.chain.functions import MIN_QUATERNION_LENGTH
 from ros_ik.solvers.chain.ik_chain_path import chain_path
 
@@ -180,7 +181,7 @@ class IkChain(ReadOnce):
         Raises:
             ArgumentError: ``end_point`` is not three finite numbers.
         """
-        point = checked_numbers('end_point', end_point)
+        point = real_value('end_point', end_point)
         if point.shape != (3,) or not np.isfinite(point).all():
             raise ArgumentError(f'end_point must be three finite numbers, got {end_point}')
         offset = np.concatenate([point, poses.IDENTITY_POSE[3:]])
@@ -278,7 +279,7 @@ def _host(name: str, given: np.ndarray | wp.array, columns: int) -> np.ndarray:
 
 def _pose(name: str, given: np.ndarray | Sequence[float] | None) -> np.ndarray:
     """Return a pose of seven numbers with a unit quaternion; None is the identity."""
-    pose = checked_numbers(name, poses.IDENTITY_POSE if given is None else given)
+    pose = real_value(name, poses.IDENTITY_POSE if given is None else given)
     length = np.linalg.norm(pose[3:]) if pose.shape == (7,) else 0.0
     if not np.isfinite(pose).all() or not length > MIN_QUATERNION_LENGTH:
         raise ArgumentError(

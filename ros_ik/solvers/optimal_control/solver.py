@@ -25,11 +25,11 @@ import numpy as np
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_number
-from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.model.joint_group import checked_joint_group
+from ros_ik.numbers import real_value
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.optimal_control.commands.reached import TargetError
 from ros_ik.solvers.optimal_control.commands.settings import OptimalControlSettings
@@ -323,7 +323,7 @@ class OptimalControl(ReadOnce):
 
     @staticmethod
     def _vector(name: str, value: np.ndarray, count: int) -> np.ndarray:
-        vector = checked_numbers(name, value)
+        vector = real_value(name, value)
         if vector.shape != (count,):
             raise ArgumentError(f'{name} must have shape [{count}], got {list(vector.shape)}')
         return vector

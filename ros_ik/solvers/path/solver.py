@@ -14,6 +14,7 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.model.conventions import poses as pose_math
 from ros_ik.numbers import check_bounded
 from ros_ik.numbers import real_array
+from ros_ik.numbers import real_value
 from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.path.followed import followed_path
 from ros_ik.solvers.path.problem import PathProblem
@@ -130,7 +131,7 @@ def _checked_poses(poses: np.ndarray) -> np.ndarray:
 
 def _checked_start(model: Model, start: np.ndarray) -> np.ndarray:
     """Return the start as float64 [joint_coord_count], or raise ArgumentError."""
-    joint_q = real_array('start', start)
+    joint_q = real_value('start', start)
     if joint_q.shape != (model.joint_coord_count,):
         raise ArgumentError(f'start must be {model.joint_coord_count} numbers, got {start}')
     check_bounded('start', joint_q)

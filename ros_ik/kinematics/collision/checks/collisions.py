@@ -18,6 +18,7 @@ from ros_ik.kinematics.collision.checks.collision_arguments import checked_margi
 from ros_ik.kinematics.collision.checks.collision_arguments import checked_pairs
 from ros_ik.kinematics.collision.checks.collision_kernels import collision_kernels
 from ros_ik.kinematics.collision.distance.gjk import shape_arrays
+from ros_ik.kinematics.runtime.batch_arrays import type_name
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.launch_lock import beside_launches
 from ros_ik.kinematics.runtime.read_once import read_only
@@ -148,12 +149,12 @@ class CollisionChecker(ReadOnce):
         self._check_rows(joint_q.shape, checked_index('first', first, self.n))
         if joint_q.dtype != self.scalar:
             raise ArgumentError(
-                f'joint_q must be {self.scalar.__name__}, got {joint_q.dtype.__name__}'
+                f'joint_q must be {self.scalar.__name__}, got {type_name(joint_q.dtype)}'
             )
         if out.shape != joint_q.shape[:1] or out.dtype != wp.int32:
             raise ArgumentError(
                 f'out must have shape [{joint_q.shape[0]}] of int32, got {list(out.shape)} of '
-                f'{out.dtype.__name__}'
+                f'{type_name(out.dtype)}'
             )
         self._launch(joint_q, self._kernels.check, [self._margins], [out], first)
 

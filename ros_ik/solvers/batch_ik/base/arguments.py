@@ -14,6 +14,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.runtime.batch_arrays import type_name
 from ros_ik.objectives.base.arguments import residual_count
 
 
@@ -76,7 +77,7 @@ def check_array(name: str, given: Any, shape: tuple[int, ...], device: wp.Device
         return
     if isinstance(given, wp.array):
         wrong = given.dtype not in (wp.float32, wp.float64)
-        kind = given.dtype.__name__
+        kind = type_name(given.dtype)
     elif isinstance(given, np.ndarray):
         wrong, kind = given.dtype not in (np.float32, np.float64), str(given.dtype)
     else:

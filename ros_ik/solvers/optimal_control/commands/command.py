@@ -22,7 +22,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.dynamics.center_of_mass import check_mass
 from ros_ik.model import Model
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
-from ros_ik.numbers import real_array
+from ros_ik.numbers import real_value
 from ros_ik.objectives.base.arguments import checked_pose
 from ros_ik.objectives.base.arguments import checked_vector
 from ros_ik.solvers.optimal_control.commands.targets import CartesianTarget
@@ -245,7 +245,7 @@ def _positive(argument: str, value: float, maximum: float = math.inf) -> float:
 
 def _rigid_transform(T: np.ndarray) -> np.ndarray:
     """Return a rigid transform or a pose as a read-only float64 [4, 4], or raise."""
-    transform = real_array('T', T)
+    transform = real_value('T', T)
     if transform.shape not in ((4, 4), (7,)) or not np.all(np.isfinite(transform)):
         raise ArgumentError(f'T must be finite numbers of shape [4, 4] or [7], got {T!r}')
     if transform.ndim == 1:

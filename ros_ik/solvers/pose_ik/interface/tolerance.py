@@ -14,7 +14,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_number
-from ros_ik.numbers import real_array
+from ros_ik.numbers import real_value
 
 FRAMES = ('target', 'tool')
 # Fraction of a tolerance by axis within which an error has no cost; the rest allows for rounding.
@@ -106,9 +106,9 @@ class PoseTolerance:
 
 
 def _checked(name: str, value: float | Sequence[float] | np.ndarray) -> float | tuple[float, ...]:
-    if not isinstance(value, (list, tuple, np.ndarray)) or np.ndim(value) == 0:
-        return checked_number(name, value, positive=True, finite=False)
-    axes = real_array(name, value)
+    axes = real_value(name, value)
+    if axes.ndim == 0:
+        return checked_number(name, float(axes), positive=True, finite=False)
     if axes.shape != (3,):
         raise ArgumentError(f'{name} must be a number or have 3, got shape {list(axes.shape)}')
     return tuple(

@@ -19,8 +19,8 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_number
-from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.kinematics.runtime.read_once import read_only
+from ros_ik.numbers import real_value
 from ros_ik.objectives import IKObjective
 from ros_ik.solvers.step.tasks.single_precision_objective import in_step_precision
 
@@ -147,7 +147,7 @@ class Task:
 
 def _amounts(name: str, value: float | Sequence[float], shape: tuple[int, ...]) -> np.ndarray:
     """Return numbers that are not negative, broadcast to ``shape``, or raise ArgumentError."""
-    array = checked_numbers(name, value)
+    array = real_value(name, value)
     if array.shape not in ((), shape):
         raise ArgumentError(
             f'{name} must be one number or {shape[0]}, one for each residual or block of them, '
