@@ -145,6 +145,9 @@ class UrdfMethods(Worlds):
         if srdf:
             semantic = read_srdf(srdf, folders, may_name_file=source is not None)
             semantic = semantic.named_as(described.joint_label, described.body_label)
+            kinds = zip(described.joint_label, described.joint_type, strict=True)
+            fixed = {label for label, kind in kinds if kind == JointType.FIXED}
+            semantic = semantic.without_positions_of(fixed)
         described.filter_description(semantic)
         self._adapt(
             described,

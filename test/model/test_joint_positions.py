@@ -48,6 +48,16 @@ def test_a_group_state_of_the_srdf():
     assert joint_q[3] == pytest.approx(-2.35619) and joint_q[8] == pytest.approx(0.001)
 
 
+@pytest.mark.parametrize('name', ['borinot_flying_arm_2', 'hextilt_flying_arm_5'])
+def test_states_of_the_srdf_may_name_fixed_joints(name):
+    path = next(path for path in ALL_URDFS if path.stem == name)
+    srdf = path.parents[1] / 'srdf' / f'{name}.srdf'
+    model = Model.from_urdf(path, srdf, device='cpu')
+    assert model.semantic.states
+    for state in model.semantic.states.values():
+        assert np.isfinite(model.neutral_joint_q(state)).all()
+
+
 @pytest.mark.parametrize(
     ('positions', 'message'),
     [

@@ -34,7 +34,8 @@ class SemanticDescription:
 
     Attributes:
         groups: Groups by name.
-        states: Joint positions [rad or m] by (group, state) name.
+        states: Joint positions [rad or m] by (group, state) name; those of a model's description
+            leave out its fixed joints, which some documents name.
         disabled_pairs: Pairs of links that need no collision check, each in alphabetical order.
         enabled_pairs: Pairs that are always checked.
         disabled_links: Links that are checked against none, except in enabled pairs.
@@ -91,6 +92,14 @@ class SemanticDescription:
             enabled_pairs=frozenset(map(pair, self.enabled_pairs)),
             disabled_links=frozenset(own(link, links) for link in self.disabled_links),
         )
+
+    def without_positions_of(self, joints: Collection[str]) -> SemanticDescription:
+        """Return the description without positions of some joints in its states."""
+        states = {
+            key: {joint: value for joint, value in state.items() if joint not in joints}
+            for key, state in self.states.items()
+        }
+        return dataclasses.replace(self, states=states)
 
     def collision_disabled(self, link1: str, link2: str, otherwise: bool = False) -> bool:
         """Return whether two links need no collision check.
