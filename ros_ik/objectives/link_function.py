@@ -56,6 +56,8 @@ class IKObjectiveLinkFunction(LinkObjective):
                 wp.spatial_vectord)``. It returns the rate of the residuals as the link moves with
                 this velocity, in the same type.
             parameters: An instance of the ``wp.struct`` that both take, or one for each problem.
+                They are copied: a field that is set later changes nothing before
+                :meth:`set_parameters`.
             reference_link_index: Link in whose frame the pose is given; -1 for the world.
             weight: Factor on the residuals, one or as many.
 
