@@ -54,7 +54,8 @@ class IKSolver(ReadOnce):
     - AT_LIMITS, UNREACHABLE: the residual is larger, but no free column of the Jacobian reduces it
       any more (``gradient_tolerance``), with or without joints at their limits. Soft terms leave a
       residual even at the optimum, for which ``cost_tolerance`` must allow.
-    - ITERATION_LIMIT: none of these within the iterations.
+    - ITERATION_LIMIT: none of these within the iterations; usual too for targets far out of reach
+      after few iterations.
     - NON_FINITE_INPUT: the input or the target is not finite. The output is the input clamped to
       the limits, or the neutral configuration if the input is not finite; the cost is inf.
     - NUMERICAL_FAILURE: a Jacobian is not finite at a finite residual.
