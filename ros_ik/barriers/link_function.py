@@ -22,6 +22,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.objectives.base.declared import checked_function
 from ros_ik.objectives.base.declared import ParameterTable
@@ -169,7 +170,7 @@ class LinkFunctionBarrier(Barrier):
 
     def launch_values(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
         """Write h; see :meth:`Barrier.launch_values`."""
-        wp.launch(
+        launch(
             self._kernels.values,
             dim=body_q.shape[0],
             inputs=[self._parameters, *self._records(), body_q, start_idx],
@@ -180,7 +181,7 @@ class LinkFunctionBarrier(Barrier):
     def launch_jacobian(self, jacobian: wp.array, start_idx: int) -> None:
         """Write the derivatives of h; see :meth:`Barrier.launch_jacobian`."""
         state = self._state
-        wp.launch(
+        launch(
             self._kernels.jacobian,
             dim=state.n_robots,
             inputs=[

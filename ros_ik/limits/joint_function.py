@@ -18,6 +18,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.limits.limit import Limit
 from ros_ik.limits.limit import STATE_TOLERANCE
 from ros_ik.limits.limit import tighten_function
@@ -118,7 +119,7 @@ class JointFunctionLimit(Limit):
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""
         state = self._state
-        wp.launch(
+        launch(
             _joint_function_kernel(self._bounds, state.scalar),
             dim=state.n_robots,
             inputs=[

@@ -1,48 +1,56 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""~/follow_joint_trajectory over DDS, where control_msgs is installed; SciPy interpolates too."""
+"""~/follow_joint_trajectory over DDS, with control_msgs or its stand-in; the judge is SciPy."""
 
 import math
 import time
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicHermiteSpline
+from support.action_rig import ABORTED
+from support.action_rig import ActionUser
+from support.action_rig import at_rest
+from support.action_rig import CANCELED
+from support.action_rig import LONG
+from support.action_rig import SUCCEEDED
+from support.controller_messages.build import controller_messages
+from support.held_robot import HeldRobot
+from support.planning_rig import make_planner
+from support.planning_rig import Twin
+from support.ros_rig import ARM
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+from support.ros_rig import start_robot
+from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectoryPoint
 
-pytest.importorskip('control_msgs', reason='control_msgs is not installed')
-
-from control_msgs.action import FollowJointTrajectory  # noqa: E402
-from control_msgs.msg import JointTolerance  # noqa: E402
-from scipy.interpolate import CubicHermiteSpline  # noqa: E402
-from support.action_rig import ABORTED  # noqa: E402
-from support.action_rig import ActionUser  # noqa: E402
-from support.action_rig import at_rest  # noqa: E402
-from support.action_rig import CANCELED  # noqa: E402
-from support.action_rig import LONG  # noqa: E402
-from support.action_rig import SUCCEEDED  # noqa: E402
-from support.held_robot import HeldRobot  # noqa: E402
-from support.planning_rig import make_planner  # noqa: E402
-from support.planning_rig import Twin  # noqa: E402
-from support.ros_rig import ARM  # noqa: E402
-from support.ros_rig import panda_urdf  # noqa: E402
-from support.ros_rig import ros_rig  # noqa: E402
-from support.ros_rig import start_node  # noqa: E402
-from support.ros_rig import start_robot  # noqa: E402
-from trajectory_msgs.msg import JointTrajectory  # noqa: E402
-from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
-
-from ros_ik.node.control.command_messages import duration  # noqa: E402
-from ros_ik_interfaces.action import MoveToPose  # noqa: E402
-from ros_ik_interfaces.msg import IkStatus  # noqa: E402
+from ros_ik.node.control.command_messages import duration
+from ros_ik_interfaces.action import MoveToPose
+from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
 TCP, BASE = 'panda_hand_tcp', 'panda_link0'
 # The tool starts at y = 0 and may go no farther to the left.
 WALL = 0.25
-Result = FollowJointTrajectory.Result
+
+
+@pytest.fixture(scope='module', autouse=True)
+def messages():
+    with controller_messages():
+        yield
+
+
+def action():
+    """Return the type of the action."""
+    from control_msgs.action import FollowJointTrajectory
+
+    return FollowJointTrajectory
 
 
 @pytest.fixture(scope='module')
-def rig(tmp_path_factory):
+def rig(messages, tmp_path_factory):
     with ros_rig(tmp_path_factory.mktemp('follow')) as client:
         start_node(
             client,
@@ -55,7 +63,7 @@ def rig(tmp_path_factory):
         start_robot(client)
         client.describe(panda_urdf())
         client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
-        yield client, ActionUser(client, FollowJointTrajectory, 'follow_joint_trajectory')
+        yield client, ActionUser(client, action(), 'follow_joint_trajectory')
         assert client.processes.is_alive('node'), client.processes.text('node')
 
 
@@ -77,7 +85,7 @@ def goal_to(client, changes, seconds=1.0, **fields):
     point = JointTrajectoryPoint(
         positions=last, velocities=[0.0] * len(names), time_from_start=duration(seconds)
     )
-    return FollowJointTrajectory.Goal(
+    return action().Goal(
         trajectory=JointTrajectory(joint_names=names, points=[point]), **fields
     )
 
@@ -86,11 +94,14 @@ def go_home(client, user):
     """Follow a trajectory to where the robot was at the start."""
     home, now = HeldRobot.home(), client.positions()
     way = {name: home[name] - now[name] for name in ARM}
-    assert user.send(goal_to(client, way, 1.5)).result()[0] == SUCCEEDED
+    status, result = user.send(goal_to(client, way, 1.5)).result()
+    assert status == SUCCEEDED, result.error_string
 
 
-def tolerance(name, position):
-    return JointTolerance(name=name, position=position)
+def tolerance(name, position=0.0, **values):
+    from control_msgs.msg import JointTolerance
+
+    return JointTolerance(name=name, position=position, **values)
 
 
 def assert_at(client, expected, within=0.01):
@@ -120,13 +131,13 @@ def test_a_trajectory_through_points_is_followed_and_reported(client, user):
         point.positions, point.velocities = point.positions[::-1], point.velocities[::-1]
     started = time.monotonic()
     goal = user.send(
-        FollowJointTrajectory.Goal(
+        action().Goal(
             trajectory=JointTrajectory(joint_names=list(order), points=points)
         )
     )
     status, result = goal.result()
     seconds = time.monotonic() - started
-    assert status == SUCCEEDED and result.error_code == Result.SUCCESSFUL, result.error_string
+    assert status == SUCCEEDED and result.error_code == action().Result.SUCCESSFUL, result.error_string
     assert 2.4 <= seconds and 10 <= len(goal.feedback) <= 20.0 * seconds + 2
     for message in goal.feedback:
         assert message.joint_names == list(order)
@@ -169,7 +180,7 @@ def test_path_tolerances(client, user):
     goal = goal_to(client, {'panda_joint3': 0.5}, 0.8)
     goal.path_tolerance = [tolerance('panda_joint3', 1e-3)]
     status, result = user.send(goal).result()
-    assert status == ABORTED and result.error_code == Result.PATH_TOLERANCE_VIOLATED
+    assert status == ABORTED and result.error_code == action().Result.PATH_TOLERANCE_VIOLATED
     assert 'panda_joint3' in result.error_string and '0.001' in result.error_string
 
 
@@ -180,7 +191,7 @@ def test_a_barrier_keeps_the_robot_from_the_end(client, user):
     goal.goal_time_tolerance = duration(0.5)
     client.statuses.clear()
     status, result = user.send(goal).result()
-    assert status == ABORTED and result.error_code == Result.GOAL_TOLERANCE_VIOLATED
+    assert status == ABORTED and result.error_code == action().Result.GOAL_TOLERANCE_VIOLATED
     assert 'goal tolerance violated: panda_joint' in result.error_string
     # The joints compensate each other, so the tool may still be sliding along the wall.
     held = (IkStatus.SLOWED_BY_BARRIER, IkStatus.HALTED_BY_BARRIER)
@@ -276,7 +287,7 @@ def wrong_goals():
         goal.goal_tolerance = [tolerance('panda_joint1', -0.5)]
 
     def velocity(goal):
-        goal.goal_tolerance = [JointTolerance(name='panda_joint1', velocity=0.5)]
+        goal.goal_tolerance = [tolerance('panda_joint1', velocity=0.5)]
 
     def goal_time(goal):
         goal.goal_time_tolerance.sec = -1
@@ -304,7 +315,7 @@ def test_wrong_goals_are_refused_and_counted(client, user):
         sent = user.send(goal)
         assert words in sent.refusal(), change.__name__
         code = codes.get(change.__name__, 'INVALID_GOAL')
-        assert sent.result()[1].error_code == getattr(FollowJointTrajectory.Result, code)
+        assert sent.result()[1].error_code == getattr(action().Result, code)
         client.wait_for(
             lambda before=before, counter=counter: client.dropped().get(counter, 0) == before + 1,
             'a count',
@@ -320,7 +331,7 @@ def test_the_reason_names_what_is_wrong(change, words):
     point = JointTrajectoryPoint(
         positions=[0.0, 0.0], velocities=[0.0, 0.0], time_from_start=duration(1.0)
     )
-    goal = FollowJointTrajectory.Goal(
+    goal = action().Goal(
         trajectory=JointTrajectory(joint_names=['panda_joint1', 'panda_joint2'], points=[point])
     )
     arguments = planner.robot, planner.settings, np.zeros(7), 1e6

@@ -9,6 +9,7 @@ from geometry_msgs.msg import TwistStamped
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
+from support.controller_messages.build import controller_messages
 from support.dynamic_rig import arm
 from support.dynamic_rig import change
 from support.dynamic_rig import come_to_rest
@@ -22,7 +23,6 @@ from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 
-from ros_ik.node.subscribers.target_topics import JointJog
 from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
@@ -38,7 +38,9 @@ NAN = math.nan
 
 @pytest.fixture(scope='module')
 def node(tmp_path_factory):
-    with ros_rig(tmp_path_factory.mktemp('jog')) as client:
+    with controller_messages(), ros_rig(tmp_path_factory.mktemp('jog')) as client:
+        from control_msgs.msg import JointJog
+
         start_node(
             client, remaps=REMAPS, use_tf=False, outputs__default__publish_velocities=True,
             joint_state_timeout=60.0, command_timeout=60.0, command_in_type='unitless',
@@ -49,10 +51,8 @@ def node(tmp_path_factory):
         client.twists = create(TwistStamped, 'servo_node/delta_twist_cmds', 1)
         client.poses_out = create(PoseStamped, 'servo_node/pose_target_cmds', 1)
         client.joints = create(JointState, 'ros_ik/target_joints', 1)
-        client.outlets = [client.twists, client.poses_out, client.joints]
-        if JointJog is not None:
-            client.jogs = create(JointJog, 'servo_node/delta_joint_cmds', 1)
-            client.outlets.append(client.jogs)
+        client.jogs = create(JointJog, 'servo_node/delta_joint_cmds', 1)
+        client.outlets = [client.twists, client.poses_out, client.joints, client.jogs]
         client.describe(panda_urdf())
         client.wait_for_text('waiting for a target', timeout=LONG)
         client.wait_for(
@@ -222,15 +222,13 @@ def wait_until_refused(client, outlet, message, reason, named):
     client.wait_for(is_refused, f'{reason} naming {named}')
 
 
-@pytest.mark.skipif(JointJog is None, reason='control_msgs is not installed')
 def test_a_joint_jog_moves_joints_by_name(client):
-    message = JointJog(joint_names=['panda_joint1'], velocities=[0.5])
+    message = client.jogs.msg_type(joint_names=['panda_joint1'], velocities=[0.5])
     wanted = velocities(panda_joint1=0.2)
     move(client, client.jogs, message, of_joints, wanted, rtol=0.0, atol=1e-6)
 
 
-@pytest.mark.skipif(JointJog is None, reason='control_msgs is not installed')
 def test_a_joint_jog_without_velocities_is_refused(client):
-    message = JointJog(joint_names=['panda_joint1'], displacements=[0.5])
+    message = client.jogs.msg_type(joint_names=['panda_joint1'], displacements=[0.5])
     wait_until_refused(client, client.jogs, message, 'wrong_size', '')
     assert not client.sent

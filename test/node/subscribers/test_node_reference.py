@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """References of controllers over DDS: motions begin there; control_msgs, or its stand-in."""
 
-import importlib.util
-import sys
-
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
-from support.controller_messages.build import use_messages
+from support.controller_messages.build import controller_messages
 from support.held_robot import HeldRobot
 from support.ros_rig import ARM
 from support.ros_rig import LONG
@@ -48,12 +45,9 @@ class Controller:
 
 @pytest.fixture(scope='module')
 def client(tmp_path_factory):
-    patch = pytest.MonkeyPatch()
-    if importlib.util.find_spec('control_msgs') is None:
-        use_messages(patch)
-    from control_msgs.msg import JointTrajectoryControllerState
+    with controller_messages():
+        from control_msgs.msg import JointTrajectoryControllerState
 
-    try:
         with ros_rig(tmp_path_factory.mktemp('reference')) as client:
             client.robot = HeldRobot(client)
             client.robot.bias = -SAG
@@ -63,10 +57,6 @@ def client(tmp_path_factory):
             client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
             yield client
             assert client.processes.is_alive('node'), client.processes.text('node')
-    finally:
-        patch.undo()
-        for name in [name for name in sys.modules if name.split('.')[0] == 'control_msgs']:
-            del sys.modules[name]
 
 
 @pytest.fixture

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stand-in for control_msgs in tests: built once, kept until its files change."""
 
+import contextlib
 import ctypes
 import hashlib
+import importlib.util
 import os
 from pathlib import Path
 import subprocess
 import sys
+
+import pytest
 
 HERE = Path(__file__).parent
 CACHE = HERE.parents[2] / '.cache'
@@ -15,25 +19,33 @@ CACHE = HERE.parents[2] / '.cache'
 _PATIENCE = 600.0
 
 
-def use_messages(patch):
-    """Let this process, and those that it starts from now on, import the stand-in.
+@contextlib.contextmanager
+def controller_messages():
+    """Let this process, and those that it starts meanwhile, import control_msgs.
 
-    Args:
-        patch: A pytest.MonkeyPatch, which takes the environment back.
+    The stand-in is used where control_msgs is not installed.
     """
+    if importlib.util.find_spec('control_msgs') is not None:
+        yield
+        return
     folder = _built()
     path, libraries = next(folder.glob('lib/python*/site-packages')), folder / 'lib'
-    patch.syspath_prepend(str(path))
-    patch.setenv('PYTHONPATH', str(path), prepend=os.pathsep)
-    patch.setenv('LD_LIBRARY_PATH', str(libraries), prepend=os.pathsep)
-    # ROS looks them up by name, along a path that was fixed when this process began.
-    for kind in ('fastrtps_c', 'introspection_c'):
-        ctypes.CDLL(str(libraries / f'libcontrol_msgs__rosidl_typesupport_{kind}.so'))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(path))
+        patch.setenv('PYTHONPATH', str(path), prepend=os.pathsep)
+        patch.setenv('LD_LIBRARY_PATH', str(libraries), prepend=os.pathsep)
+        # ROS looks them up by name, along a path that was fixed when this process began.
+        for kind in ('fastrtps_c', 'introspection_c'):
+            ctypes.CDLL(str(libraries / f'libcontrol_msgs__rosidl_typesupport_{kind}.so'))
+        yield
+    for name in [name for name in sys.modules if name.split('.')[0] == 'control_msgs']:
+        del sys.modules[name]
 
 
 def _built():
     """Return where the stand-in is installed."""
-    files = sorted([*HERE.glob('*.txt'), *HERE.glob('*.xml'), *HERE.glob('msg/*.msg')])
+    patterns = ('*.txt', '*.xml', 'msg/*', 'action/*')
+    files = sorted(file for pattern in patterns for file in HERE.glob(pattern))
     text = b''.join(file.read_bytes() for file in files) + sys.version.encode()
     folder = CACHE / f'controller_messages_{hashlib.sha256(text).hexdigest()[:12]}'
     if not folder.is_dir():
