@@ -137,7 +137,8 @@ def test_a_trajectory_through_points_is_followed_and_reported(client, user):
     )
     status, result = goal.result()
     seconds = time.monotonic() - started
-    assert status == SUCCEEDED and result.error_code == action().Result.SUCCESSFUL, result.error_string
+    assert status == SUCCEEDED, result.error_string
+    assert result.error_code == action().Result.SUCCESSFUL
     assert 2.4 <= seconds and 10 <= len(goal.feedback) <= 20.0 * seconds + 2
     for message in goal.feedback:
         assert message.joint_names == list(order)
