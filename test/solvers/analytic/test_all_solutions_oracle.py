@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solutions of poses against those of EAIK, which decomposes the same arms on its own."""
 
+from eaik.pybindings import EAIK
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -16,9 +17,6 @@ from support.robots import load
 from ros_ik import ClosedFormIK
 from ros_ik.solvers.analytic.structure.structure import joint_axes
 
-EAIK = pytest.importorskip(
-    'eaik.pybindings.EAIK', reason='eaik (pip install --no-deps eaik), the oracle, is missing'
-)
 pytestmark = pytest.mark.oracle
 ROBOTS = ('ur5_robot', 'ur10_robot', 'z1', 'kinova')
 LINKS = ('tool0', 'tool0', 'gripperStator', 'j2s6s200_end_effector')
