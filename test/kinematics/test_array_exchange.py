@@ -160,7 +160,7 @@ def test_what_cannot_be_used_is_named(model):
         eval_fk(model, q, fixed)
     with pytest.raises(ArgumentError, match='joint_q must be float32 or float64, got int64'):
         eval_fk(model, MAKERS['dlpack'](q.astype(np.int64)), np.zeros_like(fixed))
-    with pytest.raises(ArgumentError, match=r'body_q must have shape \[2, .*\] of transform'):
+    with pytest.raises(ArgumentError, match=r'body_q must have shape \[2, .*\] of wp.transformd'):
         eval_fk(model, q, MAKERS['dlpack'](np.zeros((2, 3, 7))))
 
 
