@@ -33,6 +33,7 @@ from benchmarks.process import ROOT
 from ros_ik.demo.robots import find_robot
 from ros_ik.node.execution.executor import make_executor
 from ros_ik_interfaces.srv import SolveFk
+from tools.process_stat import process_stat
 
 JOINTS = tuple(f'panda_joint{k}' for k in range(1, 8))
 # Rate of joint_states [Hz], that of the mock robot.
@@ -84,10 +85,7 @@ class ModuleProcess:
     @property
     def processor_time(self) -> float:
         """Processor time that the process has taken, without its children [s]."""
-        text = Path(f'/proc/{self._process.pid}/stat').read_text()
-        # The name of a process may hold spaces; user and system time are fields 14 and 15.
-        fields = text.rpartition(')')[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+        return process_stat(self._process.pid).processor_time
 
     @property
     def log(self) -> str:

@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Mapping
 import contextlib
 import importlib.util
-import os
 from pathlib import Path
 import shutil
 from typing import Any
+
+from tools.process_stat import process_stats
+from tools.process_stat import ProcessStat
 
 # Drawn by the processor where there is no graphics card; nothing of the browser's own goes out.
 _SWITCHES = (
@@ -67,27 +70,25 @@ def processor_time(page: Any, kind: str) -> float:
         page: Driver of the browser.
         kind: Their type in Chromium: 'renderer' runs the page, 'gpu-process' draws it.
     """
-    parents, ticks = {}, {}
-    for folder in Path('/proc').glob('[0-9]*'):
-        try:
-            arguments = (folder / 'cmdline').read_text()
-            # The name of a process may hold spaces; then come state and parent, and as fields
-            # 14 and 15 user and system time.
-            fields = (folder / 'stat').read_text().rpartition(')')[2].split()
-        except OSError:
-            continue  # It has ended meanwhile.
-        parents[int(folder.name)] = int(fields[1])
-        if f'--type={kind}' in arguments:
-            ticks[int(folder.name)] = int(fields[11]) + int(fields[12])
-    driver = page.service.process.pid
-    of_page = [spent for process, spent in ticks.items() if _descends(process, driver, parents)]
-    return sum(of_page) / os.sysconf('SC_CLK_TCK')
+    stats, driver = process_stats(), page.service.process.pid
+    return sum(
+        stat.processor_time
+        for process, stat in stats.items()
+        if _descends(process, driver, stats) and f'--type={kind}' in _arguments(process)
+    )
 
 
-def _descends(process: int, ancestor: int, parents: dict[int, int]) -> bool:
-    while process not in (ancestor, 0):
-        process = parents.get(process, 0)
+def _descends(process: int, ancestor: int, stats: Mapping[int, ProcessStat]) -> bool:
+    while process != ancestor and process in stats:
+        process = stats[process].parent
     return process == ancestor
+
+
+def _arguments(process: int) -> str:
+    try:
+        return Path(f'/proc/{process}/cmdline').read_text()
+    except OSError:  # It has ended meanwhile.
+        return ''
 
 
 def _program() -> str:

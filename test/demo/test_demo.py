@@ -16,6 +16,7 @@ from support.ros_processes import reserved_domain
 import warp as wp
 
 from ros_ik.demo.robots import find_robot
+from tools.process_stat import process_stats
 
 pytestmark = [pytest.mark.dds, pytest.mark.timeout(480)]
 
@@ -45,15 +46,8 @@ def start(domain, folder, *arguments):
 
 def children_of(pid):
     """Return the pids of the processes that a process has started."""
-    found = []
-    for status in Path('/proc').glob('[0-9]*/stat'):
-        try:
-            fields = status.read_text().rpartition(')')[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid and fields[0] != 'Z':
-            found.append(int(status.parent.name))
-    return found
+    stats = process_stats().items()
+    return [child for child, stat in stats if stat.parent == pid and stat.state != 'Z']
 
 
 @pytest.fixture(scope='module')

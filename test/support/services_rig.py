@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A user of the planners' services, and the process that answers them."""
 
-import os
 from pathlib import Path
 import time
 
@@ -19,6 +18,7 @@ from ros_ik.demo.robots import find_robot
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.srv import SolveFk
 from ros_ik_interfaces.srv import SolveIk
+from tools.process_stat import process_stat
 
 
 def pose_message(row):
@@ -121,21 +121,17 @@ def process_ids(client):
 
 def costs(process_id):
     """Return the processor time of a process [s] and the most memory that it has had [kB]."""
-    folder = Path(f'/proc/{process_id}')
-    fields = (folder / 'stat').read_text().rpartition(')')[2].split()
-    (line,) = [
-        line for line in (folder / 'status').read_text().splitlines() if line.startswith('VmHWM')
-    ]
-    return sum(map(int, fields[11:13])) / os.sysconf('SC_CLK_TCK'), int(line.split()[1])
+    status = Path(f'/proc/{process_id}/status').read_text()
+    (line,) = [line for line in status.splitlines() if line.startswith('VmHWM')]
+    return process_stat(process_id).processor_time, int(line.split()[1])
 
 
 def is_gone(process_id):
     """Return whether a process has ended; a zombie counts as ended."""
     try:
-        state = Path(f'/proc/{process_id}/stat').read_text().rpartition(')')[2].split()[0]
+        return process_stat(process_id).state in 'ZX'
     except OSError:
         return True
-    return state in 'ZX'
 
 
 def wait_until_gone(client, process_id):
