@@ -54,9 +54,9 @@ class IKObjective:
     """
 
     is_recordable = False
-    # Whether record() returns a record after set-up.
+    # True if record() returns a record after set-up.
     has_record = False
-    # Whether a set-up serves any layout of rows, because nothing is allocated per row.
+    # True if a set-up serves any layout of rows, because nothing is allocated per row.
     serves_any_rows = False
 
     def __init__(self) -> None:

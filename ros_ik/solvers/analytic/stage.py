@@ -23,8 +23,8 @@ from ros_ik.solvers.analytic.structure.form import ClosedForm
 from ros_ik.solvers.analytic.structure.structure import joint_axes
 from ros_ik.solvers.pose_ik.search.setup import make_chain
 
-# Where branches of an exact structure meet, those of an approximate structure are about the square
-# root of the deviation apart, and so is the least singular value there.
+# Branches that meet in an exact structure are, in an approximate one, about the square root of the
+# deviation apart. The least singular value there is about as large.
 _FOLD_FACTOR, _MOST_FOLD = 5.0, 0.1
 # Solutions up to this far outside a limit are moved to it, if that keeps the tolerances [rad].
 _AT_LIMIT = 1e-5

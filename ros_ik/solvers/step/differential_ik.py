@@ -135,9 +135,8 @@ class DifferentialIK(ReadOnce):
         )
         self._pool = ThreadPoolExecutor(self._n_threads) if n_robots > 1 else None
         self._recent: _Recent | None = None
-        # Whether the stop after the last step could have reached a barrier; whether a barrier was
-        # near its margin in the last solve; whether the robot left a violation then or just
-        # before.
+        # True if the stop after the last step could have reached a barrier; if a barrier was near
+        # its margin in the last solve; if the robot left a violation then or just before.
         self._may_reach = self._was_near = self._recovers = False
         self._known_barriers: tuple[Barrier, ...] = ()
         self._q_row = self._joint_q.host[0] if n_robots == 1 else None

@@ -254,8 +254,8 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
                         allowed = allowed | (1 << branches)
                     branches += 1
                 lane += 1
-        # Where two branches of the idealised axes meet, those of the actual arm may be
-        # farther apart than both candidates, so search the twin along the weakest direction.
+        # Branches of the actual arm may be farther apart than both candidates if those of the
+        # idealised axes meet, so search the twin along the weakest direction.
         branch = int(0)
         while branch < branches and refinement.fold_value > wp.float64(0.0):
             q = read(problem, branch, candidates)

@@ -41,8 +41,8 @@ _SPEEDS = (1.0, 0.5, 0.25)
 # Clearance of straight motions from barriers, as a fraction of that of their ends, and its largest
 # value [units of h].
 _CLEAR, _CLEARANCE = 0.5, 5e-4
-# How often, and by which factor, an acceleration is raised that cannot stop a joint before its
-# limit.
+# Largest number of increases, and their factor, of an acceleration that cannot stop a joint before
+# its limit.
 _RAISES, _RAISE = 40, 1.25
 # Number of attempts to slow a curve down to the limits, margin below the limits of each, and slope
 # below which a joint does not move.
