@@ -8,7 +8,6 @@ It writes a step in place, and checks a step against the barriers at q + dq.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 import dataclasses
@@ -22,22 +21,15 @@ import warp as wp
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.forward import launch_forward_kinematics
-from ros_ik.kinematics.integrate import launch_integrate
-from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.kinematics.runtime.array_exchange import check_device
 from ros_ik.kinematics.runtime.array_exchange import check_writable
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.array_exchange import exchanged
 from ros_ik.kinematics.runtime.array_exchange import hand_back
 from ros_ik.kinematics.runtime.array_exchange import in_namespace
-from ros_ik.kinematics.runtime.array_exchange import is_exchanged
-from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
-from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.launch_lock import beside_launches
-from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import kinematic_tree
@@ -46,26 +38,20 @@ from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.model.joint_group import checked_joint_group
 from ros_ik.objectives.base.builtin import BuiltinObjective
-from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.status import SolveStatus
-from ros_ik.solvers.step.checks.barrier_check import BarrierCheck
-from ros_ik.solvers.step.checks.barrier_evaluation import BarrierValues
-from ros_ik.solvers.step.checks.stopping_check import StoppingCheck
+from ros_ik.solvers.step.configurations import Configurations
 from ros_ik.solvers.step.differential_ik_settings import DifferentialIKSettings
 from ros_ik.solvers.step.problem import StepProblem
+from ros_ik.solvers.step.step_checks import StepChecks
 from ros_ik.solvers.step.step_output import solved_into
+from ros_ik.solvers.step.step_output import STATUSES
 from ros_ik.solvers.step.step_output import write_step
 from ros_ik.solvers.step.step_output import wrong_step
 from ros_ik.solvers.step.tasks.arguments import checked_parts
-from ros_ik.solvers.step.tasks.arguments import on_host
 from ros_ik.solvers.step.tasks.arguments import sorted_arguments
 from ros_ik.solvers.step.tasks.residuals import StepResiduals
 from ros_ik.solvers.step.tasks.task import Task
-
-_STATUS = {int(status): status for status in SolveStatus}
-# Tolerance that robots need to slide along a barrier without a margin [units of h].
-_ROOM = 1e-4
 
 
 class _Recent(NamedTuple):
@@ -128,29 +114,28 @@ class DifferentialIK(ReadOnce):
         scalar, device = wp.float64, model.device
         self._device = wp.get_device(device)
         self._tree = kinematic_tree(model, scalar)
-        self._joint_q = HostBuffer((n_robots, model.joint_coord_count), scalar, device)
-        self._body_q = HostBuffer((n_robots, model.body_count), wp.transformd, device)
+        self._configurations = Configurations(model, self._tree, n_robots)
+        self._joint_q = self._configurations.joint_q
         self._state = StepState.make(
-            model, self.group, self._joint_q.array, self._body_q.array, self.settings.dt
+            model,
+            self.group,
+            self._joint_q.array,
+            self._configurations.body_q.array,
+            self.settings.dt,
         )
         self._pool = ThreadPoolExecutor(self._n_threads) if n_robots > 1 else None
         self._recent: _Recent | None = None
-        # True if the stop after the last step could have reached a barrier; if a barrier was near
-        # its margin in the last solve; if the robot left a violation then or just before.
-        self._may_reach = self._was_near = self._recovers = False
-        self._known_barriers: tuple[Barrier, ...] = ()
+        # True if a barrier was near its margin in the last solve; if the robot left a violation
+        # then or just before.
+        self._was_near = self._recovers = False
+        self._checks = StepChecks(
+            self._state, self._tree, self._configurations, self.settings.enforce_mode
+        )
         self._q_row = self._joint_q.host[0] if n_robots == 1 else None
         self._problems: GraphCache[StepProblem] = GraphCache()
         self._residuals: GraphCache[StepResiduals] = GraphCache()
-        self._values: GraphCache[BarrierValues] = GraphCache()
-        self._checks: GraphCache[BarrierCheck] = GraphCache()
-        self._stops: GraphCache[StoppingCheck] = GraphCache()
-        self._forward_graph = Graph(self._record_forward, device)
         self._max_iterations = HostBuffer((1,), wp.int32, device)
         self.set_max_iterations(self.settings.max_iterations)
-        self._step = HostBuffer((n_robots, model.joint_dof_count), scalar, device)
-        self._next_q = HostBuffer((n_robots, model.joint_coord_count), scalar, device)
-        self._integrate_graph = Graph(self._record_integrate, device)
 
     def solve_ik(
         self,
@@ -202,7 +187,7 @@ class DifferentialIK(ReadOnce):
         ):
             self._q_row[...] = joint_q
         else:
-            self._write_joint_q(joint_q)
+            self._configurations.write(joint_q)
         problem = self._solved_problem(tasks, limits, barriers, regularization)
         if joint_q.ndim == 2:
             write_step(delta_q, problem.delta_q, problem.x)
@@ -211,7 +196,7 @@ class DifferentialIK(ReadOnce):
             delta_q[...] = problem.first_step
         else:
             write_step(delta_q, problem.first_step, problem.x[0])
-        return _STATUS[problem.status.item(0)]
+        return STATUSES[problem.status.item(0)]
 
     @beside_launches
     def _solve_into(
@@ -227,7 +212,8 @@ class DifferentialIK(ReadOnce):
         """Find steps and write them to an array of Warp or another library."""
         check_writable('delta_q', delta_q)
         step = exchanged('delta_q', delta_q)
-        if not self._stays_on_device(joint_q) or step.dtype not in (wp.float32, wp.float64):
+        stays = self._configurations.stay_on_device(joint_q)
+        if not stays or step.dtype not in (wp.float32, wp.float64):
             return solved_into(
                 step,
                 lambda rows: self.solve_ik(
@@ -235,10 +221,8 @@ class DifferentialIK(ReadOnce):
                 ),
             )
         check_device('delta_q', step, self._device)
-        self._read_joint_q(joint_q)
-        problem = self._solved_problem(
-            tasks, limits, barriers, regularization, on_device=True
-        )
+        self._configurations.read(joint_q)
+        problem = self._solved_problem(tasks, limits, barriers, regularization, on_device=True)
         found = {rows.shape: rows for rows in reversed(problem.on_device()[:2])}
         if step.shape not in found:
             raise wrong_step(step.shape, problem.delta_q, problem.x)
@@ -253,20 +237,6 @@ class DifferentialIK(ReadOnce):
             return problem.status.copy()
         status = wp.clone(problem.on_device()[2])
         return in_namespace(status, xp)
-
-    def _stays_on_device(self, joint_q: Any) -> bool:
-        """Return whether an array is a batch of coordinates that can stay on the device."""
-        return (
-            is_exchanged(joint_q)
-            and tuple(getattr(joint_q, 'shape', ())) == self._joint_q.array.shape
-        )
-
-    def _read_joint_q(self, joint_q: Any) -> None:
-        """Copy a batch of coordinates to the buffer, on the device."""
-        given, _ = batch_input(
-            'joint_q', joint_q, self.model.joint_coord_count, self._device, n=self.n_robots
-        )
-        cast_into(self._joint_q.array, given)
 
     def _solved_problem(
         self,
@@ -299,7 +269,7 @@ class DifferentialIK(ReadOnce):
                 )
             problem.load_regularization(regularization)
         problem.load_parameters()
-        is_near = self._recovers or (self._may_reach and self._was_near)
+        is_near = self._recovers or (self._checks.may_reach and self._was_near)
         problem.solve(is_near=is_near, on_device=on_device)
         self._was_near, self._recovers = problem.is_near, problem.recovers
         return problem
@@ -342,17 +312,7 @@ class DifferentialIK(ReadOnce):
         Raises:
             ArgumentError: A wrong shape or a negative tolerance.
         """
-        if is_exchanged(delta_q):
-            return solved_into(
-                exchanged('delta_q', delta_q),
-                lambda step: self.enforce_barriers(joint_q, barriers, step, tolerance),
-            )
-        self._begin_check(joint_q, tolerance, (('delta_q', delta_q),))
-        check = self._check(barriers)
-        check.delta_q[:] = delta_q
-        check.run(tolerance)
-        delta_q[...] = check.delta_q if joint_q.ndim == 2 else check.delta_q[0]
-        return _returned(check.status, joint_q.ndim)
+        return self._checks.enforce_barriers(joint_q, barriers, delta_q, tolerance)
 
     def enforce_stopping(
         self,
@@ -397,53 +357,21 @@ class DifferentialIK(ReadOnce):
             ArgumentError: A wrong shape, a negative tolerance, an acceleration or a jerk not
                 above zero.
         """
-        if is_exchanged(delta_q):
-            return solved_into(
-                exchanged('delta_q', delta_q),
-                lambda step: self.enforce_stopping(
-                    joint_q, barriers, step, last_delta_q, acceleration, tolerance,
-                    jerk=jerk, delta_q_before=delta_q_before,
-                ),  # fmt: skip
-            )
-        last_delta_q = on_host('last_delta_q', last_delta_q)
-        before = last_delta_q
-        if delta_q_before is not None:
-            before = on_host('delta_q_before', delta_q_before)
-        acceleration = checked_numbers('acceleration', acceleration)
-        if jerk is None:
-            jerk = np.full_like(acceleration, np.inf)
-        jerk = checked_numbers('jerk', jerk)
-        if tolerance is None:
-            margins = (barrier.margin for barrier in barriers)
-            tolerance = max(0.0, _ROOM - min(margins, default=_ROOM))
-        self._begin_check(
-            joint_q,
-            tolerance,
-            (('delta_q', delta_q), ('last_delta_q', last_delta_q), ('delta_q_before', before)),
+        return self._checks.enforce_stopping(
+            joint_q, barriers, delta_q, last_delta_q, acceleration, tolerance, jerk, delta_q_before
         )
-        check = self._stopping(barriers, acceleration, jerk)
-        check.delta_q[:], check.last[:], check.before[:] = delta_q, last_delta_q, before
-        check.run(tolerance)
-        self._may_reach = not check.was_far and bool(np.count_nonzero(check.delta_q))
-        delta_q[...] = check.delta_q if joint_q.ndim == 2 else check.delta_q[0]
-        return _returned(check.status, joint_q.ndim)
 
     def barrier_values(
         self, joint_q: np.ndarray | wp.array, barriers: Sequence[Barrier]
     ) -> np.ndarray:
         """Return h of every barrier row, without margins, shape [.., rows], in units of h."""
-        self._write_joint_q(joint_q)
-        key = self._checked_barriers(barriers)
-        values = self._values.get(
-            key, lambda: BarrierValues(self._state, self._tree, self._joint_q, key)
-        ).evaluate()
-        return values if joint_q.ndim == 2 else values[0]
+        return self._checks.barrier_values(joint_q, barriers)
 
     def task_errors(
         self, joint_q: np.ndarray | wp.array, tasks: Sequence[Task]
     ) -> list[np.ndarray]:
         """Return the residuals of each task at ``joint_q``, a list of [.., residual_dim]."""
-        self._write_joint_q(joint_q)
+        self._configurations.write(joint_q)
         key = tuple(tasks)
         errors = self._residuals.get(
             key, lambda: StepResiduals(self._state, self._tree, self._joint_q, key)
@@ -452,8 +380,8 @@ class DifferentialIK(ReadOnce):
 
     def continue_from(self, other: DifferentialIK) -> None:
         """Copy the state of another solver of the same problem after its last step and check."""
-        self._may_reach, self._was_near = other._may_reach, other._was_near
-        self._recovers = other._recovers
+        self._checks.may_reach = other._checks.may_reach
+        self._was_near, self._recovers = other._was_near, other._recovers
 
     def body_poses(self, joint_q: Any, *, xp: Any = None) -> Any:
         """Return the poses x y z qx qy qz qw of all links in the world, [.., body_count, 7].
@@ -462,18 +390,7 @@ class DifferentialIK(ReadOnce):
             joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].
             xp: Module of the array that is returned for a batch, see :meth:`solve_ik`.
         """
-        xp = checked_namespace(xp, joint_q)
-        if self._stays_on_device(joint_q):
-            self._read_joint_q(joint_q)
-            with LAUNCHES.shared():
-                self._forward_graph.enqueue()
-                return in_namespace(wp.clone(self._body_q.array), xp)
-        self._write_joint_q(joint_q)
-        self._joint_q.upload()
-        self._forward_graph.enqueue()
-        self._body_q.download()
-        wait_for(self._device)
-        return self._body_q.host.copy() if joint_q.ndim == 2 else self._body_q.host[0].copy()
+        return self._configurations.body_poses(joint_q, xp)
 
     def integrate(self, joint_q: Any, delta_q: Any, *, xp: Any = None) -> Any:
         """Return q (+) dq, shape of ``joint_q``.
@@ -488,63 +405,7 @@ class DifferentialIK(ReadOnce):
             ArgumentError: A wrong shape, or a number that is not finite. Numbers of a batch that
                 stays on the device are not checked.
         """
-        xp = checked_namespace(xp, joint_q)
-        if xp is not np and self._stays_on_device(joint_q):
-            self._read_joint_q(joint_q)
-            step, _ = batch_input(
-                'delta_q', delta_q, self.model.joint_dof_count, self._device, n=self.n_robots
-            )
-            cast_into(self._step.array, step)
-            with LAUNCHES.shared():
-                self._integrate_graph.enqueue()
-                return in_namespace(wp.clone(self._next_q.array), xp)
-        joint_q, delta_q = on_host('joint_q', joint_q), checked_numbers('delta_q', delta_q)
-        self._write_joint_q(joint_q)
-        expected = (*joint_q.shape[:-1], self.model.joint_dof_count)
-        if delta_q.shape != expected:
-            raise ArgumentError(
-                f'delta_q must have shape {list(expected)}, got {list(delta_q.shape)}'
-            )
-        self._step.host[:] = delta_q
-        self._joint_q.upload()
-        self._step.upload()
-        self._integrate_graph.enqueue()
-        self._next_q.download()
-        wait_for(self._device)
-        if not np.isfinite(self._next_q.host).all():
-            name = 'joint_q' if not np.isfinite(joint_q).all() else 'delta_q'
-            raise ArgumentError(f'{name} must be finite')
-        return self._next_q.host.copy() if joint_q.ndim == 2 else self._next_q.host[0].copy()
-
-    def _write_joint_q(self, joint_q: np.ndarray | wp.array) -> None:
-        """Check the shape of the coordinates and copy them to the buffer."""
-        single = (self.model.joint_coord_count,)
-        joint_q = on_host('joint_q', joint_q)
-        if joint_q.shape != single and joint_q.shape != (self.n_robots, *single):
-            raise ArgumentError(
-                f'joint_q must have shape {[*single]} or {[self.n_robots, *single]}, got '
-                f'{list(joint_q.shape)}'
-            )
-        if joint_q.ndim == 1 and self.n_robots != 1:
-            raise ArgumentError(f'joint_q must have {self.n_robots} rows, one per robot, got one')
-        self._joint_q.host[:] = joint_q
-
-    def _begin_check(
-        self,
-        joint_q: np.ndarray | wp.array,
-        tolerance: float,
-        steps: Iterable[tuple[str, np.ndarray]],
-    ) -> None:
-        """Validate the arguments of a check and copy the coordinates to the buffer."""
-        if not tolerance >= 0.0:
-            raise ArgumentError(f'tolerance must not be negative, got {tolerance}')
-        self._write_joint_q(joint_q)
-        expected = (*joint_q.shape[:-1], self.model.joint_dof_count)
-        for name, given in steps:
-            if given.shape != expected:
-                raise ArgumentError(
-                    f'{name} must have shape {list(expected)}, got {list(given.shape)}'
-                )
+        return self._configurations.integrate(joint_q, delta_q, xp)
 
     def _problem(
         self, tasks: Sequence[Task], limits: Sequence[Limit], barriers: Sequence[Barrier]
@@ -569,46 +430,7 @@ class DifferentialIK(ReadOnce):
         self._recent = _Recent(_copy(tasks), _copy(limits), _copy(barriers), problem)
         return problem
 
-    def _checked_barriers(self, barriers: Sequence[Barrier]) -> tuple[Barrier, ...]:
-        """Return barriers as a tuple; the same barriers of successive calls are checked once."""
-        if barriers is not self._known_barriers:
-            checked_parts((), (), barriers)
-            self._known_barriers = tuple(barriers)
-        return self._known_barriers
-
-    def _check(self, barriers: Sequence[Barrier]) -> BarrierCheck:
-        """Return the captured check of these barriers."""
-        key, mode = self._checked_barriers(barriers), self.settings.enforce_mode
-        return self._checks.get(
-            key, lambda: BarrierCheck(self._state, self._tree, self._joint_q, key, mode=mode)
-        )
-
-    def _stopping(
-        self, barriers: Sequence[Barrier], acceleration: np.ndarray, jerk: np.ndarray
-    ) -> StoppingCheck:
-        """Return the captured check of stops against these barriers, with these limits."""
-        key = self._checked_barriers(barriers)
-        check = self._stops.get(
-            key,
-            lambda: StoppingCheck(
-                self._state, self._tree, self._joint_q, key, acceleration, jerk
-            ),
-        )
-        check.set_limits(acceleration, jerk)
-        return check
-
-    def _record_forward(self) -> None:
-        launch_forward_kinematics(self._tree, self._joint_q.array, self._body_q.array)
-
-    def _record_integrate(self) -> None:
-        launch_integrate(self._tree, self._joint_q.array, self._step.array, self._next_q.array)
-
 
 def _copy(parts: Sequence[Any]) -> Sequence[Any]:
     """Return a copy, which stays equal to the sequence until the caller changes it."""
     return list(parts) if isinstance(parts, list) else tuple(parts)
-
-
-def _returned(status: np.ndarray, ndim: int) -> SolveStatus | np.ndarray:
-    """Return a single status or a copy of all of them."""
-    return _STATUS[status.item(0)] if ndim == 1 else status.copy()

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Output arrays of a control step."""
+"""Outputs of a control step: arrays and statuses."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.solvers.status import SolveStatus
+
+# Statuses by their codes; looked up several times a step, where SolveStatus(code) takes longer.
+STATUSES = {int(status): status for status in SolveStatus}
 
 
 def write_step(delta_q: np.ndarray, step: np.ndarray, variables: np.ndarray) -> None:
@@ -43,3 +46,8 @@ def solved_into(
     if not wp.get_device(delta_q.device).is_cpu:
         delta_q.assign(step)
     return status
+
+
+def returned_status(status: np.ndarray, ndim: int) -> SolveStatus | np.ndarray:
+    """Return a single status, or a copy of all if the coordinates have two dimensions."""
+    return STATUSES[status.item(0)] if ndim == 1 else status.copy()
