@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ros_ik.barriers import Barrier
+from ros_ik.servo.step.deferred import Deferred
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import SolveStatus
 
@@ -36,19 +37,20 @@ class StopCheck:
         rest = np.zeros(diff.model.joint_dof_count)
         self._jerk = np.full_like(rest, np.inf) if jerk is None else jerk
         self._trial = np.zeros_like(rest)
-        self._wanted = self._deceleration = _usable(deceleration)
+        self._deceleration = Deferred(_usable(deceleration))
         if barriers:
-            self._passes(diff.model.neutral_joint_q(), self._trial, rest, rest, self._wanted)
+            first = self._deceleration.in_force
+            self._passes(diff.model.neutral_joint_q(), self._trial, rest, rest, first)
 
     def set_deceleration(self, deceleration: np.ndarray) -> None:
         """Set new limits; stricter ones are deferred until the robot can stop with them."""
-        self._wanted = _usable(deceleration)
+        self._deceleration.want(_usable(deceleration))
         if not self._barriers:
             self.rest()
 
     def rest(self) -> None:
         """Apply deferred limits, because the robot is at rest or its stops are not checked."""
-        self._deceleration = self._wanted
+        self._deceleration.settle()
 
     def brakes_with(self, deceleration: np.ndarray) -> bool:
         """Return whether stops are checked for these limits, or for shorter stops.
@@ -56,11 +58,11 @@ class StopCheck:
         A motion may not rely on harder braking, because an unsafe step is blended with the checked
         stop, which ignores position limits.
         """
-        return bool((self._deceleration >= _usable(deceleration)).all())
+        return bool((self._deceleration.in_force >= _usable(deceleration)).all())
 
     def continue_from(self, other: StopCheck) -> None:
         """Continue from a check of the same robot with the same limits."""
-        self._wanted, self._deceleration = other._wanted, other._deceleration
+        self._deceleration.continue_from(other._deceleration)
 
     def cut(
         self, joint_q: np.ndarray, step: np.ndarray, last: np.ndarray, before: np.ndarray
@@ -75,12 +77,14 @@ class StopCheck:
         """
         if not self._barriers:
             return False
-        if self._wanted is not self._deceleration:
+        deceleration = self._deceleration
+        if not deceleration.is_settled:
             # A motion that began with other limits may need those to stop in time.
             self._trial[:] = step
-            if not last.any() or self._passes(joint_q, self._trial, last, before, self._wanted):
-                self._deceleration = self._wanted
-        return not self._passes(joint_q, step, last, before, self._deceleration)
+            wanted = deceleration.wanted
+            if not last.any() or self._passes(joint_q, self._trial, last, before, wanted):
+                deceleration.settle()
+        return not self._passes(joint_q, step, last, before, deceleration.in_force)
 
     def _passes(
         self,

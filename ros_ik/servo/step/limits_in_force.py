@@ -23,6 +23,7 @@ from ros_ik.servo.motion.position_stop_check import can_stop
 from ros_ik.servo.motion.viable_steps import ViableSteps
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.barrier_stop_check import StopCheck
+from ros_ik.servo.step.deferred import Deferred
 from ros_ik.servo.step.singularity import Conditioning
 from ros_ik.settings import Settings
 
@@ -59,6 +60,9 @@ class LimitsInForce:
         self._robot, self._settings = robot, settings
         self._stops, self._conditioning = stops, conditioning
         margin = robot.position_margin(settings)
+        self._margin = Deferred(margin)
+        self._acceleration_scale = Deferred(settings.limits_acceleration_scale)
+        self._velocity_scale = Deferred(settings.limits_velocity_scale)
         self._acceleration_limit = AccelerationLimit(robot.acceleration, position_margin=margin)
         self._velocity_limit = VelocityLimit(robot.velocity, scale=settings.limits_velocity_scale)
         self._position_limit = PositionLimit(margin=margin)
@@ -110,30 +114,30 @@ class LimitsInForce:
     @property
     def is_settled(self) -> bool:
         """True if no setting is deferred."""
-        settings = self._settings
         return (
-            self._acceleration_limit.scale == settings.limits_acceleration_scale
-            and self._velocity_limit.scale == settings.limits_velocity_scale
-            and self._margin is self._wanted_margin
+            self._acceleration_scale.is_settled
+            and self._velocity_scale.is_settled
+            and self._margin.is_settled
         )
 
     def apply(self, settings: Settings) -> None:
         """Apply settings; stricter limits are deferred until :meth:`settle`."""
         before, self._settings = self._settings, settings
         if settings.limits_position_margin != before.limits_position_margin:
-            margin = self._robot.position_margin(settings)
-            self._wanted_margin = margin
-            if (margin <= self._margin).all():
-                self._keep_margin(margin)
-        scale = settings.limits_acceleration_scale
-        if scale >= self._acceleration_limit.scale and not self.is_strict:
+            self._margin.want(self._robot.position_margin(settings))
+            if (self._margin.wanted <= self._margin.in_force).all():
+                self._keep_margin(self._margin.wanted)
+        scale = self._acceleration_scale
+        scale.want(settings.limits_acceleration_scale)
+        if scale.wanted >= scale.in_force and not self.is_strict:
             # Motions may use harder braking once the check of stops uses it.
-            self._stops.set_deceleration(self._robot.acceleration * scale)
+            self._stops.set_deceleration(self._robot.acceleration * scale.wanted)
         if not settings.barriers_recheck:
             self._stops.rest()
-        speed = max(settings.limits_velocity_scale, self._velocity_limit.scale)
-        if speed != self._velocity_limit.scale:
-            self._scale_velocity(speed)
+        speed = self._velocity_scale
+        speed.want(settings.limits_velocity_scale)
+        if speed.wanted > speed.in_force:
+            self._scale_velocity(speed.wanted)
         self._scale_motion()
 
     def settle(self, joint_q: np.ndarray, last_step: np.ndarray) -> None:
@@ -147,40 +151,40 @@ class LimitsInForce:
         """
         if self.is_settled or (self.is_strict and last_step.any()):
             return
-        settings = self._settings
-        scale, before = settings.limits_acceleration_scale, self._acceleration_limit.scale
+        margin = self._margin
+        scale, before = self._acceleration_scale.wanted, self._acceleration_scale.in_force
         if not last_step.any():
             self._stops.set_deceleration(self._robot.acceleration * max(scale, before))
             self._stops.rest()
         if scale > before and self._stops.brakes_with(self._robot.acceleration * scale):
             self._scale_acceleration(scale)
-        elif scale < before and self._can_stop_with(scale, self._margin, joint_q, last_step):
+        elif scale < before and self._can_stop_with(scale, margin.in_force, joint_q, last_step):
             self._scale_acceleration(scale)
-        if self._margin is not self._wanted_margin and self._can_stop_with(
-            self._acceleration_limit.scale, self._wanted_margin, joint_q, last_step
+        if not margin.is_settled and self._can_stop_with(
+            self._acceleration_scale.in_force, margin.wanted, joint_q, last_step
         ):
-            self._keep_margin(self._wanted_margin)
+            self._keep_margin(margin.wanted)
         if not last_step.any():
-            self._scale_velocity(settings.limits_velocity_scale)
+            self._scale_velocity(self._velocity_scale.wanted)
 
     def continue_from(self, other: LimitsInForce) -> None:
         """Copy the limits of the same robot with the same settings."""
         self.before[:] = other.before
-        if self._acceleration_limit.scale != other._acceleration_limit.scale:
-            self._scale_acceleration(other._acceleration_limit.scale)
-        if self._velocity_limit.scale != other._velocity_limit.scale:
-            self._scale_velocity(other._velocity_limit.scale)
-        if not np.array_equal(self._margin, other._margin):
-            self._keep_margin(other._margin)
+        if self._acceleration_scale.differs_from(other._acceleration_scale):
+            self._scale_acceleration(other._acceleration_scale.in_force)
+        if self._velocity_scale.differs_from(other._velocity_scale):
+            self._scale_velocity(other._velocity_scale.in_force)
+        if self._margin.differs_from(other._margin):
+            self._keep_margin(other._margin.in_force)
 
     def follow(self, last_step: np.ndarray) -> None:
         """Prepare for the step after ``last_step`` [joint_dof_count]."""
         self._acceleration_limit.set_last_displacement(last_step)
         if self._jerk_limit is not None:
             self._jerk_limit.set_last_displacements(last_step, self.before)
-        wanted = self._settings.limits_velocity_scale
-        if not self.is_strict and self._velocity_limit.scale > wanted:
-            self._scale_velocity(max(wanted, self._velocity_limit.scale - self._scale_loss()))
+        scale = self._velocity_scale
+        if not self.is_strict and scale.in_force > scale.wanted:
+            self._scale_velocity(max(scale.wanted, scale.in_force - self._scale_loss()))
 
     def begin(self, step: np.ndarray) -> None:
         """Start a motion with a constant velocity; ``step`` is the displacement of a tick."""
@@ -278,7 +282,7 @@ class LimitsInForce:
 
     def _keep_margin(self, margin: np.ndarray) -> None:
         """Set the margin to the position limits [joint_dof_count]."""
-        self._margin = self._wanted_margin = margin
+        self._margin.enforce(margin)
         self._position_limit.set_margin(margin)
         for limit in self._motion_limits():
             limit.set_position_margin(margin)
@@ -287,6 +291,7 @@ class LimitsInForce:
         self._inner_bounds = robot.lower[dofs] + margin[dofs], robot.upper[dofs] - margin[dofs]
 
     def _scale_acceleration(self, scale: float) -> None:
+        self._acceleration_scale.enforce(scale)
         self._acceleration_limit.scale = scale
         self.acceleration = scale * self._robot.group.variable_limits(self._robot.acceleration)
         self._stops.set_deceleration(self._robot.acceleration * scale)
@@ -296,7 +301,7 @@ class LimitsInForce:
     def _scale_motion(self) -> None:
         """Set the scales of the motion limits; speeds decrease as the jerk limits permit."""
         for limit in self._motion_limits():
-            limit.set_scales(self._settings.limits_velocity_scale, self._acceleration_limit.scale)
+            limit.set_scales(self._velocity_scale.wanted, self._acceleration_scale.in_force)
 
     def _motion_limits(self) -> list[MotionLimit]:
         """Return the motion limits of the program and of the requested motion."""
@@ -304,6 +309,7 @@ class LimitsInForce:
         return [limit for limit in (self._motion_limit, asked) if limit is not None]
 
     def _scale_velocity(self, scale: float) -> None:
+        self._velocity_scale.enforce(scale)
         self._velocity_limit.scale = scale
         step = self._robot.velocity * scale * self._settings.period
         self._bounds[0] = step[self._moving] + _ROUNDING

@@ -152,7 +152,7 @@ def test_motion_does_not_count_on_braking_that_stops_are_not_checked_for(then):
     rig.aim_joints(panda_joint7=rig.robot.upper[dof])
     rig.tick(60)
     stops = rig.servo._solver._stops
-    soft, passes = stops._deceleration.copy(), stops._passes
+    soft, passes = stops._deceleration.in_force.copy(), stops._passes
     # As where an obstacle is in the way of the shorter stop, but not of the longer one.
     stops._passes = lambda *steps: (
         np.array_equal(steps[-1], soft) and passes(*steps)

@@ -1,0 +1,54 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A setting that takes effect later, once the robot can stop with it."""
+
+from __future__ import annotations
+
+from typing import Generic
+from typing import TypeVar
+
+import numpy as np
+
+_Value = TypeVar('_Value', float, np.ndarray)
+
+
+class Deferred(Generic[_Value]):
+    """A value in force, and the one that is wanted.
+
+    The owner decides when the robot can stop with the wanted value.
+
+    Attributes:
+        in_force: Value in force.
+        wanted: Value that will take effect; the same object if none is deferred.
+    """
+
+    def __init__(self, value: _Value) -> None:
+        """Start with a value in force."""
+        self.in_force = self.wanted = value
+
+    @property
+    def is_settled(self) -> bool:
+        """True if no value is deferred."""
+        return self.wanted is self.in_force
+
+    def differs_from(self, other: Deferred[_Value]) -> bool:
+        """Return whether the values in force differ."""
+        return self.in_force is not other.in_force and not np.array_equal(
+            self.in_force, other.in_force
+        )
+
+    def want(self, value: _Value) -> None:
+        """Set the wanted value, without effect yet."""
+        self.wanted = self.in_force if np.array_equal(value, self.in_force) else value
+
+    def enforce(self, value: _Value) -> None:
+        """Put a value in force; another wanted one stays deferred."""
+        self.in_force = self.wanted if np.array_equal(value, self.wanted) else value
+
+    def settle(self) -> None:
+        """Put the wanted value in force."""
+        self.in_force = self.wanted
+
+    def continue_from(self, other: Deferred[_Value]) -> None:
+        """Copy both values."""
+        self.in_force, self.wanted = other.in_force, other.wanted
