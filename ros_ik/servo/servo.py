@@ -117,8 +117,6 @@ class Servo:
         # Reason of the last braking; used if braking continues without a new reason.
         self._reason = _COMING_TO_REST
         self._motion_start = ''
-        # True in a tick in which a motion starts while the robot is moving.
-        self._starts_moving = False
         self._machine = StateMachine(ServoState.IDLE, SERVO_TRANSITIONS)
 
     @property
@@ -166,14 +164,12 @@ class Servo:
         if self.state is ServoState.TRACKING or not self.moving:
             # A stop that has begun continues unchanged.
             self._solver.limits.settle(self.joint_q, self._step)
-        self._starts_moving = False
         self._notice_events(now, command)
-        if not (self.state.resumes or self.moving):
+        resumes = self.state.resumes
+        if not (resumes or self.moving):
             self._starts.observe(now, measurement)
         self._take_obstacles(measurement, command)
-        self.following.observe(
-            now, measurement, self.joint_q, self.state.resumes, not self.moving
-        )
+        self.following.observe(now, measurement, self.joint_q, resumes, not self.moving)
         reason = hold_reason(
             self.robot, self.settings.joint_state_timeout, self.following, now, measurement,
             command,
@@ -182,8 +178,8 @@ class Servo:
             self._accept_targets(now, measurement, command)
             choice = self.goals.candidates(now, command.mode)
             reason = self.goals.missing(now, command.mode, choice, self._events)
-            if reason is not None and self._starts_moving:
-                # Do not act on a robot that something else moves.
+            if reason is not None and self.state.resumes and not resumes and self.moving:
+                # The motion just started with a velocity: something else moves the robot.
                 self._step[:] = 0.0
                 self._machine.handle(ServoEvent.DETACH)
                 self._solver.limits.rest()
@@ -271,7 +267,6 @@ class Servo:
         self.joint_q[known] = measured[known]
         self._motion_start = start.source
         self.robot.group.write_steps(start.steps, self._step)
-        self._starts_moving = self.moving
         self._solver.limits.begin(self._step)
         if self._has_mimics:
             self.joint_q = self.robot.model.apply_mimic(self.joint_q)

@@ -157,7 +157,6 @@ class ControlLoop:
         self._stepped = math.nan
         self._seen: Command | None = None
         self._finishing = False
-        self._was_active = False
         self._status_timer = StatusTimer()
         self._reported = -math.inf
         self._deadlines = DeadlineMonitor()
@@ -228,10 +227,9 @@ class ControlLoop:
         # The command is read before the servo: see Inbox.controlled.
         latest = self.inbox.command.get()
         command = dataclasses.replace(latest, active=False) if self._finishing else latest
-        if command.active and not self._was_active:
+        if command.active and not (self._seen is not None and self._seen.active):
             self.statistics.reset()
             self._deadlines.reset()
-        self._was_active = command.active
         controlled = self.inbox.controlled.get()
         if controlled is None:
             if fault is not None:
