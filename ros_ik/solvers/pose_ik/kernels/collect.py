@@ -9,8 +9,8 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.tree import tree_struct
-from ros_ik.solvers.pose_ik.kernels.kernel import NEVER
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
+from ros_ik.solvers.pose_ik.kernels.phase import NEVER
 from ros_ik.solvers.pose_ik.kernels.placement import placement_functions
 from ros_ik.solvers.pose_ik.kernels.placement import placement_struct
 from ros_ik.solvers.status import SolveStatus

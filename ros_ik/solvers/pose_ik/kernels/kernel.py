@@ -10,6 +10,10 @@ configuration found. An unreachable pose therefore ends at a local optimum.
 
 All lanes of a problem end with the lane that needs the fewest iterations, and later solutions are
 discarded. The result is therefore independent of the order in which lanes run.
+
+A search may run in phases, see :mod:`ros_ik.solvers.pose_ik.kernels.phase`: each ends after a
+number of iterations, and the next one continues the lanes that are still running. The result does
+not depend on the phases.
 """
 
 import functools
@@ -20,15 +24,14 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.row_list import row_list_functions
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bound_functions
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bounds_struct
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_error_functions
 from ros_ik.solvers.pose_ik.kernels.functions import chain_functions
 from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.functions import rotation_error_function
-
-# Larger than any number of iterations, for a problem that no lane has solved.
-NEVER = 2**31 - 1
+from ros_ik.solvers.pose_ik.kernels.phase import phase_struct
 
 
 @no_type_check
@@ -201,8 +204,9 @@ def chain_ik_kernel(
     box_step, vecm = functions.box_step, functions.vecm
     nearest_turns = functions.nearest_turns
     struct = chain_struct(scalar)
-    Chain, Search = struct.Chain, search_struct(scalar)
+    Chain, Search, Phase = struct.Chain, search_struct(scalar), phase_struct(scalar)
     unit_pose = unit_pose_function(scalar)
+    listed_row = row_list_functions().listed_row
     m = max(variables) + 1
     transform = wp.types.transformation(scalar)
 
@@ -239,7 +243,8 @@ def chain_ik_kernel(
     def chain_ik(
         chain: Chain,
         search: Search,
-        first: int,  # problem of the first thread's lane
+        phase: Phase,
+        first: int,  # problem of the first thread's lane, for a phase without a list
         target: wp.array(dtype=transform),  # [n_problems], of the tool in the world
         seed: wp.array2d(dtype=scalar),  # [n_problems, m]
         solved: wp.array(dtype=wp.int32),  # [n_problems], least iterations to all that is wanted
@@ -249,15 +254,17 @@ def chain_ik_kernel(
         lane_cost: wp.array(dtype=scalar),  # [n_problems * lanes], of solution 0
         iterations: wp.array(dtype=wp.int32),  # [n_problems * lanes]
     ):
-        problem = first + wp.tid() // search.lanes
-        lane = wp.tid() % search.lanes
-        row = problem * search.lanes + lane
+        row = listed_row(phase.rows, wp.tid())
+        if row < 0:
+            return
+        row += first * search.lanes
+        problem = row // search.lanes
         pose, running = unit_pose(problem, target, seed)
         R_t = wp.quat_to_matrix(wp.transform_get_rotation(pose))
         p_t = wp.transform_get_translation(pose)
         random = wp.rand_init(search.seed, row)
         q, random = sample(chain, random)
-        if lane == 0:
+        if row % search.lanes == 0:
             for j in range(m):
                 q[j] = wp.clamp(seed[problem, j], chain.lower[j], chain.upper[j])
         best = scalar(wp.inf)
@@ -266,7 +273,17 @@ def chain_ik_kernel(
         attempt = int(0)
         step = int(0)
         total = int(0)
-        while running:
+        if phase.rows.row.shape[0] > 0:
+            for j in range(m):
+                q[j] = phase.q[row, j]
+            random = phase.random[row]
+            best = lane_cost[row]
+            mark = phase.mark[row]
+            n_found = found[row]
+            attempt = phase.attempt[row]
+            step = phase.step[row]
+            total = iterations[row]
+        while running and total < phase.end:
             axes, pivots, R, p = forward(chain, q)
             r_p, r_r, cost, near = pose_error(search, R, p, R_t, p_t)
             total += 1
@@ -323,5 +340,13 @@ def chain_ik_kernel(
         found[row] = n_found
         lane_cost[row] = best
         iterations[row] = total
+        if phase.running.shape[0] > 0:
+            phase.running[row] = wp.where(running, 1, 0)
+            phase.random[row] = random
+            phase.mark[row] = mark
+            phase.attempt[row] = attempt
+            phase.step[row] = step
+            for j in range(m):
+                phase.q[row, j] = q[j]
 
     return chain_ik

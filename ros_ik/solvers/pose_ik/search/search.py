@@ -3,7 +3,8 @@
 """Search and verification of a batch of poses, the launches of ChainIK.
 
 One kernel searches, see :mod:`ros_ik.solvers.pose_ik.kernels.kernel`, and another one verifies. If
-there are shapes to check, a third finds the configurations that collide.
+there are shapes to check, a third finds the configurations that collide. Batches that more than
+fill a GPU are searched in phases, see :mod:`ros_ik.solvers.pose_ik.search.phases`.
 """
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.kernel_launch import MOST_REGISTERS
-from ros_ik.kinematics.runtime.kernel_launch import resident_threads
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import kinematic_tree
@@ -32,7 +31,10 @@ from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.kernels.collect import collect_kernel
 from ros_ik.solvers.pose_ik.kernels.kernel import chain_ik_kernel
-from ros_ik.solvers.pose_ik.kernels.kernel import NEVER
+from ros_ik.solvers.pose_ik.kernels.phase import NEVER
+from ros_ik.solvers.pose_ik.search.phases import full_device
+from ros_ik.solvers.pose_ik.search.phases import phase_ends
+from ros_ik.solvers.pose_ik.search.phases import SearchPhases
 from ros_ik.solvers.pose_ik.search.setup import make_chain
 from ros_ik.solvers.pose_ik.search.setup import make_placement
 from ros_ik.solvers.pose_ik.search.setup import make_search
@@ -164,8 +166,12 @@ class ChainSearch(ReadOnce):
             model, problem.link, chain, problem.held, problem.offset, problem.tolerance,
             (self._search.position_weight, self._search.length), settings.separation,
         )  # fmt: skip
-        self._kernel = chain_ik_kernel(
+        kernel = chain_ik_kernel(
             wp.float64, chain.slides, chain.variables, chain.is_direct, problem.tolerance.by_axis
+        )
+        n_rows = n_problems * self._lanes
+        self._phases = SearchPhases(
+            kernel, phase_ends(self._device, n_rows), n_rows, chain.n_variables, self._device
         )
         self._allocate()
         self._graph: Graph | None = None
@@ -178,7 +184,7 @@ class ChainSearch(ReadOnce):
         """Return the memory for another problem [bytes]."""
         arrays = (
             self.poses.array, self.seeds.array, self._solved, self._solutions, self._found,
-            self._lane_cost, self._found_at, self.iterations,
+            self._lane_cost, self._found_at, self.iterations, *self._phases.arrays(),
             *(buffer.array for buffer in self._outputs),
         )  # fmt: skip
         return sum(array.capacity for array in arrays) // self.n_problems
@@ -242,12 +248,11 @@ class ChainSearch(ReadOnce):
         """Search and verify ``count`` problems from ``first`` on."""
         poses, seeds = self.poses.array, self.seeds.array
         found = [self._solutions, self._found_at, self._found, self._lane_cost]
-        launch(
-            self._kernel,
-            dim=count * self._lanes,
-            inputs=[self._chain_arrays, self._search, first, poses, seeds],
-            outputs=[self._solved, *found, self.iterations],
-            device=self._device,
+        self._phases.launch(
+            count * self._lanes,
+            first,
+            [self._chain_arrays, self._search, poses, seeds],
+            [self._solved, *found, self.iterations],
         )
         outputs = self.joint_q, self.position_error, self.rotation_error, self.n_found, self.status
         launch(
@@ -291,8 +296,7 @@ class ChainSearch(ReadOnce):
         if not self._device.is_cuda:
             return 1
         # Several lanes work on each problem if there are too few problems to fill the GPU.
-        full = self._device.sm_count * resident_threads(MOST_REGISTERS)
-        return max(1, min(_MAX_LANES, full // self.n_problems))
+        return max(1, min(_MAX_LANES, full_device(self._device) // self.n_problems))
 
 
 def thread_count(model: Model, n_threads: int | None) -> int:
