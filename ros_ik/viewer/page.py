@@ -21,6 +21,7 @@ from ros_ik.viewer.gui.plots import Plots
 from ros_ik.viewer.gui.requests import Requests
 from ros_ik.viewer.gui.show_controls import ShowControls
 from ros_ik.viewer.obstacles.obstacles import Obstacles
+from ros_ik.viewer.scene.surroundings import Surroundings
 
 _LOCAL_HOSTS = ('127.0.0.1', 'localhost', '::1')
 _LOCAL_ORIGIN = re.compile(r'http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?')
@@ -88,6 +89,7 @@ class Page:
         server: Server of the scene and the panels.
         requests: Requests of users.
         address: URL of the page.
+        surroundings: Light and floor.
         show: Switches of drawn elements.
         jog: Joint targets and velocities of users.
         obstacles: Obstacles placed by users.
@@ -110,6 +112,7 @@ class Page:
         self.requests = requests
         self.address = f'http://{self.server.get_host()}:{self.server.get_port()}'
         self.server.on_client_disconnect(self._on_disconnect)
+        self.surroundings = Surroundings(self.server)
         gui = self.server.gui
         gui.configure_theme(show_logo=False, show_share_button=False)
         gui.main_panel.float(x=-_GAP, y=_GAP, width=_PANEL_WIDTH)
@@ -134,7 +137,7 @@ class Page:
         self._shown = '', ''
         tabs = gui.add_tab_group()
         with tabs.add_tab('Control'):
-            self.show = ShowControls(self.server)
+            self.show = ShowControls(self.server, self.surroundings.cast_shadows)
             self.jog = Jog(self.server)
             self.obstacles = Obstacles(self.server)
         with tabs.add_tab('Plots'):
@@ -143,7 +146,6 @@ class Page:
             self.parameters = ParameterPanel(self.server, requests)
         with tabs.add_tab('Help'):
             gui.add_markdown(HELP)
-        self.server.scene.add_grid('/floor', width=4.0, height=4.0, cell_size=0.1)
         self.server.scene.world_axes.visible = False
 
     @property

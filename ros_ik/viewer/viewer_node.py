@@ -241,6 +241,7 @@ class ViewerNode(LeavesStreams, Node):
         self.robot_view = RobotView(self.page.server, robot)
         self.parameters.forget()
         self.trails.clear()
+        self.page.surroundings.put_floor(min(0.0, robot.lowest))
         x, y, z = robot.center.tolist()
         self.page.look_at((x, y, z), _CAMERA_PART * robot.radius)
         self.get_logger().info(f'{len(robot.meshes)} links drawn')

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import viser
 
 
@@ -17,10 +19,16 @@ class ShowControls:
         workspace: True if the boxes for frames are drawn.
         pairs: True if the closest pairs are drawn.
         shapes: True if the collision shapes are drawn.
+        shadows: True if the sun casts shadows.
     """
 
-    def __init__(self, server: viser.ViserServer) -> None:
-        """Add the switches to the current container."""
+    def __init__(self, server: viser.ViserServer, cast_shadows: Callable[[bool], None]) -> None:
+        """Add the switches to the current container.
+
+        Args:
+            server: Server of the page.
+            cast_shadows: Switches the shadows on or off.
+        """
         gui = server.gui
         with gui.add_folder('Show', expand_by_default=False):
             self.ghost = gui.add_checkbox(
@@ -41,14 +49,13 @@ class ShowControls:
             self.shapes = gui.add_checkbox(
                 'collision shapes', False, hint='What the node keeps apart.'
             )
-            shadows = gui.add_checkbox(
+            self.shadows = gui.add_checkbox(
                 'shadows',
                 False,
                 hint='They take half the time of a picture without a graphics card.',
             )
 
         async def on_shadows(event: object) -> None:
-            server.scene.configure_default_lights(cast_shadow=shadows.value)
+            cast_shadows(self.shadows.value)
 
-        shadows.on_update(on_shadows)
-        server.scene.configure_default_lights(cast_shadow=False)
+        self.shadows.on_update(on_shadows)

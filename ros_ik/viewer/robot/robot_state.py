@@ -12,6 +12,7 @@ import numpy as np
 from ros_ik.demo.robots.robot_joints import RobotJoints
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
+from ros_ik.model.conventions import poses
 from ros_ik.viewer.robot.robot_meshes import LinkMesh
 from ros_ik.viewer.robot.robot_meshes import read_meshes
 
@@ -108,6 +109,15 @@ class RobotState:
     def root_pose(self) -> np.ndarray:
         """The pose of the root link in the world [7]."""
         return self.body_q[MEASURED, self.model.body_label.index(self.root_link)]
+
+    @property
+    def lowest(self) -> float:
+        """The height of the lowest drawn point in the world [m], 0 if nothing is drawn."""
+        heights = []
+        for mesh in self.meshes:
+            pose = self.body_q[MEASURED, mesh.link]
+            heights.append(float(pose[2] + poses.rotate(pose[3:], mesh.vertices)[:, 2].min()))
+        return min(heights, default=0.0)
 
     @property
     def center(self) -> np.ndarray:
