@@ -50,7 +50,7 @@ _TIMES, _QUICK_TIMES = (25.0, 60.0, 10.0), (2.0, 2.0, 1.0)
 _REACH = 0.2
 # Ticks from an answer to the next change, and poses after which one without answer is lost.
 _HOLD, _LOST = 12, 100
-# An acceleration that is none of rounding [rad/s^2]: speeding up takes several times as much.
+# An acceleration above rounding [rad/s^2]: speeding up takes several times as much.
 _TURN = 0.5
 # Trajectories as many periods apart have a lost one between them.
 _GAP = 1.5

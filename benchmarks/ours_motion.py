@@ -19,7 +19,7 @@ def build(job: Job) -> Solve:
     """Set a servo up for the ticks of a job."""
     loop = TickedServo(job.options['robot'], **job.options['settings'])
     columns = [loop.robot.coord_of[name] for name in job.joints]
-    # The node takes over the measured state in its first tick.
+    # The node adopts the measured state in its first tick.
     loop.tick()
     give = {'poses': _give_pose, 'joints': _give_joints}[job.variant]
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Order of the test files, and what the collector of garbage looks through."""
+"""Order of the test files, and settings of the garbage collector."""
 
 import gc
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Keep the collector of garbage away from the tests, which all stay."""
+    """Exclude the tests, which are never freed, from garbage collection."""
     gc.disable()
     try:
         return (yield)
@@ -20,7 +20,7 @@ def pytest_collection():
 
 
 def pytest_collection_modifyitems(items):
-    """Mix the files that start processes, and so wait, with those that compute."""
+    """Interleave files that start processes, and therefore wait, with those that compute."""
     waiting = {item.path for item in items if item.get_closest_marker('dds')}
     files = list(dict.fromkeys(item.path for item in items))
     places = {}

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The documents against what they speak of: links, files, codes, parameters, the interface."""
+"""Documents against their subjects: links, files, codes, parameters, the interface."""
 
 from pathlib import Path
 import re
@@ -22,7 +22,7 @@ DOCUMENTS = sorted([*DOCS.rglob('*.md'), *(ROOT / name for name in OTHERS)])
 BY_NAME = pytest.mark.parametrize(
     'path', DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT))
 )
-# The others are about the library, whose names look alike.
+# Others are about the library, whose names look similar.
 OF_THE_NODE = (
     'README.md',
     'docs/architecture.md',
@@ -50,7 +50,7 @@ def anchors(path):
 
 
 def quoted(path):
-    """Return what a document has between backticks."""
+    """Return the texts between backticks in a document."""
     return set(re.findall(r'`([^`\n]+)`', prose(path)))
 
 

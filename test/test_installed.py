@@ -13,7 +13,7 @@ import sys
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-# Solves a pose with nothing on the path but the folders given.
+# Solve a pose with only the given folders on the path.
 SOLVE = """
 import sys
 sys.path[:0] = sys.argv[1:]
@@ -33,7 +33,7 @@ result = inverse_kinematics(model, 'tool0', poses[:, model.body_index('tool0')])
 print('status', result.status[0], 'rclpy' in sys.modules)
 """
 
-# Those that need more than the library does.
+# Programs with more requirements than the library.
 PROGRAMS = [
     'mock_robot', 'robot_description_publisher', 'ros_ik_demo', 'ros_ik_node', 'ros_ik_viewer',
 ]  # fmt: skip

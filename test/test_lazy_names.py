@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Packages offer every name they promise, and import it when it is asked for, not before."""
+"""Packages offer every listed name, and import it at its first use, not before."""
 
 import importlib
 import subprocess

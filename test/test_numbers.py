@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers from outside: what is converted, and what is refused with the name of the element."""
+"""Numbers from outside: conversions, and refusals that name the element."""
 
 import math
 

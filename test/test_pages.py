@@ -64,7 +64,7 @@ def inverse_kinematics():
 
 
 def optimal_control():
-    """Return TALOS standing, and where its hands and feet are, seen from the left foot."""
+    """Return TALOS standing, and the poses of its hands and feet in the left foot."""
     path = find_robot('talos_left_arm').urdf_path.with_name('talos_reduced.urdf')
     talos = Model.from_urdf(path, device='cpu')
     standing = talos.neutral_joint_q()
@@ -86,7 +86,7 @@ def model_page():
     return {'text': robot('panda')[0].urdf_path.read_text()}
 
 
-# What a page takes as given.
+# Names that a page assumes.
 PAGES = {
     'README.md': readme,
     'docs/control_steps.md': dict,
@@ -104,7 +104,7 @@ def run(name, folder, until=None, **given):
 
 
 def printed(capsys):
-    """Return what a page printed, without what Warp says of the kernels that it loads."""
+    """Return the output of a page, without Warp's messages about kernels."""
     return [
         line for line in capsys.readouterr().out.splitlines() if not line.startswith('Module ')
     ]

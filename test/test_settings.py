@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The schema, its documents, and what becomes of right and wrong values."""
+"""The schema, its documents, and checks of right and wrong values."""
 
 import math
 from pathlib import Path
@@ -165,7 +165,7 @@ def test_the_shipped_file_holds_the_defaults():
 
 
 def test_no_key_of_the_shipped_file_stands_twice():
-    # Most readers of YAML keep the last one and say nothing.
+    # Most readers of YAML keep the last one without a message.
     def check(node):
         if isinstance(node, yaml.MappingNode):
             keys = [key.value for key, _ in node.value]

@@ -95,7 +95,7 @@ class Bench:
 
 
 def coal_shape(geometry, k):
-    """Return a primitive as a coal shape; its radius about boxes and hulls is left out."""
+    """Return a primitive as a coal shape, without the radius around boxes and hulls."""
     kind, size, radius = GeoType(int(geometry.kind[k])), geometry.size[k], geometry.radius[k]
     if kind == GeoType.SPHERE:
         return coal.Sphere(radius)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that barriers refuse, and the errors that say so."""
+"""Errors for wrong arguments of barriers."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def geometry():
 
 
 class Looking(Barrier):
-    """A barrier of a user's own that looks at a link."""
+    """A user-defined barrier that reads the pose of a link."""
 
     def __init__(self, link):
         super().__init__(name='looking')

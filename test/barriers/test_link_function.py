@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Barriers of one's own, declared by Warp functions: values, steps, errors."""
+"""User-defined barriers declared by Warp functions: values, steps, errors."""
 
 from barriers.collision_rig import Bench
 from barriers.collision_rig import robot
@@ -130,7 +130,7 @@ def test_values_and_slopes_are_those_of_the_built_in_barrier(reference):
 
 
 def pull(model, barriers, joint_q, n_steps, is_checked=False):
-    """Return where the steps of robots lead that are drawn through both walls, [steps, n, 3]."""
+    """Return the positions of robots whose targets lie beyond both walls, [steps, n, 3]."""
     joint_q = np.atleast_2d(joint_q).copy()
     solver = DifferentialIK(model, CHAIN, n_robots=len(joint_q))
     tip = model.body_index('panda_hand_tcp')
@@ -161,7 +161,7 @@ def test_steps_are_those_of_the_built_in_barrier():
 
 @pytest.mark.parametrize('n', [3, 200])
 def test_each_robot_of_a_batch_has_its_own_parameters(n):
-    """Of two hundred robots, which are recorded in parts, each part reads its rows."""
+    """Two hundred robots are recorded in parts; each part reads its own rows."""
     model = robot('panda')
     bounds = np.linspace(0.4, 0.65, n)
     barrier = declared(model, [walls(x) for x in bounds], **OPTIONS)

@@ -27,14 +27,14 @@ DIFFERENCES = 1e-5
 
 
 def every(geometry, pairs, **parameters):
-    """Return a barrier with a row for each pair and nothing switched off."""
+    """Return a barrier with a row for each pair, all of them active."""
     return SelfCollisionBarrier(
         geometry, pairs=pairs, n_collision_pairs=None, d_min=0.0, d_max=None, **parameters
     )
 
 
 def some_pairs(geometry, rng, most=120):
-    """Return random pairs of a geometry, those that may meet."""
+    """Return random pairs of a geometry that can collide."""
     pairs = geometry.self_pairs()
     return pairs[np.sort(rng.permutation(len(pairs))[:most])]
 
@@ -57,7 +57,7 @@ def test_own_geometry(name):
     apart = cores > 1e-6
     assert apart.mean() > 0.8
     np.testing.assert_allclose(values[apart], exact[apart], atol=COAL)
-    # Overlaps: never shallower than they are, and on average not much deeper.
+    # Overlaps: the depth is never underestimated, and on average not much overestimated.
     deeper = exact[~apart] - values[~apart]
     assert np.all(deeper > -COAL)
     assert not len(deeper) or (deeper.mean() < 0.01 and deeper.max() < 0.03)
@@ -78,7 +78,7 @@ def test_spheres_and_capsules(name):
     exact = np.array([oracle.distances(q, measured)[0] for q in joint_q])
     assert np.any(exact < -0.01) and np.any(exact > 0.1)
     values, jacobian = values[:, : len(measured)], jacobian[:, : len(measured)]
-    # Segments that cross almost have no depth that coal would find.
+    # Segments that nearly cross have no depth that coal would find.
     axes_apart = exact + geometry.radius[measured].sum(axis=1) > 1e-3
     np.testing.assert_allclose(values[axes_apart], exact[axes_apart], atol=COAL)
     slopes = bench.finite_differences(barrier, joint_q)[:, : len(measured)]
@@ -102,7 +102,7 @@ def test_witness_points():
     normal = work.normal.numpy()[0, : len(measured)]
     np.testing.assert_allclose(np.linalg.norm(normal, axis=1), 1.0, atol=1e-9)
     apart = values[0, first : first + len(measured)] > 0.02
-    # Ours are points of the cores; coal knows no radius about boxes and hulls.
+    # Ours are points of the cores; coal has no radius around boxes and hulls.
     radius = (geometry.radius - oracle.inflation)[measured[:, 0]]
     # The nearest points of faces that are parallel are not unique; along the normal they are.
     ours = np.sum(work.point.numpy()[0, : len(measured)] * normal, axis=1) - radius
@@ -129,13 +129,13 @@ def test_single_precision(name):
 
 
 def half_space_pairs(geometry):
-    """Pairs of everything with the last primitive."""
+    """Pairs of each primitive with the last one."""
     last = len(geometry) - 1
     return np.array([(k, last) for k in range(last) if geometry.body[k] >= 0])
 
 
 def test_half_space_has_no_end():
-    """The height over a plane that leans, of every kind of shape, also below it."""
+    """Heights of every kind of shape above and below a tilted plane."""
     model = robot('baxter')
     own = CollisionGeometry.from_model(model)
     plane = CollisionGeometry.from_spheres(model, [-1], [(0.0, 0.0, 0.3)], 0.0)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Self-collision barriers: which rows there are, what steps they allow, what is refused."""
+"""Self-collision barriers: rows, permitted steps, refused arguments."""
 
 from barriers.collision_rig import Bench
 from barriers.collision_rig import robot
@@ -31,7 +31,7 @@ ROUNDING = 1e-7
 
 @pytest.fixture(scope='module')
 def spheres():
-    """Spheres on the links of Panda's arm, the 27 pairs of its links that may meet."""
+    """Spheres on the links of Panda's arm, with the 27 pairs that can collide."""
     model = robot('panda')
     links = [f'panda_link{k}' for k in range(8)] + ['panda_hand']
     centers = np.random.default_rng(0).uniform(-0.06, 0.06, (9, 3))
@@ -58,7 +58,7 @@ def test_rows_are_those_of_the_closest_pairs(spheres, d_max):
     values, jacobian = bench.evaluate(closest, joint_q)
     expected = np.sort(np.minimum(exact, d_max), axis=1)[:, :5] - 0.02
     np.testing.assert_allclose(values, expected, atol=1e-12)
-    # Each row is the Jacobian of its pair, or zero where the pair is switched off.
+    # Each row is the Jacobian of its pair, or zero if the pair is inactive.
     _, slopes = bench.evaluate(every, joint_q)
     order = np.argsort(exact, axis=1)[:, :5]
     measured = [tuple(pair) for pair in every._measurement.pairs]
@@ -72,7 +72,7 @@ def test_rows_are_those_of_the_closest_pairs(spheres, d_max):
 
 
 def test_closest_pairs_of_hulls_along_a_path():
-    """Directions kept from the last configuration save searches and change nothing."""
+    """Directions from the last configuration save searches and do not change the result."""
     model = robot('panda')
     geometry = CollisionGeometry.from_model(model)
     rng = np.random.default_rng(6)
@@ -89,7 +89,7 @@ def test_closest_pairs_of_hulls_along_a_path():
     apart = exact > 1e-6
     assert apart.mean() > 0.6
     np.testing.assert_allclose(found[apart], np.minimum(exact, 0.3)[apart], atol=1e-6)
-    # Depths are searched, from another direction, and not always to the same end.
+    # Depths come from a search that starts at another direction and may end elsewhere.
     assert np.abs(found - np.minimum(exact, 0.3))[~apart].max(initial=0.0) < 0.02
 
 
@@ -179,7 +179,7 @@ class Drive:
         self.limits = [PositionLimit(), VelocityLimit()]
 
     def run(self, joint_q, rng, targets, steps):
-        """Return h of the closest pair at every configuration on the way."""
+        """Return h of the closest pair at every configuration of the path."""
         model, step = self.model, np.zeros(self.model.joint_dof_count)
         found = [self.diff.barrier_values(joint_q, [self.barrier]).min()]
         for _ in range(targets):
@@ -211,7 +211,7 @@ def usual_pairs(geometry):
 
 @pytest.mark.parametrize('name', ('panda', 'baxter', 'talos_full_v2'))
 def test_drives_keep_the_distance(name):
-    """Each step is checked at its end, so that h stays above zero but for rounding."""
+    """Each step is checked at its end, so h stays above zero apart from rounding."""
     rng, model = np.random.default_rng(3), robot(name)
     geometry = CollisionGeometry.from_model(model)
     barrier = SelfCollisionBarrier(
@@ -238,7 +238,7 @@ def test_steps_alone_keep_the_distance_to_second_order(spheres):
 
 @pytest.mark.parametrize('name', ('panda', 'baxter'))
 def test_violations_never_grow(name):
-    """From starts at which a few pairs are too near, by spheres and capsules or own shapes."""
+    """Starts have a few pairs below the margin, of spheres and capsules or of own shapes."""
     rng, model = np.random.default_rng(8), robot(name)
     own = CollisionGeometry.from_model(model)
     geometry = scattered(model, 4) if name == 'panda' else own
@@ -298,7 +298,7 @@ def test_batch_equals_single_robots(spheres):
 
 
 def test_large_batch_that_is_stepped_in_parts(spheres):
-    """More robots than one part holds: each is where it belongs, on any number of threads."""
+    """With more robots than one part holds, results are in order for any number of threads."""
     model, n = spheres.model, 1100
     joint_q = model.random_joint_q(n, np.random.default_rng(9))
     posture = IKObjectiveJointPosition(model, model.neutral_joint_q())

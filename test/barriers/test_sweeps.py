@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Sweeps against the values that they bound, where they only just pass and where they do not."""
+"""Sweeps against the values that they bound, close to the threshold on both sides."""
 
 from barriers.collision_rig import Bench
 from barriers.collision_rig import robot
@@ -25,7 +25,7 @@ ROUNDING = 1e-7
 
 
 def floating():
-    """Return a legged robot whose base is free."""
+    """Return a legged robot with a floating base."""
     (path,) = (path for path in ALL_URDFS if path.stem == 'solo')
     return load(path, floating=True)
 
@@ -72,7 +72,7 @@ CASES = {
 
 
 def near_something(bench, barrier, rng):
-    """Return configurations at which nothing is violated but something near, [n, coords]."""
+    """Return configurations without a violation, with some pair near its margin, [n, coords]."""
     found = []
     for _ in range(100):
         joint_q = bench.model.random_joint_q(bench.n, rng)
@@ -85,7 +85,7 @@ def near_something(bench, barrier, rng):
 
 
 def dof_way(bench, variables):
-    """Return how far the degrees of freedom move, [n, joint_dof_count]."""
+    """Return displacements of the degrees of freedom, [n, joint_dof_count]."""
     group, way = bench.state.group, np.zeros((bench.n, bench.model.joint_dof_count))
     moved = group.dof_variable >= 0
     way[:, moved] = variables[:, group.dof_variable[moved]] * group.dof_scale[moved]
@@ -93,14 +93,14 @@ def dof_way(bench, variables):
 
 
 def is_clear(bench, barrier, variables):
-    """Return for which robots the sweep rules a violation out."""
+    """Return the robots for which the sweep rules out a violation."""
     may_fall = wp.zeros(bench.n, dtype=wp.int32)
     barrier.launch_sweep(wp.array(dof_way(bench, variables), dtype=wp.float64), may_fall)
     return may_fall.numpy() == 0
 
 
 def longest_clear(bench, barrier, variables):
-    """Return the largest factor on the way of each robot that the sweep still passes."""
+    """Return the largest factor on the displacement of each robot that passes the sweep."""
     low, high = np.zeros(bench.n), np.full(bench.n, 2.0)
     for _ in range(25):
         middle = 0.5 * (low + high)
@@ -117,7 +117,7 @@ def test_nothing_is_met_within_a_sweep_that_passes(case):
     barrier, n_variables = make(model), bench.state.group.n_variables
     joint_q = near_something(bench, barrier, rng)
     before, jacobian = bench.evaluate(barrier, joint_q)
-    # Few joints at a time: the bound is the sum over all of them, which seldom all work together.
+    # Few joints at a time: the bound is the sum over all of them, which rarely act together.
     variables = rng.uniform(0.0, 0.5, (ROBOTS, n_variables))
     variables *= rng.uniform(size=variables.shape) < rng.choice([0.1, 0.3, 1.0], (ROBOTS, 1))
     variables *= longest_clear(bench, barrier, variables)[:, None]
@@ -130,7 +130,7 @@ def test_nothing_is_met_within_a_sweep_that_passes(case):
         after = after.min(axis=1)
         assert after.min() >= -ROUNDING
         used = np.maximum(used, 1.0 - after / least)
-    # Motion of one joint straight at something uses much of it up.
+    # Motion of one joint straight towards an obstacle uses much of the bound.
     assert used.max() > 0.4
 
 

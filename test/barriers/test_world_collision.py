@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Obstacles and carried objects that come and go while a solver runs."""
+"""Obstacles and carried objects that are added and removed while a solver runs."""
 
 from barriers.collision_rig import Bench
 from barriers.collision_rig import coal
@@ -61,7 +61,7 @@ def hull():
 @pytest.mark.oracle
 @pytest.mark.parametrize('kind', [*SHAPES, 'convex'])
 def test_distances_from_obstacles(kind):
-    """Of the real shapes of Baxter, meshes as hulls, and by finite differences."""
+    """Distances of Baxter's shapes, with meshes as hulls; Jacobians by finite differences."""
     model, n = robot('baxter'), 3
     geometry = CollisionGeometry.from_model(model)
     shape, other = SHAPES.get(kind) or (CollisionShape.convex(CORNERS), hull())
@@ -104,7 +104,7 @@ def test_obstacles_come_move_and_go(panda):
         return diff.barrier_values(joint_q, [barrier])[0]
 
     def expected(at, radius):
-        """Least distance of a sphere from the robot's spheres that are not fixed in the world."""
+        """Return the least distance of a sphere from the robot's moving spheres."""
         links = diff.body_poses(joint_q)[panda.body]
         spheres = np.array([
             pin.XYZQUATToSE3(link).act(local)
@@ -129,7 +129,7 @@ def test_obstacles_come_move_and_go(panda):
     assert least() == pytest.approx(expected(center + [0.0, 0.25, 0.0], 0.1), abs=1e-12)
     scene.remove_obstacle('ball')
     assert least() == 0.5 and scene.obstacle_names == ()
-    # A row that was a box is a capsule now, of the same graph.
+    # The row of a box becomes that of a capsule, in the same graph.
     scene.add_obstacle('pole', CollisionShape.capsule(0.1, 0.3), pose(*(center + [0.0, 0.3, 0.0])))
     assert least() < expected(center + [0.0, 0.3, 0.0], 0.1) + 1e-12
 
@@ -170,10 +170,10 @@ def test_carried_objects_count_for_world_and_self(panda):
     assert nearer < before - 0.1
     assert ('stick', 'ball') in world.closest_pairs()[0]
     touching = {name for pair in own.closest_pairs()[0] if 'stick' in pair for name in pair}
-    # Not its own link nor what is fixed to it, nor what it may touch.
+    # Its own link, links fixed to it and links that it may touch are excluded.
     assert touching == {'stick'} | {f'panda_link{k}' for k in range(6)}
     assert np.isclose(pairs_before[0], pairs).any()
-    # It moves with the hand: the Jacobian says how.
+    # It moves with the hand, as the Jacobian shows.
     bench = Bench(model, 2)
     fresh = CollisionScene(panda, max_obstacles=1, max_attached=1)
     barrier = SelfCollisionBarrier(fresh, pairs=[(0, 8)], n_collision_pairs=None, d_max=None)
@@ -269,5 +269,5 @@ def test_bad_arguments(panda, call, text):
     scene.attach('tool', 'panda_hand', CollisionShape.sphere(0.1))
     with pytest.raises(ArgumentError, match=text):
         call(scene)
-    # What was refused left nothing behind.
+    # Refused obstacles have no effect.
     assert scene.obstacle_names == ('a',) and scene.attached_names == ('tool',)

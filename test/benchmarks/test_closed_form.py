@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of the closed forms: which solutions count, and for whom."""
+"""Rows of the closed-form benchmark: counts of solutions on both sides."""
 
 from types import SimpleNamespace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of ``make gpu``: its runs, its reading of the answers, and the page's sections."""
+"""Parts of ``make gpu``: runs, parsing of the answers, sections of the page."""
 
 import numpy as np
 import pytest

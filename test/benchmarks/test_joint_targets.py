@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Times to joint targets: when a robot has arrived, whether it kept its limits, and Ruckig's."""
+"""Times to joint targets: arrival, limits, and Ruckig's times."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Streams that the solvers of the motion quality get, and the judgement of what they do."""
+"""Target streams of the motion-quality benchmark, and the evaluation of the motions."""
 
 import dataclasses
 import json
@@ -56,7 +56,7 @@ def test_a_peer_holds_the_newest_message_between_two():
 
 def test_of_two_messages_in_one_tick_the_newer_counts():
     rows = messages(PLACE, 'eight', 100.0, 250.0)
-    # The last of each tick was made in it.
+    # The last message of each tick was made in that tick.
     time = 0.01 * np.arange(1, len(rows) + 1)
     assert np.all((rows[:, 7] > time - 0.004 - 1e-9) & (rows[:, 7] <= time + 1e-9))
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Pauses between trajectories, what becomes of a flood's requests, and their table."""
+"""Pauses between trajectories, requests of a flood, and their table."""
 
 import types
 

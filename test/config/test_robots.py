@@ -27,7 +27,7 @@ from ros_ik.setup_assistant.check import check_parameters
 ROOT = Path(__file__).parents[2]
 FILES = ('ur5e', 'franka_fr3', 'xarm7', 'tiago')
 XARM_HOME = {'joint2': -0.3, 'joint4': 1.0, 'joint6': 1.2}
-# The way of the tool [m].
+# Displacement of the tool [m].
 SHIFT = (0.05, 0.2, 0.1)
 
 

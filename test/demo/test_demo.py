@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.dds, pytest.mark.timeout(480)]
 ROOT = Path(__file__).parents[2]
 # Two runs at a time, each of half a minute and with kernels to compile, on a busy machine.
 PATIENCE = 400.0
-# Robots, and what the demo is given; a slower loop leaves more of the machine to the other tests.
+# Robots and arguments of the demo; a slower loop leaves more processor time to the other tests.
 ROBOTS = {'panda': (), str(find_robot('ur3').urdf_path): ('--rate', '50')}
 
 
@@ -74,7 +74,7 @@ def test_reaches_everything_and_says_so(demos, robot):
     assert code == 0, log
     assert figures['reached'] == figures['targets'] > 5
     assert figures['ticks'] > 500
-    # Meshes are found where an SRDF says which links touch; what is not found is said in the log.
+    # Meshes are used only for robots with an SRDF; missing ones are in the log.
     assert ('not watched' in log) == ('no SRDF' in log) == (robot != 'panda')
     assert (folder / f'{figures["robot"]}.png').read_bytes().startswith(b'\x89PNG')
 

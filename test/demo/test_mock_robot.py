@@ -27,7 +27,7 @@ pytestmark = pytest.mark.dds
 ARM = [f'panda_joint{k}' for k in range(1, 8)]
 PANDA = find_robot('panda').urdf_path
 PATIENCE = 40.0
-# As drivers are listened to, and with room for what comes while this process stands still.
+# The QoS for drivers, with a queue for messages that arrive while this process is suspended.
 STATES = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
@@ -180,7 +180,7 @@ def test_joint_states_come_at_least_at_100_hz(rig):
     listener.states.clear()
 
     def are_in_time():
-        # As many as a busy machine has the time for without a break.
+        # As many as a busy machine can send without interruption.
         times = stamps(listener.states[-41:])
         return len(times) > 40 and 40 / (times[-1] - times[0]) >= 100.0
 
@@ -190,14 +190,14 @@ def test_joint_states_come_at_least_at_100_hz(rig):
 
 
 def stamps(states):
-    """Return when each state was published [s]."""
+    """Return the time at which each state was published [s]."""
     return [s.header.stamp.sec + 1e-9 * s.header.stamp.nanosec for s in states]
 
 
 def test_follows_a_trajectory_to_its_end(rig):
     listener, _ = rig
     accepted = listener.counts.get('accepted', 0)
-    # Longer than a busy machine stands still.
+    # Longer than a busy machine suspends a process.
     listener.states.clear()
     listener.send(-0.5, seconds=4.0)
     listener.spin_until(

@@ -14,7 +14,7 @@ from support.array_kinds import torch
 
 from ros_ik.demo.robots import robot_data_path
 
-# Python itself says nothing to a window that is not there.
+# Without a display Python itself gives no message.
 ENVIRONMENT = {**os.environ, 'MPLBACKEND': 'Agg'}
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -44,7 +44,7 @@ def test_stream_poses(session):
 
     def is_on_circle():
         place = client.poses[-1].pose.position
-        # A quarter of it and more: 5 cm to the side and as much down.
+        # More than a quarter of the circle: 5 cm to the side and 5 cm down.
         if place.y < before.y + 0.04 or place.z > before.z - 0.03:
             return False
         # 5 cm from its centre, less the lag of a robot that follows; where an example stands still
@@ -95,7 +95,8 @@ def test_obstacles(session):
         )
         client.wait_for(lambda: obstacle_count(client) == '2', 'word of the obstacles')
         session.interrupt(example)
-        # They are gone with the one who saw them: the ball would still be the nearest.
+        # The obstacles are removed when their sender ends; otherwise the ball would still be
+        # nearest.
         client.wait_for(lambda: obstacle_count(client) == '0', 'end of the obstacles')
         since = client.node.get_clock().now().nanoseconds
         later = []
@@ -121,12 +122,12 @@ def test_joystick(session):
         session.wait_for(
             lambda: client.poses[-1].pose.position.z > before.z + 0.03, 'way up', example
         )
-        # Without the button the sticks count for nothing.
+        # Without the button the sticks have no effect.
         joy.buttons[4] = 0
         client.wait_for_rest()
         after = client.moved_pose().pose.position
         assert np.allclose([after.x, after.y], [before.x, before.y], atol=2e-3)
-        # Fewer axes than the device has are an error, and no end.
+        # Fewer axes than expected are an error, and the example continues.
         joy.axes = [1.0]
         session.wait_for(lambda: 'too few axes' in example.text(), 'word', example)
         session.interrupt(example)
@@ -173,7 +174,7 @@ def test_keyboard(session):
                 return twists
 
             def is_aside():
-                os.write(master, b'a')  # as a key that is held repeats
+                os.write(master, b'a')  # a key that is held repeats
                 client.spin(0.05)
                 assert example.is_running(), example.text()
                 return client.poses[-1].pose.position.y > before.y + 0.02
@@ -184,7 +185,7 @@ def test_keyboard(session):
                 ends = [speed(twist) == 0.0 for twist in twists[-1:]]
                 return ends == [True] and now - nanoseconds(twists[-1].header.stamp) > 1e9
 
-            # This client may hear it later than the node does.
+            # This client may receive it later than the node does.
             session.wait_for(is_heard, 'twists', example)
             session.wait_for(is_aside, 'way to the side', example)
             session.wait_for(has_ended, 'end of the motion', example)
@@ -212,14 +213,14 @@ def speed(message):
 
 
 def is_above(pose, objects):
-    """Return whether the tool is where an object asks for it that was seen a moment before."""
+    """Return whether the tool is above an object at the position seen a moment before."""
     stamp, place = nanoseconds(pose.header.stamp), pose.pose.position
     before = [thing for thing in objects if nanoseconds(thing.header.stamp) < stamp]
     if not before:
         return False
     thing = before[-1].pose
     q = thing.orientation
-    # 15 cm above what moves at 16 cm/s, 50 to 150 ms behind it.
+    # 15 cm above an object that moves at 16 cm/s, 50 to 150 ms behind it.
     near = place.z == pytest.approx(0.45, abs=0.005) and place.x == pytest.approx(0.4, abs=0.005)
     # It looks down, turned like the object.
     is_turned = angle(pose, Quaternion(x=q.w, y=q.z, w=0.0)) < 0.2
@@ -256,7 +257,7 @@ def test_grasp_candidates(session):
     with session.example('grasp_candidates') as example:
         assert example.wait() == 0, example.text()
         free, total = map(int, re.match(r'(\d+) of (\d+) grasps', example.text()).groups())
-        # Those from below the floor of nothing and from behind are out of reach or collide.
+        # Grasps from below and from behind are out of reach or collide.
         assert total == 144 and 72 < free < 144
         assert re.search(r'nearest: grasp \d+, joints move at most [01]\.\d', example.text())
 
@@ -297,7 +298,7 @@ def test_record_and_replay_a_bag(session, tmp_path):
         session.wait_for(lambda: 'recording /ros_ik/target_pose' in example.text(), 'bag', example)
         client.stream('pose', client.moved_pose((0.0, 0.08, 0.0)))
         goes_to(before + 0.08, example)
-        # For the one who records to have heard so as well.
+        # Gives the recorder the time to receive it as well.
         client.spin(1.0)
         session.interrupt(example)
         assert int(re.search(r': (\d+) messages', example.text())[1]) > 20

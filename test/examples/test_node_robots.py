@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The examples with robots and parameters of their own, started as their heads say."""
+"""Examples with their own robots and parameters, started as their docstrings describe."""
 
 import ast
 import functools
@@ -56,16 +56,16 @@ class Poses:
         self._stamps[task].append(nanoseconds(message.header.stamp))
 
     def way(self, task):
-        """Return how far a task is from where it was first [m], [3]."""
+        """Return the displacement of a task from its first position [m], [3]."""
         return self.heard[task][-1] - self.heard[task][0]
 
     def farthest(self, task):
-        """Return how far a task has been from where it was first [m]."""
+        """Return the largest distance of a task from its first position [m]."""
         heard = np.array(self.heard[task])
         return np.linalg.norm(heard - heard[0], axis=1).max()
 
     def apart(self, first, second):
-        """Return the distances of two tasks at the ticks of which both were heard [m]."""
+        """Return the distances of two tasks at the ticks for which both were received [m]."""
         places = [dict(zip(self._stamps[t], self.heard[t], strict=True)) for t in (first, second)]
         both = sorted(places[0].keys() & places[1].keys())
         return np.array([np.linalg.norm(places[0][k] - places[1][k]) for k in both])
@@ -125,7 +125,7 @@ def test_fingertips(session):
     tips = 'index', 'middle', 'ring', 'thumb'
     poses = Poses(session.client, *tips)
     with session.example('fingertips') as example:
-        # Each goes 15 mm or more and back; where ticks are missed it gets less far.
+        # Each moves 15 mm or more and returns; with missed ticks it moves less far.
         session.wait_for(
             lambda: all(poses.farthest(tip) > 0.008 for tip in tips), 'grasp', example
         )

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The device that tests of the GPU run on, and when two devices give the same answers."""
+"""The device of the GPU tests, and comparison of the results of two devices."""
 
 import os
 

@@ -42,7 +42,7 @@ def named(function, *names):
 
 
 def query(name, device):
-    """Return what a query of configurations returns."""
+    """Return the result of a query for configurations."""
     return test_queries.QUERIES[name](panda(device), configurations(panda(device), test_queries.N))
 
 

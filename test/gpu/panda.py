@@ -68,7 +68,7 @@ def spheres(model):
 
 
 def control_steps(model, objectives, limits=(), barriers=(), n=200):
-    """Take one step of n robots towards objectives, and what can be asked about it.
+    """Take one step of n robots towards objectives, and evaluate it.
 
     Returns:
         Arrays by name: the status, the step, the configuration and the link poses after it, the

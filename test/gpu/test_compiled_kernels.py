@@ -32,7 +32,7 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 
 # Operations of PTX on memory that threads share, with or without a result.
 ATOMIC = re.compile(r'\b(atom|red)\.')
-# Lanes of one problem tell each other when one has succeeded: the least of integers.
+# Lanes of one problem share their success by an atomic minimum of integers.
 SHARED = {'chain_ik'}
 # Longest compilation of what is compiled here [s], by the table.
 QUICK = 1.0

@@ -61,7 +61,7 @@ def bias_force(model, joint_q):
 
 
 def collisions(model, joint_q):
-    """Return which configurations collide, and all distances."""
+    """Return the flags of configurations in collision, and all distances."""
     checker = CollisionChecker(panda_with_shapes(str(model.device)), N, scalar=wp.float64)
     least, _ = checker.distances(joint_q)
     every, _ = checker.pair_distances(joint_q)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Solvers on a GPU against the CPU, and their answers against the poses that were asked for."""
+"""Solvers on a GPU against the CPU, and their answers against the target poses."""
 
 from gpu.agreement import assert_agree
 from gpu.agreement import DEVICE

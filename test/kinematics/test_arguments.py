@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that cannot be used: every function names the one at fault."""
+"""Errors for unusable arguments: every function names the argument at fault."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_kinematics_of_no_model():
                 call(nothing)
 
 
-def test_arrays_that_are_none(model):
+def test_arguments_that_are_no_arrays(model):
     q, out = np.zeros((1, 9)), np.zeros((1, 13, 7))
     with pytest.raises(ArgumentError, match='joint_q must be float32 or float64'):
         eval_fk(model, None, out)
@@ -99,7 +99,7 @@ def test_random_configurations_of_a_seed_and_of_none(model):
     assert model.random_joint_q(0).shape == (0, model.joint_coord_count)
 
 
-def test_memory_that_is_there_and_that_is_not(monkeypatch):
+def test_batches_that_fit_into_memory_and_that_do_not(monkeypatch):
     arguments.check_memory('n', 1000, 1000, 'cpu')
     monkeypatch.setattr(arguments, '_free_bytes', lambda device: 1e6)
     arguments.check_memory('n', 1000, 1000, 'cpu')

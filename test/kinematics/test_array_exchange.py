@@ -38,7 +38,7 @@ def model():
 
 
 def stream(number):
-    """Return what stands for a stream of CUDA."""
+    """Return a stand-in for a CUDA stream."""
     return SimpleNamespace(cuda_stream=number, ptr=number)
 
 
@@ -47,7 +47,7 @@ def stream(number):
     [('torch', 9, True), ('cupy', 9, True), ('torch', 7, False), ('unknown', 9, False)],
 )
 def test_a_library_waits_for_what_was_written_in_place(monkeypatch, library, theirs, waits):
-    """On a GPU, which stand-ins play here: the library's stream waits for Warp's."""
+    """On a GPU, for which stand-ins are used here, the library's stream waits for Warp's."""
     ours, found = stream(7), []
     device = SimpleNamespace(is_cuda=True, ordinal=2, stream=ours)
     cuda = SimpleNamespace(

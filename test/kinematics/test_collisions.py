@@ -100,7 +100,7 @@ def test_distances_and_nearest_points_equal_coals(kinds):
 
 
 def check_points(kinds, joint_q, points):
-    """Return how far, by coal, points lie outside the shapes that they belong to, [n, 2]."""
+    """Return distances by coal of points from their shapes, positive outside, [n, 2]."""
     dot = coal.Sphere(1e-9)
     found = np.zeros((len(points), 2))
     for row, k in itertools.product(range(len(points)), range(2)):
@@ -155,14 +155,14 @@ def test_touching_and_containment(kinds, second, distance, scalar):
     found, points = checker.pair_distances(joint_q)
     np.testing.assert_allclose(found[0, 0], distance, atol=1e-6)
     assert np.all(np.isfinite(points))
-    # What touches exactly may be told either way by rounding; a margin above it may not.
+    # Rounding decides about shapes that touch exactly, but not about a margin above that.
     close = CollisionChecker(
         model, 1, pairs=[(0, 1)], scalar=scalar, margin=max(distance, 0) + 1e-6
     )
     assert close.check(joint_q)[0]
     if abs(distance) > 1e-6:
         assert checker.check(joint_q)[0] == (distance < 0.0)
-    # Either order of the pair says the same.
+    # Both orders of the pair give the same result.
     swapped = CollisionChecker(model, 1, pairs=[(1, 0)], scalar=scalar)
     back, back_points = swapped.pair_distances(joint_q)
     np.testing.assert_allclose(back, found, atol=1e-6)
@@ -341,7 +341,8 @@ def test_distances_of_robots_equal_coals_within_what_meshes_are_reduced_by(name)
     for q, ours in zip(joint_q, distance, strict=True):
         theirs = oracle.distances(q, checker.pairs)
         apart = theirs > 1e-6
-        # Files hold float32. Never more than the truth; less by what the hulls were inflated.
+        # Files hold float32. Distances are never overestimated, and smaller by the inflation of
+        # hulls.
         assert np.all(ours[apart] <= theirs[apart] + 1e-6)
         assert np.all(ours[apart] >= (theirs - slack)[apart] - 1e-6)
         assert np.all(ours[~apart] <= 1e-6)

@@ -217,7 +217,7 @@ class PointMasses:
         self.gravity = model.gravity.numpy()[world % len(model.gravity)].astype(np.float64)
 
     def positions(self, joint_q, joint_qd):
-        """Return where the particles are after unit time with constant velocities."""
+        """Return the positions of the particles after unit time at constant velocities."""
         types, device = spatial_functions(wp.float64), 'cpu'
         q = wp.array(joint_q[None], dtype=wp.float64, device=device)
         step = wp.array(joint_qd[None], dtype=wp.float64, device=device)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Trees, masses and inertias kept with a model: made once, and anew where an array has changed."""
+"""Cached trees, masses and inertias of a model: made once, and again after a change."""
 
 import copy
 
@@ -66,7 +66,7 @@ def turn_axis(model):
 
 def loosen_base(model):
     parts = model.joint_articulation.numpy()
-    parts[0] = -1  # no joint of the tree places the base any more: it is where body_q has it
+    parts[0] = -1  # no joint of the tree places the base any more: its pose is that of body_q
     model.joint_articulation = wp.array(parts, dtype=wp.int32, device=model.device)
     poses = model.body_q.numpy()
     poses[0, 2] += 0.5

@@ -20,7 +20,7 @@ from ros_ik.kinematics.runtime.kernel_launch import block_size
 from ros_ik.kinematics.runtime.kernel_launch import DEFAULT_BLOCK
 from ros_ik.kinematics.runtime.kernel_launch import resident_threads
 
-# Kernels with as many registers say so.
+# Kernels with many registers declare them.
 MANY = 128
 
 

@@ -28,7 +28,7 @@ ACTION = '/_action/'
 def rig(tmp_path_factory):
     """Yield a node at work, with its process for planners, seen by a client."""
     with ros_rig(tmp_path_factory.mktemp('rig')) as client:
-        # What needs a package and a parameter is there too.
+        # Topics that need a package and a parameter exist too.
         bond = {'bond_heartbeat_period': 0.1} if importlib.util.find_spec('bond') else {}
         start_node(client, **bond)
         start_robot(client)
@@ -42,7 +42,7 @@ def rig(tmp_path_factory):
 
 
 def expected(section, process):
-    """Return {name: type} of what the table says of one process on this machine."""
+    """Return {name: type} of the entries of the table for one process on this machine."""
     entries = [
         entry
         for entry in TABLE[section]
@@ -65,7 +65,7 @@ def standard(section, process):
 
 
 def found(client, section, process):
-    """Return {name: type} of what one process has on the graph."""
+    """Return {name: type} of the endpoints of one process on the graph."""
     node, name = client.node, NODES[process][1:]
     listed = {
         'subscriptions': node.get_subscriber_names_and_types_by_node,
@@ -106,7 +106,7 @@ def test_the_qos_is_that_of_the_table(rig, section):
         def ends(name=name):
             return [end for end in info(name) if end.node_name == 'ros_ik']
 
-        # Whose an end is may be heard later than that it is there.
+        # The node of an endpoint may be discovered later than the endpoint.
         rig.wait_for(ends, f'the end of {name}')
         (profile,) = (end.qos_profile for end in ends())
         reliability = profile.reliability.name.lower().replace('_', ' ')

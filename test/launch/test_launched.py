@@ -28,7 +28,7 @@ pytestmark = [
 
 @pytest.fixture(scope='module')
 def prefix(tmp_path_factory):
-    """Return where ros_ik is installed."""
+    """Return the prefix in which ros_ik is installed."""
     return installed_prefix(tmp_path_factory.mktemp('workspace'))
 
 

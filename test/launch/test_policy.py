@@ -38,7 +38,7 @@ def test_the_other_process_answers_below_the_name_of_the_node(permissions):
     assert 'rq/ros_ik/solve_ikRequest' in permissions['subscribe']
 
 
-def test_nobody_is_asked_or_commanded(permissions):
-    """No right to call services or actions: no request goes out and no reply comes in."""
+def test_no_service_or_action_may_be_called(permissions):
+    """The policy grants no right to call services or actions: no requests, no replies."""
     assert not [topic for topic in permissions['publish'] if topic.startswith('rq/')]
     assert not [topic for topic in permissions['subscribe'] if topic.startswith('rr/')]

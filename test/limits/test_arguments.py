@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that limits refuse, and the errors that say so."""
+"""Errors for wrong arguments of limits."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ NAN = np.full(9, np.nan)
 
 
 def step_with(limit, group='panda_link0:panda_hand_tcp'):
-    """Return the step of a Panda whose joints are all drawn to a posture."""
+    """Return the step of a Panda towards a posture of all joints."""
     model = load(PANDA)
     task = Task(IKObjectiveJointPosition(model, HOME + 0.1))
     step = np.zeros(9)

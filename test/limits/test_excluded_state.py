@@ -19,7 +19,7 @@ from ros_ik.solvers import Task
 
 DT = 0.01
 UR5 = next(path for path in ALL_URDFS if path.stem == 'ur5_robot')
-# The state may be outside by 1e-6 before a step says so.
+# The state may be outside by 1e-6 before a step reports it.
 NEAR, FAR = 5e-7, 2e-6
 
 
@@ -47,7 +47,7 @@ def random_state(model, bounded, rng):
     variable = model.joint_group('').dof_variable
     for dof, coord in bounded:
         if not low[dof] <= joint_q[coord] <= high[dof]:
-            # PR2's fingers follow mirrored within limits that are not: all that is left is 0.
+            # PR2's mimic fingers mirror each other, but their limits do not: only 0 is left.
             joint_q[[c for d, c in bounded if variable[d] == variable[dof]]] = 0.0
     return joint_q
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Limits on velocity, acceleration and jerk together, also from impossible states."""
+"""Limits on velocity, acceleration and jerk together, also from states outside them."""
 
 import numpy as np
 import pytest
@@ -67,7 +67,7 @@ def test_speeds_up_to_its_speed_limit_without_breaking_any_limit():
     assert np.all(np.abs(np.diff(steps)) <= ACCELERATION * DT**2 * ROUNDING)
     assert np.all(np.abs(np.diff(steps, 2)) <= JERK * DT**3 * ROUNDING)
     assert steps[-1] == pytest.approx(SPEED * DT)
-    # It gets there about as fast as acceleration and jerk allow: v / a + a / j = 0.317 s.
+    # It gets there about as fast as acceleration and jerk permit: v / a + a / j = 0.317 s.
     assert np.argmax(steps >= 0.999 * SPEED * DT) < 40
 
 
@@ -102,7 +102,7 @@ def test_no_state_is_infeasible():
 
 
 def test_robots_of_a_batch_have_last_steps_of_their_own():
-    """In parts on several threads as one by one."""
+    """Parts on several threads give the steps of single robots."""
     model, n = load(UR5), 200
     rng = np.random.default_rng(1)
     dofs = model.joint_dof_count
@@ -165,7 +165,7 @@ def test_last_velocity_is_a_displacement_per_dt():
 
 
 class Reverse(Limit):
-    """A limit of a user's own: only negative steps."""
+    """A user-defined limit that permits only negative steps."""
 
     def _allocate(self, state):
         pass

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of one's own, declared by a Warp function: steps, statuses, errors."""
+"""User-defined limits declared by a Warp function: steps, statuses, errors."""
 
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def ranges(low, high, gain=1.0):
 
 
 def solve(limits, joint_q=HOME, away=1.0, **options):
-    """Return the status and the step of joints that are drawn to a posture."""
+    """Return the status and the step of joints towards a posture."""
     model = load(PANDA)
     task = Task(IKObjectiveJointPosition(model, HOME + away))
     joint_q = np.asarray(joint_q)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint groups from chains, lists and SRDF, and what an SRDF may say."""
+"""Joint groups from chains, lists and SRDF, and the content of an SRDF."""
 
 import numpy as np
 import pytest

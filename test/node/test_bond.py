@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bond with Nav2's lifecycle manager.
 
-The package bond has no wheels. Where it is installed the manager's side is played over DDS; the
-rules are tested everywhere, on messages with the fields of its Status.msg.
+The package bond has no wheels. If it is installed, a test plays the manager over DDS; the rules
+are tested everywhere, on messages with the fields of its Status.msg.
 """
 
 import signal

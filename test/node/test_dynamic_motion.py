@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dynamic parameters of times, limits, barriers and the centre of mass, set while the node runs.
 
-See test_dynamic_parameters.py, which holds that no parameter is left out.
+test_dynamic_parameters.py checks that no parameter is left out.
 """
 
 import math
@@ -77,8 +77,8 @@ def _command_timeout(client):
         statuses = list(client.statuses)
         active = [k for k, status in enumerate(statuses) if status.tasks[0].active]
         first, last = statuses[active[0]], statuses[active[-1]]
-        # Each of its ticks began in time, and the one that gave it up was made after that, however
-        # late ticks of a busy machine are and however long they take.
+        # Each of its ticks began in time, and the tick that dropped it came after that, even if
+        # ticks of a busy machine are late and long.
         assert stamp_of(last) - 1e-3 * last.tick_ms - stamp_of(first) < timeout
         assert stamp_of(statuses[active[-1] + 1]) - stamp_of(statuses[active[0] - 1]) > timeout
 
@@ -256,8 +256,8 @@ def _diagnostics_period(client):
         return np.diff(stamps[-4:]) if len(stamps) > 3 else np.full(3, math.nan)
 
     subscription = client.node.create_subscription(DiagnosticArray, '/diagnostics', hear, 10)
-    # When the period is taken over, and when a busy machine comes to it, nobody knows. Of three in
-    # a row one may be late, and the one after it early, but not all of them.
+    # The moment at which the period is applied is unknown, and a busy machine may be late. Of
+    # three in a row one may be late, and the one after it early, but not all of them.
     change(client, diagnostics_period=0.1)
     client.wait_for(lambda: (gaps() < 0.5).all(), 'diagnostics each 0.1 s')
     change(client, diagnostics_period=0.7)
@@ -272,7 +272,7 @@ def lowest(client, since):
 
 @effect('barriers.recheck')
 def _recheck(client):
-    # The barrier asks to brake from 0.5 m/s within 5 mm: only who looks ahead can.
+    # The barrier requires braking from 0.5 m/s within 5 mm, which needs prediction.
     below = []
     for checked in (False, True):
         change(client, barriers__recheck=checked)
@@ -399,7 +399,7 @@ def fold(client):
 
 
 def keeps_margin(client, barrier, move, wide):
-    """Check that a motion ends at a wide margin, and goes on to the usual one."""
+    """Check that a motion ends at a wide margin, and continues to the usual one."""
     name = f'barriers__{barrier}__margin'
     usual = client.before[name.replace('__', '.')].double_value
     change(client, **{name: wide})
@@ -412,15 +412,15 @@ def keeps_margin(client, barrier, move, wide):
 
 
 def value_of(client, barrier):
-    """Return the newest value of a barrier, infinity where another one is nearer."""
+    """Return the newest value of a barrier, infinity if another one is nearer."""
     status = client.status
     return status.barrier_value if status.limiting_barrier == barrier else math.inf
 
 
 def keeps_gain(client, barrier, move):
-    """Check the part of the distance beyond the margin that is used up per second."""
+    """Check the part of the distance beyond the margin that is lost per second."""
     name, margin = f'barriers__{barrier}__gain', f'barriers.{barrier}.margin'
-    # Slow enough for the barrier, and not the acceleration limits, to say when to brake.
+    # Slow enough for the barrier, not the acceleration limits, to determine the braking.
     change(client, limits__velocity_scale=0.2)
     for gain in (1.0, 4.0):
         change(client, **{name: gain})
@@ -431,7 +431,7 @@ def keeps_gain(client, barrier, move):
 
 
 def used_up(client, barrier, margin):
-    """Return the part of the room that a tick uses up, per second, near the end [1/s]."""
+    """Return the part of the remaining distance that is lost per second, near the end [1/s]."""
     held = (IkStatus.SLOWED_BY_BARRIER, IkStatus.HALTED_BY_BARRIER, IkStatus.STATIONARY)
     statuses = [s for s in client.statuses if s.limiting_barrier == barrier and s.code in held]
     parts = []

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Each dynamic parameter, set while the node runs: its effect is seen, wrong values are refused.
+"""Dynamic parameters, set while the node runs: effects of each, refusals of wrong values.
 
 An effect is a function under the parameter's name in the schema; a parameter without one fails
-the tests. What moves is judged by the commanded positions and Pinocchio.
+the tests. Motions are judged by the commanded positions and Pinocchio.
 """
 
 import ast
@@ -41,7 +41,7 @@ from ros_ik_interfaces.msg import IkStatus
 pytestmark = pytest.mark.dds
 
 FILES = ('test_dynamic_parameters.py', 'test_dynamic_motion.py')
-# Tests of other files that see the effect.
+# Tests of the effect in other files.
 ELSEWHERE = {
     'on_description_change':
         'test/node/model_loading/test_node_description.py::test_ignore_and_deactivate_are_honoured',
@@ -53,7 +53,7 @@ ELSEWHERE = {
         'test/node/subscribers/test_node_jog.py::test_a_twist_is_a_part_of_its_scales'
     ),
     'scale.joint': 'test/node/subscribers/test_node_jog.py::test_units_may_change_at_run_time',
-    'marker_rate': 'test/node/markers/test_node_markers.py::test_the_rate_is_taken_over',
+    'marker_rate': 'test/node/markers/test_node_markers.py::test_the_rate_is_applied',
     'following_error.max':
         'test/node/behaviour/test_behaviour_freeze.py::test_max_takes_effect_at_run_time',
     'following_error.delay':
@@ -78,7 +78,7 @@ def client(node):
 
 
 def effects_of(file):
-    """Return the parameters whose effects a file sees."""
+    """Return the parameters whose effects a file tests."""
     tree = ast.parse((Path(__file__).parent / file).read_text())
     return {
         decorator.args[0].value
@@ -195,11 +195,11 @@ def _gain(client):
 
 
 def beyond(client):
-    """Send poses that move at 0.1 m/s; return how far the robot goes beyond them [m]."""
+    """Send poses that move at 0.1 m/s; return the overshoot of the robot [m]."""
     pose, since, begin = moved(client), len(client.sent), time.monotonic()
     start = pose.pose.position.y
     for _ in range(12):
-        # Each is where it is due by then, however late a busy machine sends it.
+        # Each has the pose due at that time, even if a busy machine sends it late.
         elapsed = time.monotonic() - begin
         pose.pose.position.y = start + 0.1 * elapsed
         pose.header.stamp.sec = 100 + int(elapsed)
@@ -216,7 +216,7 @@ def _prediction(client):
     change(client, command_timeout=1.0, ee__target_prediction='off')
     assert beyond(client) < 1e-3
     change(client, ee__target_prediction='velocity')
-    # A machine that stands still between two messages hides how they move.
+    # A machine that stalls between two messages hides their motion.
     assert any(beyond(client) > 0.01 for _ in range(5))
 
 
@@ -245,7 +245,7 @@ def posture():
 
 
 def elbow_motion(client, seconds):
-    """Hold the tool where it is; return how far the third joint moves meanwhile [rad]."""
+    """Hold the tool in place; return the motion of the third joint [rad]."""
     motion = follow(client, client.moved_pose(), seconds)
     positions, _ = arm().poses(motion.position)
     assert np.ptp(positions, axis=0).max() < 2e-3, 'the tool moved'
@@ -320,7 +320,7 @@ def _regularization(client):
 
 @effect('solver.max_iterations')
 def _iterations(client):
-    # Below the floor the step takes several: the barrier asks for more than slow joints may do.
+    # Below the floor it takes several steps: the barrier requires more than slow joints can do.
     client.robot.place(**LOW)
     client.robot.wait_until_seen()
     change(client, solver__max_iterations=1, limits__velocity_scale=0.01)
@@ -364,7 +364,7 @@ def _singularity_damping(client):
 
 
 def wrong_values(entry):
-    """Return values that a parameter does not take."""
+    """Return values that a parameter refuses."""
     kind, several = entry.type.partition('|')[0].removesuffix('[]'), '[]' in entry.type
     mistyped = {'bool': 'yes', 'int': 1.5, 'double': 'a lot', 'string': 3.0}[kind]
     wrong = [mistyped, [mistyped] * 3] if several else [mistyped, ['a', 'b']]
@@ -395,6 +395,6 @@ def test_wrong_values_are_refused_with_a_reason(node, name):
     results = node.call(SetParameters, 'ros_ik/set_parameters', request).results
     for value, result in zip(wrong, results, strict=True):
         assert not result.successful, f'{full_name} took {value}'
-        # What has the wrong type is refused by rclpy itself, in words of its own.
+        # Values of the wrong type are refused by rclpy itself, with its own text.
         assert full_name in result.reason or 'parameter type' in result.reason, result.reason
     assert current_values(node, [full_name]) == before

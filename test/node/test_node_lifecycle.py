@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Transitions asked for by a lifecycle manager, and the end by a signal."""
+"""Transitions requested by a lifecycle manager, and the end by a signal."""
 
 import signal
 

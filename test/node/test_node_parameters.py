@@ -23,7 +23,7 @@ from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
 
-# Values that are wrong by themselves, and what is said of each.
+# Invalid values, and the error of each.
 WRONG = [
     (
         {'control_rate': 5000.0, 'ee__gain': 'high', 'frame_tasks': ['ee', 'ee']},
@@ -133,12 +133,12 @@ def test_a_wrong_change_is_refused_with_the_reason(client, name, value, reason):
 
 def test_changes_take_effect_while_it_moves(client):
     client.set(ee__max_linear_speed=0.02, **NEVER_STALE, **UNWATCHED)
-    # So far that it is still on its way where the machine stands still for some seconds.
+    # So far that it still moves after the machine has stalled for some seconds.
     client.stream('pose', client.moved_pose((0.0, 0.3, 0.0)))
     client.wait_for_code(IkStatus.OK, text='tracking')
 
     def speed():
-        """Approach per tick: those that a busy machine skips move nothing."""
+        """Return the approach per tick, because ticks that a busy machine skips move nothing."""
         client.wait_for_ticks(50)
         first, at = client.status.tasks[0].linear, client.status.ticks
         client.wait_for_ticks(80)

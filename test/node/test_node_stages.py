@@ -75,7 +75,7 @@ class Rig:
         self.reach(self.node.stage, lambda: self.node._servo not in (before, None))
 
     def fail(self, monkeypatch):
-        """Let ticks fail until the servo is given up; the next one works."""
+        """Let ticks fail until the servo is released; the next one works."""
         with monkeypatch.context() as patch:
             patch.setattr(Servo, 'step', None)
             self.reach(NodeStage.FAILED)
@@ -125,7 +125,7 @@ def test_every_transition_of_the_node_is_made(rig, monkeypatch):
     rig.node.trigger_deactivate()
     assert rig.node.stage is NodeStage.INACTIVE
     rig.node.trigger_activate()
-    # Ticks fail in motion, and again before the node was active once more.
+    # Ticks fail in motion, and again before the next activation.
     rig.fail(monkeypatch)
     rig.reach(NodeStage.INACTIVE)
     rig.fail(monkeypatch)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Drives an objective as a solver does: residuals, and the Jacobian in three ways."""
+"""An objective evaluated as by a solver: residuals, and the Jacobian in three ways."""
 
 import functools
 
@@ -22,7 +22,7 @@ from ros_ik.model.builder import DofData
 from ros_ik.objectives import IKJacobianType
 from ros_ik.objectives import IKObjective
 
-# The rows of the objective under test lie between those of others, which it must not touch.
+# The rows of the objective under test lie between other rows, which it must not change.
 START, BEHIND = 2, 1
 STEP = 1e-6
 
@@ -70,7 +70,7 @@ def robot(name):
 
 FILES = {'panda': 'panda', 'ur5': 'ur5_robot', 'talos': 'talos_reduced'}
 ROBOTS = ('panda', 'ur5', 'talos', 'talos floating', 'built')
-# A link far out on each robot, and one on another branch or further in.
+# A link near the end of each robot, and one on another branch or nearer to the base.
 LINKS = {
     'panda': ('panda_hand_tcp', 'panda_link3'),
     'ur5': ('ee_link', 'forearm_link'),
@@ -117,7 +117,7 @@ def set_up(objective, model, n, mode=IKJacobianType.ANALYTIC):
 
 
 def own_rows(array, objective, untouched):
-    """Return the rows of the objective, having checked that all others are as they were."""
+    """Return the rows of the objective after a check that all others are unchanged."""
     end = START + objective.residual_dim()
     others = np.delete(array, np.s_[START:end], axis=1)
     assert np.all((others == untouched) | np.isnan(others) & np.isnan(untouched))

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Objectives of one's own, declared by Warp functions: values, every solver, errors."""
+"""User-defined objectives declared by Warp functions: values, every solver, errors."""
 
 import numpy as np
 from objectives import rig
@@ -19,7 +19,7 @@ from ros_ik.solvers.batch_ik.optimizers.lm import IKOptimizerLM
 
 @wp.struct
 class Reach:
-    """A point of the link and where it shall be."""
+    """A point of the link and its target."""
 
     point: wp.vec3d
     target: wp.vec3d
@@ -40,7 +40,7 @@ def lack_rate(reach: Reach, pose: wp.transformd, velocity: wp.spatial_vectord) -
 
 @wp.struct
 class Height:
-    """Height that the link shall have."""
+    """Target height of the link."""
 
     target: wp.float64
 
@@ -53,7 +53,7 @@ def too_low(height: Height, pose: wp.transformd) -> wp.float64:
 
 @wp.func
 def too_low_rate(height: Height, pose: wp.transformd, velocity: wp.spatial_vectord) -> wp.float64:
-    """Rate of what is missing."""
+    """Rate of the missing height."""
     return -velocity[2]
 
 

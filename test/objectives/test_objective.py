@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The base class: an objective of one's own, and what its methods promise."""
+"""The base class: a user-defined objective, and the contracts of its methods."""
 
 import numpy as np
 from objectives import rig
@@ -34,7 +34,7 @@ def _height_and_reach(
 
 
 class HeightAndReach(IKObjective):
-    """All that a user has to write."""
+    """The least that a user has to write."""
 
     def __init__(self, link):
         super().__init__()
@@ -118,7 +118,7 @@ def test_built_in_objectives_serve_solvers_of_one_model_on_one_device():
     del first
     assert not objective.claim(Owner(model, 'cpu'))
     del same
-    # Nobody holds it: it is set up for whoever comes, as the masses of a model may have changed.
+    # It has no owner: it is set up again for the next one, because masses may have changed.
     assert objective.claim(Owner(model, 'cpu'))
 
 
@@ -133,7 +133,7 @@ def test_solvers_that_set_up_again_pass_an_objective_on():
     again = Layout(model, 'cpu', (2, 0, 4), renews=True)
     assert objective.claim(owners[0], again)
     assert [layout.is_current for layout in layouts] == [False, False, False]
-    # To another device it does not go: the targets would be copied, and change for one only.
+    # Another device is refused: the targets would be copied, and change for one of them only.
     with pytest.raises(ArgumentError, match='device'):
         objective.claim(owners[1], Layout(model, 'cuda:0', (2, 0, 8), renews=True))
     assert again.is_current

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kept solvers give the answers of fresh ones and are shared only where they may be."""
+"""Cached solvers give the answers of new ones, and are shared only between equal requests."""
 
 import dataclasses
 
@@ -67,7 +67,7 @@ def test_solvers_are_kept_by_what_they_solve_and_their_number_is_bounded(planner
     moved = task.held.copy()
     moved[task.group_coordinates()] += 0.1
     solvers.solve(dataclasses.replace(task, held=moved), targets[:3], planner.joint_q[None])
-    assert len(solvers) == 1  # where the solver moves joints itself makes no difference
+    assert len(solvers) == 1  # the positions of joints that the solver moves make no difference
     others = [{'position_tolerance': 1e-4}, {'n_solutions': 3}, {'link': 'panda_hand'}]
     for number, change in enumerate(others, 2):
         solvers.solve(dataclasses.replace(task, **change), targets[:3], planner.joint_q[None])

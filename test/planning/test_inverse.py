@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of inverse kinematics as planners ask for them, verified by Pinocchio."""
+"""Batches of inverse kinematics for planners, verified by Pinocchio."""
 
 import itertools
 import math
@@ -39,7 +39,7 @@ def configuration_of(planner, answer, row):
 
 
 def assert_solutions(planner, twin, answer, targets, link, reference):
-    """Check every solution that counts against Pinocchio, its limits and its reported errors."""
+    """Check every valid solution against Pinocchio, its limits and its reported errors."""
     robot = planner.robot
     coords = planner.coordinates(answer.joint_names)
     dofs = [int(robot.group.variable_dof[list(robot.coords).index(c)]) for c in coords]
@@ -124,7 +124,7 @@ def test_several_solutions_are_distinct_and_the_nearest_comes_first():
 
 
 def assert_is_among(found, wanted):
-    """Check that one of some configurations is this one but for whole turns, or close by.
+    """Check that a configuration is among others up to whole turns, or close to one.
 
     Of solutions closer than 0.1 rad one is returned.
     """
@@ -152,7 +152,7 @@ def test_seeds_go_by_name_in_any_order_and_may_be_partial():
     planner, files = shared_planner('panda'), find_robot('panda')
     twin = Twin(planner, 'panda')
     rows = random_configurations(planner, 5, seed=5)
-    # Joints that the seeds leave out are where they are measured.
+    # Joints that the seeds leave out take their measured positions.
     arm = planner.robot.coords
     rows[:, arm[3:]] = planner.joint_q[arm[3:]]
     targets = twin.poses(rows, files.tip_link, files.base_link)
@@ -279,7 +279,7 @@ def test_a_request_can_be_cancelled():
 @pytest.mark.oracle
 @pytest.mark.filterwarnings('ignore:You passed package dir')
 def test_with_check_collisions_no_solution_collides():
-    """Poses and seeds of configurations in collision: what comes is free, as coal sees it."""
+    """Poses and seeds come from configurations in collision; solutions are free by coal."""
     meshes = robot_with_meshes('panda')
     solver = ChainIK(meshes, 'panda_hand_tcp', 1, check_collisions=True)
     oracle, pairs = collision_oracle('panda'), solver.collision_pairs

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Obstacles in planners' requests: a robot of one sphere, whose distances are plain geometry."""
+"""Obstacles in planners' requests: a robot of one sphere, with distances by plane geometry."""
 
 import dataclasses
 

@@ -36,7 +36,7 @@ def twin(planner):
 
 
 def reachable(planner, twin, seed=4):
-    """Return a pose of the tool that the robot has somewhere."""
+    """Return a reachable pose of the tool."""
     return twin.poses(random_configurations(planner, 1, seed, margin=0.4), TCP, BASE)[0]
 
 
@@ -56,7 +56,7 @@ def end_of(planner, answer):
 
 
 def center_of_mass(twin, joint_q):
-    """Return the centre of mass of the whole robot; Pinocchio leaves out what does not move."""
+    """Return the centre of mass of the whole robot; Pinocchio leaves out fixed links."""
     robot = twin.robot
     moving = pin.centerOfMass(robot.pin, robot.data, robot.configuration(joint_q))
     fixed, mass = robot.pin.inertias[0], robot.data.mass[0]

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Another configuration for a pose: it has the pose by Pinocchio, and the way to it is free."""
+"""Another configuration for a pose: Pinocchio confirms the pose, and the path to it is free."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_the_nearest_free_configuration_has_the_pose(planner, rig):
         own = rig.servo._solver.diff.body_poses(reached)[robot.task_links[0]]
         distance, angle = twin.errors(reached, 'panda_hand_tcp', 'panda_link0', own)
         assert distance < 1e-6 and angle < 1e-6
-        seconds = 100.0  # slowly, for only barriers are asked for
+        seconds = 100.0  # slowly, because only barriers are requested
         points = [Point(0.0, start), Point(seconds, np.array(found.positions))]
         report = check_trajectory(planner, found.joint_names, points)
         assert report.violation is None, report.violation

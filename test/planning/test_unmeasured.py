@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Answers about links whose collision shapes are missing: said so, and no claim made of them."""
+"""Answers about links whose collision shapes are missing: reported, without claims about them."""
 
 from xml.etree import ElementTree
 
@@ -36,7 +36,7 @@ SRDF = (robot_data_path() / SRDFS['panda']).read_text()
 
 
 def links_with_collision_meshes(text):
-    """Return the names of links that a description gives a mesh for collisions."""
+    """Return the names of links with a collision mesh in a description."""
     links = ElementTree.fromstring(text).iter('link')
     return {link.get('name') for link in links if link.find('collision/geometry/mesh') is not None}
 
@@ -58,7 +58,7 @@ def test_an_arm_inside_itself_is_not_safe_where_its_meshes_are_missing():
     report = check_trajectory(planner, ARM, [Point(0.0, FOLDED)])
     assert not report.safe and not report.complete
     assert set(report.unmeasured_links) == links_with_collision_meshes(robot_text('panda'))
-    # No two shapes that may meet are left, so there is no distance to tell.
+    # No two shapes that can collide are left, so there is no distance.
     assert report.barriers == ('world',)
     assert np.isnan(report.minimum_values).all() and report.closest_pair == ('', '')
     whole = make_planner('panda', srdf=SRDF, package_paths=PACKAGES)

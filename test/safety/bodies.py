@@ -3,8 +3,8 @@
 """Link poses and distances of shapes, computed without the product.
 
 Kinematics come from the URDF by numpy, many configurations at a time. Distances of spheres and
-capsules are exact formulas, those of boxes, cylinders and hulls are coal's. What is far by a
-sphere or a capsule around it is not looked at.
+capsules are exact formulas, those of boxes, cylinders and hulls are coal's. Bodies that are far
+apart by a sphere or a capsule around them are skipped.
 """
 
 import dataclasses

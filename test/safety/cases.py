@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Robots that are driven, and what stands around them."""
+"""Robots of the drives, and obstacles around them."""
 
 import dataclasses
 
@@ -9,12 +9,12 @@ from ros_ik.model.shapes.collision_primitive import CollisionShape
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A robot and what moves.
+    """A robot and its moving joints.
 
     Attributes:
         urdf: Name of its file.
         joints: The joints that move, or a chain.
-        start: Configuration of these joints that is free of everything.
+        start: Configuration of these joints that is without collisions.
         tips: Links with a target.
         obstacles: Name, shape and position of each.
     """

@@ -14,7 +14,7 @@ from safety.geometry import nearest_of_shape
 from safety.geometry import rotate
 from safety.geometry import segment_candidates
 
-# Places along a capsule at which its distance to an obstacle is looked at.
+# Points along a capsule at which its distance to an obstacle is evaluated.
 PLACES = np.linspace(0.0, 1.0, 9)
 
 
@@ -64,7 +64,7 @@ def near_contacts(drive, joint_q, distance):
 
 
 def _of_links(drive, poses):
-    """Return where the watched pairs of capsules may touch, five contacts each."""
+    """Return the possible contacts of the watched pairs of capsules, five each."""
     pairs = drive.inside.pairs
     a, b = pairs[drive.gaps(poses, pairs)[0] < 0.1].T
     starts, ends, _ = drive.placed(poses)
@@ -85,7 +85,7 @@ def _of_links(drive, poses):
 
 
 def _of_obstacles(drive, poses):
-    """Yield what may touch each obstacle."""
+    """Yield the possible contacts with each obstacle."""
     body, start, end, radius = drive.capsules
     moving = np.repeat(drive.moving, len(PLACES))
     part = np.tile(PLACES, len(drive.moving))[:, None]

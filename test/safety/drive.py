@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A batch of robots that provoking targets drive through limits, obstacles and themselves."""
+"""A batch of robots whose targets provoke violations of limits, obstacles and self-collisions."""
 
 import dataclasses
 import functools
@@ -30,17 +30,17 @@ from ros_ik.solvers import Task
 
 DT = 0.01
 ACCELERATION = 20.0
-# Least distance of pairs, and what the step keeps beyond it [m].
+# Least distance of pairs, and the margin of the step beyond it [m].
 DISTANCE, MARGIN = 0.01, 0.01
 # Gain of the targets, and weight of the posture at the start beside them.
 GAIN, POSTURE_WEIGHT = 0.2, 0.01
-# Distance from which on the independent check does not tell how far [m].
+# Distance beyond which the independent check is not exact [m].
 NEAR = 0.1
-# Configurations free of everything that targets are taken from.
+# Collision-free configurations from which targets are taken.
 POOL = 2000
 # A target lasts so many ticks; a fifth of the robots jumps on in every tenth of that.
 TARGET_TICKS = 300
-# Places along a step at which the independent check looks.
+# Points along a step at which the independent check evaluates distances.
 PARTS = (0.25, 0.5, 0.75, 1.0)
 
 
@@ -142,7 +142,7 @@ class Drive:
         self.last = step
 
     def _check(self, step):
-        """Compare a step with limits and geometry, by means of its own."""
+        """Compare a step with limits and geometry, by independent code."""
         record, moved, before = self.record, step[:, self.dofs], self.last[:, self.dofs]
         assert np.all(np.isfinite(step))
         locked = np.ones(step.shape[1], dtype=bool)
@@ -255,7 +255,7 @@ class Drive:
         return least
 
     def outside(self, poses):
-        """Return how far the watched link is inside its box."""
+        """Return the distance of the watched link inside its box."""
         tip = poses[:, self.tips[0], :3]
         return np.minimum(tip - self.box.p_min, self.box.p_max - tip).min(axis=1)
 

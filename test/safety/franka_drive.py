@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A servo of a Franka Research 3 at 1 kHz, and an interface that refuses what that robot refuses.
+"""A servo of a Franka Research 3 at 1 kHz, and an interface that refuses commands as that robot.
 
 The limits are those published for it (Franka Robotics, "Robot and interface specifications"):
 position, acceleration and jerk of each joint, and velocities that shrink towards the ends.
@@ -126,14 +126,14 @@ class FrankaDrive(ServoDrive):
 
 
 class FrankaJudge(Judge):
-    """Judges distances; a robot that is found too near brakes as its jerks permit."""
+    """Judge of distances; a robot that is too near brakes within its jerk limits."""
 
     def _braking(self, log, row):
         return np.ones(len(row), dtype=bool)
 
 
 def franka_drive(seed, ticks, chunk):
-    """Return what one drive came to: what was commanded, and what of distances."""
+    """Return the result of one drive: commands and distances."""
     drive = FrankaDrive(seed)
     judge = FrankaJudge(drive, f'franka seed {seed}')
     while drive.ticks < ticks:

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Distances and rotations by formulas that share nothing with what they check."""
+"""Distances and rotations by formulas independent of the code under test."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def rotation_error(target, quaternion):
 
 
 def segment_candidates(p, q, r, s):
-    """Return where segments pq and rs may be nearest: their crossing and the four ends.
+    """Return candidates for the nearest points of segments pq and rs: crossing and ends.
 
     Returns:
         Parts of the way along pq and along rs, [5, ...], and whether the candidate is on both.

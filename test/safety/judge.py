@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Judge of a rest: it looks for a better local choice that comes nearer to the targets.
+"""Judge of a rest: a search for a local motion that comes nearer to the targets.
 
 Three questions, each answered without the solver or its barriers:
 
@@ -27,11 +27,11 @@ from safety.geometry import rotation_error
 
 # How far a joint may go from the rest, and in the first-order program [rad].
 REACH, REACH_LINEAR = 0.2, 0.02
-# What a path may take off the margins [m]: steps along a curved boundary leave it a little.
+# Permitted loss of a path below the margins [m]: steps along a curved boundary leave it a little.
 SLACK = 5e-4
 # A distance counts as at its margin when it is nearer than this [m], a joint at its limit [rad].
 TOUCH = 1e-3
-# Part by which, and length [m, rad] by which the error must fall: less is what a rest may creep.
+# Least relative and absolute [m, rad] decrease of the error: a robot at rest may creep by less.
 LEAST_PART, LEAST_LENGTH = 0.02, 1e-3
 # Part by which the sum may rise on a random walk.
 RISE = 0.02
@@ -65,12 +65,12 @@ class Judgement:
 
     @property
     def is_stuck(self):
-        """True if a better local choice lowers the error all along."""
+        """True if a local motion lowers the error at every step."""
         return self.frees(min(self.descent, self.directions))
 
     @property
     def is_freed_by_walks(self):
-        """True if a detour lowers it where no path does that falls all along."""
+        """True if only a detour on which the error rises first lowers it."""
         return not self.is_stuck and self.frees(self.walks)
 
 
@@ -110,15 +110,14 @@ class RestJudge:
         return np.concatenate([position, rotation], axis=-1).reshape(len(joint_q), -1)
 
     def _residuals(self, joint_q, wanted):
-        """Return what is squared: the step of gain g on r and 1 on p rests where
-        g J_r' r + J_p' p = 0.
+        """Return the terms squared; a step of gains g and 1 rests at g J_r' r + J_p' p = 0.
         """
         posture = (self.drive.base - joint_q)[:, self.drive.coords]
         errors = self._errors(joint_q, wanted)
         return np.concatenate([np.sqrt(GAIN) * errors, POSTURE_WEIGHT * posture], axis=1)
 
     def _around(self, joint_q, spacing=1e-6):
-        """Return configurations on both sides of one along each joint, and what divides."""
+        """Return configurations on both sides of one along each joint, and the divisors."""
         coords = self.drive.coords
         count = len(coords)
         near = np.tile(joint_q, (2 * count, 1))
@@ -132,7 +131,7 @@ class RestJudge:
         return ((values[:count] - values[count:]) / width).T
 
     def rows(self, joint_q, distance):
-        """Return what must stay positive nearer than a distance, its slope and its kind."""
+        """Return distances below a threshold that must stay positive, their slopes and kinds."""
         drive = self.drive
         contacts = near_contacts(drive, joint_q, DISTANCE + MARGIN + distance)
         near, width = self._around(joint_q)
@@ -145,12 +144,12 @@ class RestJudge:
         return values[-1, some], self._slope(values[:-1, some], width), kind[some]
 
     def _room(self, joint_q):
-        """Return how far each joint is from its limits, downwards (negative) and upwards."""
+        """Return distances of each joint to its limits, downwards (negative) and upwards."""
         q = joint_q[self.drive.coords]
         return np.minimum(self.drive.low - q, 0.0), np.maximum(self.drive.high - q, 0.0)
 
     def _first_order(self, joint_q, wanted):
-        """Return the part by which the linear error falls, and what holds the robot."""
+        """Return the relative decrease of the linear error, and the constraints that hold."""
         residual = self._residuals(joint_q[None], wanted)[0]
         near, width = self._around(joint_q)
         jacobian = self._slope(self._residuals(near, wanted), width)
@@ -162,7 +161,8 @@ class RestJudge:
         step, _ = solve_qp(jacobian.T @ jacobian, gradient, *box, slope, still)
         of_targets = slice(0, 6 * len(self.drive.tips))
         left = np.linalg.norm((residual + jacobian @ step)[of_targets])
-        # Along the steepest way, with only what is touched: multipliers say what stands in it.
+        # Along the steepest descent, with active constraints only: multipliers tell which ones
+        # hold.
         box = np.where(low > -TOUCH, 0.0, -np.inf), np.where(high < TOUCH, 0.0, np.inf)
         _, force = solve_qp(np.eye(len(gradient)), gradient, *box, slope, still)
         count = len(gradient)
@@ -171,7 +171,7 @@ class RestJudge:
         return 1.0 - left / np.linalg.norm(residual[of_targets]), holds
 
     def _keep(self, joint_q):
-        """Return what a path must keep: margins less a little, or what is left at the rest."""
+        """Return the bounds of a path: margins less a little, or the distances at rest."""
         poses = self.drive.poses(joint_q[None])
         apart, inside = self.drive.clearance(poses)[0], self.drive.outside(poses)[0]
         return min(DISTANCE + MARGIN - SLACK, apart), min(MARGIN - SLACK, inside)
@@ -219,12 +219,12 @@ class RestJudge:
         return joint_q
 
     def _straight(self, joint_q, wanted, keep, count):
-        """Return the least error on random straight lines on which the cost falls all along."""
+        """Return the least error on random straight lines with a falling cost."""
         best = self.error(joint_q[None], wanted)[0]
         if not count:
             return best
         steps = self.rng.normal(size=(count, len(self.drive.coords)))
-        # A part of the joints alone, at times: what is held then stays where it is.
+        # Sometimes only a part of the joints moves.
         steps *= self.rng.random(steps.shape) < self.rng.uniform(0.2, 1.0, (count, 1))
         steps *= REACH / np.maximum(np.abs(steps).max(axis=1, keepdims=True), 1e-12)
         parts = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0])
@@ -243,7 +243,7 @@ class RestJudge:
         return best
 
     def _walk(self, joint_q, wanted, keep, count, stride=0.03, strides=5):
-        """Return the least error after random walks along what holds."""
+        """Return the least error after random walks along the constraints."""
         best = self.error(joint_q[None], wanted)[0]
         most = (1.0 + RISE) * self.cost(joint_q[None], wanted)[0]
         for _ in range(count):

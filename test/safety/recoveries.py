@@ -135,7 +135,7 @@ def _rig(case, start, **settings):
 
 
 def _go(rig, rng, ticks, value):
-    """Return the value at each tick on the way to a random target."""
+    """Return the value at each tick of a motion to a random target."""
     target = rig.moved(rng.uniform(-0.4, 0.4, 3))
     turned = Rotation.from_rotvec(rng.uniform(-0.3, 0.3, 3)) * Rotation.from_quat(target[3:])
     target[3:] = turned.as_quat()

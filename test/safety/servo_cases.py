@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Robots that a whole servo drives, as a node would have them."""
+"""Robots for drives of a whole servo, configured as in a node."""
 
 import dataclasses
 import functools

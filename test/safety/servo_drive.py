@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A whole servo, driven by everything that its users may do to it, and a log of what came of it.
+"""A whole servo under every input that users can give, and a log of its commands.
 
-The robot that it commands lags behind, trembles, freezes and is put elsewhere while it rests.
+The robot lags behind, trembles, freezes and is moved elsewhere while it rests.
 """
 
 import collections
@@ -27,7 +27,7 @@ from ros_ik.settings import read_settings
 
 # Obstacles that may be there at a time, and how often they move on [Hz].
 SLOTS, MOVES = 10, 50.0
-# Mean time between two things that happen [s], and most ticks of it at high rates.
+# Mean time between two events [s], and its largest number of ticks at high rates.
 PAUSE, PAUSE_TICKS = 0.3, 120
 _KINDS = {'sphere': 1, 'box': 3, 'cylinder': 2, 'capsule': 2}
 _original = servo_robot.robot_shapes
@@ -113,7 +113,7 @@ class ServoDrive:
         self.targets, self.slots = {}, [None] * SLOTS
         self.speed = np.zeros((SLOTS, 3))
         self.mute = self.frozen = 0
-        # What the robot said of itself in the last 0.1 s.
+        # Joint states of the last 0.1 s.
         self._seen = collections.deque(maxlen=2 + round(0.1 / self.dt))
         self.sent, self.sent_speed = self.measured.copy(), np.zeros(len(self.names))
         self.is_still = True
@@ -181,7 +181,7 @@ class ServoDrive:
         return row
 
     def _begin_motion(self):
-        """Nothing of what was before counts for a motion that begins at rest."""
+        """Reset the records at the start of a motion from rest."""
         settings = self.settings
         self._fastest = settings.limits_velocity_scale
         self._hardest = self._softest = settings.limits_acceleration_scale
@@ -201,7 +201,7 @@ class ServoDrive:
         self._margins = margins
 
     def _measure(self):
-        """Return what the driver of the robot says."""
+        """Return the joint states of the robot's driver."""
         full = self.full.copy()
         noise = 1e-5 * self.rng.normal(size=len(self.names)) if self.lag else 0.0
         full[self.coords] = self.measured + noise
@@ -214,7 +214,7 @@ class ServoDrive:
         return Measurement(full, np.full(len(full), self._heard))
 
     def _stream(self):
-        """Give each target anew, as a sender does."""
+        """Repeat each target, as a sender does."""
         for kind, make in self.targets.items():
             target = make()
             if kind == 'joints':
@@ -226,10 +226,10 @@ class ServoDrive:
             else:
                 self.command = self.command.with_pose(kind[1], target)
 
-    # What happens.
+    # Events.
 
     def _disturb(self):
-        """Let something happen now and then."""
+        """Make a random event at random times."""
         rng = self.rng
         if rng.random() > max(self.dt / PAUSE, 1.0 / PAUSE_TICKS):
             return
@@ -335,7 +335,7 @@ class ServoDrive:
         self.now -= self.rng.uniform(0.1, 3.0)
 
     def _do_away(self):
-        """Put the robot elsewhere while it rests, some of its joints outside their limits."""
+        """Move the robot elsewhere while it rests, some of its joints outside their limits."""
         if self.is_still:
             self.measured = self._random_q()
             if self.rng.random() < 0.5:
@@ -348,10 +348,10 @@ class ServoDrive:
                 )
             self._do_reset()
 
-    # What stands around.
+    # Obstacles.
 
     def _new_kinds(self):
-        """Return what stands in each slot from now on: kind, size and shape."""
+        """Return the next obstacle of each slot: kind, size and shape."""
         rng, found = self.rng, []
         for slot in range(SLOTS):
             kind = str(rng.choice(list(_KINDS)))
@@ -435,7 +435,7 @@ class ServoDrive:
                 poses[slot] = one.pose
         return poses
 
-    # Where things are.
+    # Positions and poses.
 
     def _random_q(self, beyond=0.0):
         spread = self.high - self.low
@@ -462,7 +462,7 @@ class ServoDrive:
 
 
 def _shapes_of(model, settings):
-    """Return the shapes of a robot; those of one model and these settings are found once."""
+    """Return the shapes of a robot; they are computed once per model and settings."""
     key = id(model), settings.barriers_self_collision_margin, settings.collision_padding
     if key not in _found:
         _found[key] = _original(model, settings), model

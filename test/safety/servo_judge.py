@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Judge of a servo's log, by limits of the description and distances of its own."""
+"""Judge of a servo's log, by limits of the description and independent distances."""
 
 import collections
 import dataclasses
@@ -13,7 +13,7 @@ from support.urdf_limits import urdf_limits
 
 # Distance beyond the margin within which places between two commands are looked at [m].
 NEAR = 0.005
-# Ticks that are looked at together: what a distance matrix of all pairs may take.
+# Ticks evaluated together, bounded by the size of the distance matrix of all pairs.
 _BATCH = 250
 # Rounding of sums of positions [rad or m].
 _ROUNDING = 1e-9
@@ -62,19 +62,19 @@ class Record:
     counts: collections.Counter = dataclasses.field(default_factory=collections.Counter)
 
     def highest(self, name, value, where):
-        """Keep the largest value of a field, and where it was."""
+        """Keep the largest value of a field, and its place."""
         if value > getattr(self, name):
             setattr(self, name, float(value))
             self.worst[name] = where
 
     def least(self, name, value, where):
-        """Keep the least value of a field, and where it was."""
+        """Keep the least value of a field, and its place."""
         if value < getattr(self, name):
             setattr(self, name, float(value))
             self.worst[name] = where
 
     def add(self, other):
-        """Take in another record."""
+        """Add another record."""
         for name in ('ticks', 'moving', 'unbraked', 'held', 'failed', 'near'):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for name in ('position', 'velocity', 'acceleration', 'deceleration', 'jump', 'shrink',
@@ -161,7 +161,7 @@ class Judge:
         self.record.highest('jump', log.jump[row], self._where(log, row))
 
     def _judge_distances(self, log, rows):
-        """Measure distances before, after and half way, and judge what became of them."""
+        """Measure distances before, after and half way, and judge their changes."""
         after = self._bodies(log, rows, log.q[rows])
         solids = len(self.solids)
         slots = np.array([[k, solids + s] for k in self.moving for s in range(len(log.shapes))])
@@ -195,11 +195,11 @@ class Judge:
     def _note(self, log, row, a, b, margin, began, half, distance, excused, braking):
         record = self.record
         above = began >= margin
-        # What stands too near because it came there is left by braking, or by going away.
+        # From an obstacle that moved too near, the robot brakes or moves away.
         pardoned = excused & braking
         worse = began - distance
-        # There is more than one way out of a body: what is deep in it may leave by another one
-        # than the shortest, which this depth is measured along.
+        # There is more than one way out of a body: the robot may leave by another than the
+        # shortest one, along which this depth is measured.
         deep = ~above & (distance < 0.0)
 
         def keep(name, chosen, values, least):
@@ -225,7 +225,7 @@ class Judge:
         return self.links[k] if k < len(self.links) else f'slot {k - len(self.links)}'
 
     def _braking(self, log, row):
-        """Return whether every joint loses all the speed that it may, [n]."""
+        """Return whether every joint brakes as hard as it may, [n]."""
         loss = self.limits.acceleration * log.least_scale[row, None] * self.drive.dt
         most = np.maximum(np.abs(log.last[row]) - loss, 0.0)
         return (np.abs(log.qd[row]) <= most + _ROUNDING / self.drive.dt).all(axis=1)

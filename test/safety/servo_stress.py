@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Drives of a whole servo one after the other, as many as are asked for.
+"""Drives of a whole servo, one after the other, for a number of ticks.
 
     tools/run env PYTHONPATH=test:. python -m safety.servo_stress --robot panda --rate 100 --seed 3
 
@@ -38,7 +38,7 @@ class JogDrive(ServoDrive):
 
 
 class MovingDrive(ServoDrive):
-    """A drive whose poses move, in messages of a bad network, and are followed in between."""
+    """A drive with moving poses, in messages of a bad network, that are predicted in between."""
 
     def more(self):
         tasks = self.case.settings.get('frame_tasks', ['ee'])
@@ -66,7 +66,7 @@ class MovingDrive(ServoDrive):
 
 
 def drive(robot, rate, seed, ticks=DRIVE, kind=ServoDrive):
-    """Return what one drive came to."""
+    """Return the record of one drive."""
     servo = kind(robot, rate, seed)
     judge = Judge(servo, f'{robot} {rate} Hz seed {seed}')
     for _ in range(-(-ticks // CHUNK)):

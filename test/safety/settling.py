@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Targets that are left to the robot until it has reached them, rests or has had its time."""
+"""Targets, each until the robot has reached it, rests, or its time is over."""
 
 import dataclasses
 
@@ -12,7 +12,7 @@ from safety.geometry import rotation_error
 
 # A target is reached when every tip is that near [m, rad].
 NEAR_POSITION, NEAR_ROTATION = 0.01, 0.05
-# What a target is given [ticks]: at most, and until the early ones are told from the late.
+# Time for a target [ticks]: at most, and until early arrivals are told from late ones.
 MOST_TICKS, EARLY_TICKS = 2000, 300
 # At rest: in so many ticks what the robot minimises and the errors of its targets fell by less
 # than a part, and no joint went farther [rad].
@@ -64,12 +64,12 @@ def settle(drive, ticks):
 
 
 class _Watch:
-    """Tells which robots are done with their targets."""
+    """Detector of robots that are done with their targets."""
 
     def __init__(self, drive):
         self.drive, self.tick = drive, 0
         self.age = np.zeros(drive.n, dtype=int)
-        # What was so many ticks ago; infinite while the target is younger.
+        # Values some ticks ago; infinite while the target is younger.
         self.sums = np.full((REST_TICKS, 2, drive.n), np.inf)
         self.places = np.full((REST_TICKS, drive.n, len(drive.coords)), np.inf)
         self.lowest = np.full((2, drive.n), np.inf)
@@ -87,7 +87,7 @@ class _Watch:
         return np.where(is_near, 'reached', np.where(rests, 'rest', late))
 
     def restart(self, which):
-        """Forget what some robots did."""
+        """Forget the records of some robots."""
         self.age[which], self.lowest[:, which] = 0, np.inf
         self.sums[..., which], self.places[:, which] = np.inf, np.inf
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Strict limits of jerk hold on what a Franka Research 3 would refuse, whatever is done to it.
+"""Strict jerk limits: a Franka Research 3 would refuse no command, for any input.
 
 SERVO_SAFETY_TICKS, as in test_servo_ticks.py, makes it long: 100,000 ticks and more.
 """
@@ -30,7 +30,7 @@ def test_the_interface_refuses_no_position(seed):
     assert record.position <= 1e-6
     assert record.distance >= -1e-5, str(record.worst)
     assert record.shrink <= 1e-5, str(record.worst)
-    # It moved, used what it may, and came near to something.
+    # It moved, used its limits, and came near to an obstacle.
     assert interface.moving > interface.ticks // 5
     assert interface.jerk > 0.1
     assert record.near > 0

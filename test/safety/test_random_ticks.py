@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing that is commanded violates a limit or a barrier, whatever is asked for.
+"""No command violates a limit or a barrier, for any targets.
 
-SAFETY_TICKS sets how many ticks each robot takes: the figures of docs/safety.md come from runs
-with as many as said there. What the drive looks at is computed apart from limits and barriers.
+SAFETY_TICKS sets the number of ticks of each robot: docs/safety.md has the numbers for its
+figures. The drive computes limits and distances independently.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ from safety.drive import MARGIN
 TICKS = int(os.environ.get('SAFETY_TICKS', '4800'))
 # Few robots see more targets each; many are faster per tick.
 ROBOTS = 16 if TICKS < 100_000 else 64
-# What limits may be missed by: rad, rad/s and rad/s^2.
+# Tolerance of limits: rad, rad/s and rad/s^2.
 ROUNDING = 1e-6
 
 
@@ -31,9 +31,9 @@ def test_no_command_violates_a_limit_or_a_barrier(name):
     assert record.position <= ROUNDING
     assert record.velocity <= ROUNDING
     assert record.acceleration <= ROUNDING
-    # The margin takes what happens between two configurations that are looked at.
+    # The margin covers the motion between two evaluated configurations.
     assert min(record.distance, record.swept, record.box) >= -MARGIN
-    # The drive asked for something: it came close, was held back and moved fast.
+    # The drive was demanding: robots came close, were held back and moved fast.
     assert min(record.swept, record.box) < MARGIN
     assert record.relaxed + record.halted > 0
     assert record.longest > 0.015

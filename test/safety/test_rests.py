@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""No robot rests where a better local choice would bring it nearer to its targets.
+"""No robot rests where a local motion would bring it nearer to its targets.
 
 Targets are given one after the other, each until it is reached, the robot rests or 20 s are over.
 Where it rests, or still moves by then, ``safety.judge`` looks for a feasible motion that would
-have lowered the error. SAFETY_TICKS makes it as many targets as docs/safety.md tells of.
+have lowered the error. SAFETY_TICKS sets the number of targets, as in docs/safety.md.
 """
 
 import collections
@@ -77,12 +77,12 @@ def test_what_the_judge_takes_for_distances_are_those_of_coal(name):
         near = near_contacts(drive, joint_q, 0.09)
         found = near.distances(poses)[0]
         for a, b in pairs:
-            # coal is exact apart from each other; inside, the two tell different depths.
+            # coal is exact for separate bodies; for overlapping ones the two depths differ.
             theirs = coal_distance(shapes[a], placed[a], shapes[b], placed[b])[0]
             if 1e-6 < theirs < 0.08:
                 same = (near.body == [body[a], body[b]]).all(axis=1)
                 assert np.isclose(found[same], theirs, rtol=0.0, atol=1e-6).any()
-        # The least distance, by which paths are judged, looks at obstacles less closely.
+        # The least distance, by which paths are judged, samples obstacles more coarsely.
         least = min(found.min(initial=0.09), 0.09)
         if least > 0.0:
             assert least == pytest.approx(min(drive.clearance(poses)[0], 0.09), abs=5e-3)

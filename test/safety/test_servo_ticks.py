@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A whole servo holds limits and distances whatever is done to it, and brakes where it must stop.
+"""A whole servo keeps limits and distances for any input, and brakes where it must stop.
 
 SERVO_SAFETY_TICKS sets how many ticks all robots take together; `make stress` and docs/safety.md
 have many. Limits come from the description, link poses from kinematics in numpy, distances from
-formulas and coal: nothing of it is shared with what commands the robot.
+formulas and coal: no code is shared with the product.
 """
 
 import dataclasses
@@ -38,12 +38,12 @@ SHORT = [
 LONG = [(robot, rate, 0) for robot in sorted(SERVO_CASES) for rate in RATES]
 # Rounding of positions [rad or m], velocities and accelerations.
 ROUNDING = 1e-6
-# What distances may be missed by [m]: the product's distances of hulls end within this.
+# Tolerance of distances [m]: that of the product's distances of hulls.
 TOLERANCE = 1e-5
 
 
 def assert_held(record):
-    """Check that nothing was missed."""
+    """Check that limits and distances hold."""
     text = as_json(record)
     assert record.failed == 0, text
     assert record.position <= ROUNDING, text
@@ -64,7 +64,7 @@ def test_no_command_of_a_servo_breaks_a_limit_or_a_distance(robot, rate, seed):
         record.add(drive(robot, rate, seed))
     print(robot, rate, as_json(record))
     assert_held(record)
-    # It was moved, and came near to something.
+    # It moved, and came near to an obstacle.
     assert record.moving > record.ticks // 5
     assert record.near > 0
 
@@ -130,7 +130,7 @@ def test_the_distances_of_the_judge_are_those_of_coal():
         )  # fmt: skip
         if apart > 0.0:
             np.testing.assert_allclose(found[k], apart, atol=1e-6)
-    # What is left out as far is far.
+    # Skipped pairs are far apart.
     close, _ = bodies.near(pairs, 0.05)
     assert len(close) >= (found < 0.05).sum()
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Random limits, gains and rates: a pose that rests is reached and left no more."""
+"""Random limits, gains and rates: a constant pose is reached and kept."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ SEEDS = 24
 
 
 def spread(rng, low, high):
-    """Return a number that is as often small as large."""
+    """Return a number of log-uniform distribution."""
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
@@ -45,7 +45,7 @@ def test_a_pose_is_reached_and_not_swung_about(seed):
     target[:3] += way
     rig.aim(target)
     task, length = rig.settings.tasks[0], np.linalg.norm(way)
-    # With the least that the joints may have of the acceleration that is asked for.
+    # With the least part of the requested acceleration that the joints may have.
     slowest = min(0.25 * task.max_linear_acceleration, 0.25 * rig.robot.acceleration.min())
     patience = 3.0 + reversal + length / task.max_linear_speed + 2.0 * np.sqrt(length / slowest)
     distances = []

@@ -71,7 +71,7 @@ class Work:
         monkeypatch.setattr(wp.ScopedCapture, '__enter__', spy_begin)
 
     def check(self, rig, what):
-        """Fail where a tick that moves has done work or nothing was sent."""
+        """Fail if a tick in motion has done work, or if nothing was sent."""
         output = rig.outputs[-1]
         assert not self.done, f'{what}: {self.done}'
         assert output.publish, f'{what}: {output.text}'
@@ -79,7 +79,7 @@ class Work:
 
 @pytest.fixture(params=ROBOTS)
 def moving(request, monkeypatch):
-    """Return a rig whose frame goes to and fro, and what counts work from now on."""
+    """Return a rig whose frame moves to and fro, and a counter of work."""
     name, values = ROBOTS[request.param]
     rig = Rig(name, **values)
     work = Work(monkeypatch)
@@ -87,7 +87,7 @@ def moving(request, monkeypatch):
 
 
 def sway(rig, ticks=3):
-    """Let the frame go to and fro."""
+    """Let the frame move to and fro."""
     for _ in range(ticks):
         rig.aim(rig.moved((0.05 * np.cos(5.0 * rig.now), 0.05 * np.sin(5.0 * rig.now), 0.0)))
         rig.tick()

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever is asked in whatever order: limits hold at each tick and everything ends at rest."""
+"""Random inputs in random order: limits hold in each tick, and motions end at rest."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from ros_ik.servo import Mode
 
 
 def ask(rig, rng):
-    """Do one of the things that a user, or several of them, may do at any time."""
+    """Make one of the inputs that users can make at any time."""
     match rng.integers(11):
         case 0 | 1:
             rig.aim(rig.moved(rng.uniform(-0.4, 0.4, 3)))

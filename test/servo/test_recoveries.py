@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The way out of a violation: robots that start 5 mm beyond a margin, judged by Pinocchio."""
+"""Recovery from a violation: robots that start 5 mm beyond a margin, judged by Pinocchio."""
 
 import os
 
@@ -11,9 +11,9 @@ from safety.recoveries import MOST_CHANGES
 from safety.recoveries import recovery
 from safety.recoveries import recovery_from_ball
 
-# Recoveries of each robot; more by the environment for a longer look.
+# Recoveries of each robot; the environment sets more.
 COUNT = int(os.environ.get('RECOVERIES', '6'))
-# What rounding may take from a distance in a tick [m].
+# Largest decrease of a distance in a tick by rounding [m].
 ROUNDING = 2e-9
 
 
@@ -31,8 +31,8 @@ def test_the_way_out_is_gone_without_a_step_back(name):
 
 
 # Before steps knew where their stops end, the check cut them back and forth just inside the face:
-# 4, 5 and 9 of these 12 trembled, with 2.4, 2.6 and 4.2 times the jerk. One may stand at the
-# threshold, as some far from every face do.
+# 4, 5 and 9 of these 12 trembled, with 2.4, 2.6 and 4.2 times the jerk. One may be at the
+# threshold, like some far from every face.
 @pytest.mark.parametrize('name', ['ur5', 'panda', 'baxter'])
 def test_the_way_out_is_as_smooth_as_any_other(name):
     rough, _, _ = compare(name, range(1, 1 + 2 * COUNT), 80)
@@ -45,7 +45,7 @@ def test_the_way_out_is_as_smooth_as_any_other(name):
 
 # Each violated pair halved how fast joints may move into it, and every other tick such a pair had
 # no row: a UR5 had up to 225 rad/s^3, a Panda up to 31 changes of sign a second. The first push
-# took the whole acceleration, and what was behind was caught up with at once: twice the jerk.
+# used the whole acceleration, and the lag was made up for at once: twice the jerk.
 @pytest.mark.parametrize('name', ['ur5', 'panda'])
 def test_the_way_from_an_obstacle_is_smooth(name):
     rough, out, back = compare(name, range(1, 13), 80, recover=recovery_from_ball)

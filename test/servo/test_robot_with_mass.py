@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The servo on robots with mass: MuJoCo moves them, drives are soft and late, encoders tremble.
+"""The servo on robots with mass: MuJoCo moves them, drives are soft and late, encoders noisy.
 
 Figures are those of docs/motion_quality.md, with a third to spare.
 """
@@ -22,7 +22,7 @@ each_robot = pytest.mark.parametrize('name', ['panda', 'ur5'])
 
 
 def test_the_simulated_robot_is_that_of_its_description():
-    # Pinocchio reads the same file: what holds it still, and the inertia that sets the stiffness.
+    # Pinocchio reads the same file: torques at rest, and the inertia that sets the stiffness.
     files = find_robot('ur5')
     loop = ServoLoop('ur5', 100.0)
     robot = loop.robot
@@ -73,7 +73,7 @@ def test_a_pause_that_ends_at_once_is_no_step(name, settings):
 def test_an_activation_where_encoders_differ_from_the_drives_is_no_step(name):
     speed, torque, _ = scenarios.activate_beside(name, 500.0, **TOLD)
     assert speed < 0.5 and torque < 0.5
-    # Nothing else could know: the command is within a tick where the encoders are.
+    # No other information exists: the command is within a tick at the encoders' position.
     speed, torque, _ = scenarios.activate_beside(name, 500.0)
     assert speed > 5.0 and torque == 1.0
 

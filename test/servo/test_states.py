@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that begins and ends motion: each row of the table of defined behaviours."""
+"""Starts and ends of motion: each row of the table of defined behaviours."""
 
 import numpy as np
 import pytest
@@ -146,7 +146,7 @@ def test_a_target_between_the_release_and_the_next_tick_counts(moving, hold, rel
     moving.command = moving.command.with_pose(0, target)
     moving.tick(2)
     assert moving.outputs[-1].publish and not moving.outputs[-1].still
-    # Once more: what was there before is forgotten.
+    # Again: earlier targets are dropped.
     moving.command = hold(moving.command)
     moving.tick(100)
     moving.command = release(moving.command)
@@ -165,7 +165,7 @@ def test_the_first_command_after_silence_starts_from_the_measured_state(moving):
 
 
 def test_tracking_integrates_the_command_and_not_the_measured_state(moving):
-    # A robot that lags behind must not hold the command back.
+    # A robot that lags behind must not delay the command.
     q = moving.q.copy()
     reference = Rig()
     reference.aim(reference.moved((0.0, 0.4, -0.2)))

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Modes, targets, weights and aims that change in motion: as smooth as a start of the same."""
+"""Modes, targets, weights and aims that change in motion, as smoothly as a start of the same."""
 
 import pytest
 from support.servo_rig import Rig
@@ -15,10 +15,10 @@ ROBOTS = ('panda', 'ur5')
 RATES = (100.0, 500.0)
 # Largest jerk with aims that change: 0.5 rad/s come or go as 0.5 rad/s / (0.1 s)^2 [rad/s^3].
 UNSEEN = 60.0
-# Step in the velocity of a joint with weights and modes that change, of which there are 0.5 at
-# most; without going on from what the joints do it is up to 0.16 [rad/s].
+# Step in the velocity of a joint, 0.5 at most, when weights and modes change; without continuity
+# it is up to 0.16 [rad/s].
 STEP = 6e-3
-# Jerk of a change to another velocity, as a part of that of a start: some turn the tool too.
+# Jerk of a change to another velocity, relative to that of a start: some turn the tool too.
 AS_MUCH = 1.6
 
 

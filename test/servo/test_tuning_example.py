@@ -15,7 +15,7 @@ JOINTS = (
     'shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint', 'wrist_2_joint',
     'wrist_3_joint',
 )  # fmt: skip
-# The way of the tool [m].
+# Displacement of the tool [m].
 SHIFT = (0.0, 0.3, 0.1)
 
 
@@ -30,7 +30,7 @@ def steps():
 
 
 def parameters(changes):
-    """Return the parameters after changes, each of a joint for all of them."""
+    """Return the parameters after changes, with joint parameters applied to all joints."""
     values = {}
     for name, value in changes:
         value = yaml.safe_load(value)
@@ -59,7 +59,7 @@ def measure(values):
 def test_the_figures_of_a_step(step):
     changes = [change for changed, _ in steps()[: step + 1] for change in changed]
     found, (seconds, acceleration, jerk) = measure(parameters(changes)), steps()[step][1]
-    # The table has two digits, and another processor rounds otherwise.
+    # The table has two digits, and another processor rounds differently.
     assert found[0] == pytest.approx(seconds, abs=0.03)
     assert found[1] == pytest.approx(acceleration, rel=0.06)
     assert found[2] == pytest.approx(jerk, rel=0.06)

@@ -56,7 +56,7 @@ def test_limbs_end_where_something_is_done(name):
         'anymal_c_simple_description/urdf/anymal.urdf', 'talos_data/robots/talos_reduced.urdf',
     ],
 )  # fmt: skip
-def test_a_proposal_for_a_robot_that_nobody_described_is_valid(path):
+def test_a_proposal_for_an_unknown_robot_is_valid(path):
     model = Model.from_urdf(robot_data_path() / path, device='cpu')
     proposal = propose(model)
     values = read_parameters(proposal.yaml_text())

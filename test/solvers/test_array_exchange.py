@@ -107,7 +107,7 @@ def test_answers_are_the_same_and_of_the_library(ur5, name, kind):
     assert status[1:4] == [SolveStatus.NON_FINITE_INPUT] * 3
     assert status[0] == status[4] == SolveStatus.CONVERGED
     poses, seeds = made(kind, ur5.poses), made(kind, ur5.seeds)
-    # Arrays that tell no library come back as Warp's, those of Warp as NumPy's.
+    # Arrays of unknown libraries come back as Warp arrays, those of Warp as NumPy arrays.
     library = {'warp': np.ndarray, 'dlpack': wp.array}.get(kind, type(poses))
     for some in (seeds, ur5.seeds):
         found = SOLVES[name](ur5, poses, some)

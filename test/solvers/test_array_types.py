@@ -66,7 +66,7 @@ WIDTHS = {3: 2, 4: 3, 7: 4}  # where the type of a vector stands in a row of TYP
 
 
 class Form:
-    """One form of array: what a case makes its arguments with."""
+    """One form of array, with which a case makes its arguments."""
 
     def __init__(self, scalar, is_warp, in_array=False):
         self.types, self.is_warp, self.in_array = TYPES[scalar], is_warp, in_array
@@ -124,7 +124,7 @@ class Rig:
         return PositionBarrier(self.hand, [-1.0] * 3, self.pose[:3] + 0.001)
 
     def cost(self, objective):
-        """Return what IKSolver makes of an objective."""
+        """Return the result of IKSolver for an objective."""
         solver = IKSolver(self.model, 1, [objective])
         return solver.compute_costs(np.asarray(self.q[None])).numpy().copy()
 
@@ -476,7 +476,7 @@ CASES = (
 # Joint by joint, a search that ends at a tolerance may end elsewhere for rounded numbers.
 LOOSE = dict.fromkeys((closed, redundant, path, motion, batch, chain_search, inverse), 5e-3)
 
-# Held in test_warp_types.py, or without arrays of the caller.
+# Tested in test_warp_types.py, or without arrays of the caller.
 ELSEWHERE = {
     'eval_bias_force', 'eval_com', 'eval_fk', 'eval_jacobian', 'eval_mass_matrix',
     'AllSolutions', 'ClosedForm', 'ClosedFormFamily', 'ClosedFormSettings', 'StructureTolerances',

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""AT_LIMITS or UNREACHABLE: one rule, and every solver that goes by it."""
+"""AT_LIMITS or UNREACHABLE: one rule, and every solver that follows it."""
 
 import itertools
 

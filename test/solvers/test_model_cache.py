@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that solve in one call give the same answers whether solvers are kept or not."""
+"""Functions that solve in one call give the same answers with and without cached solvers."""
 
 import contextlib
 import copy
@@ -39,7 +39,7 @@ METHODS = {
 
 
 def robot(name, with_meshes=False):
-    """Return a model whose arrays and solvers nobody else has."""
+    """Return a model whose arrays and solvers are not shared."""
     if with_meshes:
         return robot_with_meshes.__wrapped__(name)
     return load.__wrapped__(urdf_path(name))
@@ -311,7 +311,7 @@ def test_a_call_that_fails_leaves_the_solvers_to_other_threads():
         assert free == [True], options
 
 
-def test_the_closed_form_is_told_anew_where_the_arm_has_changed():
+def test_the_closed_form_is_found_again_after_the_arm_has_changed():
     model = robot('ur5_robot')
     form = closed_form(model, 'tool0')
     assert form.family is ClosedFormFamily.PARALLEL and closed_form(model, 'tool0') is form

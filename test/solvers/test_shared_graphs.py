@@ -30,7 +30,7 @@ def test_every_robot_is_in_one_part(n, n_threads):
 
 
 class Part:
-    """Stands for a graph: waits until as many are under way as there are threads."""
+    """A stand-in for a graph that waits until as many run as there are threads."""
 
     def __init__(self, together, fault=None):
         self.together, self.fault = together, fault

@@ -52,7 +52,7 @@ class Goal:
         return result.message if hasattr(result, 'message') else result.error_string
 
     def cancel(self):
-        """Ask for the end; return whether the node agrees."""
+        """Request the cancellation; return whether the node accepts it."""
         future = self._handle.cancel_goal_async()
         self._client.wait_for(future.done, 'an answer to the cancel', LONG)
         return bool(future.result().goals_canceling)
@@ -76,5 +76,5 @@ class ActionUser:
         return Goal(self._client, future.result(), feedback)
 
     def destroy(self):
-        """Leave."""
+        """Destroy the client."""
         self._server.destroy()

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Host and device memory apart, as on a GPU, on the CPU: what is not copied is not seen."""
+"""Separate host and device memory on the CPU, as on a GPU: values must be copied."""
 
 import contextlib
 
@@ -25,7 +25,7 @@ class Copies:
 
 @contextlib.contextmanager
 def apart_memory():
-    """Let buffers that are made inside have a memory of their own on the host; yields Copies."""
+    """Give buffers made inside separate host memory; yield the counts of copies."""
     copies, make = Copies(), HostBuffer.__init__
 
     def make_apart(buffer, shape, dtype, device=None):

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of several libraries, and where their memory lies."""
+"""Arrays of several libraries, and the addresses of their memory."""
 
 import importlib
 
@@ -10,7 +10,7 @@ import warp as wp
 
 
 class StandardArray:
-    """An array that has nothing but DLPack, as any library may have one."""
+    """An array with DLPack alone, as of an unknown library."""
 
     def __init__(self, values):
         self.values = values

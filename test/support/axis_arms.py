@@ -10,7 +10,7 @@ from ros_ik.model import Model
 # Roll, pitch and yaw of the tool in the last link [rad].
 TOOL_TURN = (0.3, -0.2, 0.1)
 
-# What makes a structure: ('meet', joints) and ('parallel', joints), counted from 0.
+# Conditions of each structure: ('meet', joints) and ('parallel', joints), counted from 0.
 STRUCTURES = {
     'wrist': [('meet', (3, 4, 5))],
     'wrist, 2 parallel 3': [('meet', (3, 4, 5)), ('parallel', (1, 2))],

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A servo for a robot with its meshes, and coal to say how far from each other things are."""
+"""A servo for a robot with its meshes, and distances by coal."""
 
 import dataclasses
 import functools
@@ -20,13 +20,13 @@ from ros_ik.servo import ObstacleRegistry
 from ros_ik.servo import ObstacleRequest
 from ros_ik.servo import Rejection
 
-# Pairs that are farther apart at every tenth tick are not looked at between them [m].
+# Pairs farther apart than this at every tenth tick are skipped between them [m].
 NEAR = 0.2
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A robot, its tasks and where it starts."""
+    """A robot, its tasks and its start configuration."""
 
     urdf: str
     base: str
@@ -73,7 +73,7 @@ def oracle(name):
 
 
 class BarrierRig(Rig):
-    """A rig that measures distances by coal at each tick that it is asked to watch."""
+    """A rig that measures distances by coal at each watched tick."""
 
     def __init__(self, name='panda', home=None, model=None, **values):
         case = CASES[name]

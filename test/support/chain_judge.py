@@ -15,7 +15,7 @@ from ros_ik import Model
 from ros_ik import SolveStatus
 from ros_ik.kinematics.serial_chain import serial_chain
 
-# What a solution is held to [m, rad], and the rounding of two forward kinematics.
+# Tolerances of a solution [m, rad], plus the rounding of two forward kinematics.
 TOLERANCE, ROUNDING = 1e-10, 1e-13
 
 
@@ -105,7 +105,7 @@ class ChainJudge:
         )  # fmt: skip
 
     def assert_true(self, result, poses, scale=1.0, seeds=None):
-        """Assert that every solution is one, inside the limits, distinct, and in order."""
+        """Assert that solutions reach their poses inside the limits, distinct and in order."""
         assert np.all(result.status == SolveStatus.CONVERGED)
         assert np.all(result.n_found > 0) and np.all(np.isfinite(result.joint_q))
         own = self.own(result.joint_q)

@@ -130,7 +130,7 @@ def add_shape(builder, kind, link, **options):
 
 
 def coal_shape(kind):
-    """Return coal's twin of what ``add_shape`` adds."""
+    """Return the coal shape that corresponds to the one of ``add_shape``."""
     return {
         'sphere': lambda: coal.Sphere(0.15),
         'capsule': lambda: coal.Capsule(0.1, 0.4),

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A node whose dynamic parameters are changed, with a robot in its client's hand."""
+"""A node whose dynamic parameters are changed, with a robot played by its client."""
 
 import contextlib
 import functools
@@ -29,7 +29,7 @@ from ros_ik_interfaces.msg import Obstacle
 from ros_ik_interfaces.msg import ObstacleArray
 
 PERIOD = 0.01
-# Where the hand may not go below, and a posture in which it is there already.
+# Floor of the hand, and a posture in which the hand is below it.
 FLOOR = 0.2
 LOW = {'panda_joint2': 0.9, 'panda_joint4': -2.0}
 DYNAMIC = {entry.name: entry for entry in SCHEMA if not entry.read_only}
@@ -39,7 +39,7 @@ class Effects(dict):
     """Functions that see the effect of a parameter, by its name in the schema."""
 
     def __call__(self, name):
-        """Return a decorator that enters a function."""
+        """Return a decorator that registers a function."""
 
         def enter(function):
             self[name] = function
@@ -56,7 +56,7 @@ def arm():
 
 @contextlib.contextmanager
 def dynamic_node(folder):
-    """Yield a client of a node with a robot in its hand."""
+    """Yield a client that plays the robot of a node."""
     with mesh_rig(folder) as client:
         start_node(
             client, outputs__default__publish_velocities=True, ee__elbow_frame='panda_link4',
@@ -64,7 +64,7 @@ def dynamic_node(folder):
             barriers__position__floor__frame='panda_hand',
             barriers__position__floor__min=[-9.0, -9.0, FLOOR],
             barriers__position__floor__gain=100.0,
-            # The capsules of these meet at home, as the SRDF of the robot knows.
+            # The capsules of these links touch at home; the robot's SRDF excludes them.
             collision__ignore_pairs=['panda_link5:panda_link7'],
         )  # fmt: skip
         client.robot = HeldRobot(client)
@@ -91,7 +91,7 @@ def start_anew(node):
 
 
 def come_to_rest(client):
-    """Let the node forget its targets; return once it commands nothing any more."""
+    """Make the node drop its targets; return once it sends no commands any more."""
     for topic in ('pose', 'ee', 'joints'):
         client.stream(topic, None)
     client.forget_targets()
@@ -120,7 +120,7 @@ def current_values(client, names):
 
 
 def restore(client):
-    """Give every parameter its value of the start."""
+    """Reset every parameter to its value at the start."""
     now = current_values(client, list(client.before))
     for name, value in client.before.items():
         if value == now[name]:
@@ -142,12 +142,12 @@ def change(client, **values):
 
 
 def stamp_of(status):
-    """Return when a status was made [s]."""
+    """Return the time of a status [s]."""
     return status.header.stamp.sec + 1e-9 * status.header.stamp.nanosec
 
 
 def wait_for_the_present(client):
-    """Wait for the status of a tick that began after now: what was on its way was heard then."""
+    """Wait for the status of a tick that began after now, with all earlier messages received."""
     now = time.time()
     client.wait_for(
         lambda: client.status and stamp_of(client.status) - 1e-3 * client.status.tick_ms > now,

@@ -23,7 +23,7 @@ from ros_ik_interfaces.srv import SolveIk
 
 
 class Example:
-    """A program at work."""
+    """A running program."""
 
     def __init__(self, domain, log, words, stdin=subprocess.DEVNULL):
         self._log = log
@@ -41,7 +41,7 @@ class Example:
             )  # fmt: skip
 
     def text(self):
-        """Return what it has written."""
+        """Return its output."""
         return self._log.read_text()
 
     def is_running(self):
@@ -54,11 +54,11 @@ class Example:
         return self.wait()
 
     def wait(self):
-        """Wait for its end; return the exit code."""
+        """Wait for the end; return the exit code."""
         return self._process.wait(LONG)
 
     def end(self):
-        """End it whatever it does."""
+        """End the program by force if necessary."""
         if self.is_running():
             self._process.kill()
             self._process.wait()
@@ -90,18 +90,18 @@ class Session:
         """Wait until the node follows targets and answers requests."""
         client = self.client
         client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
-        # Robots and examples that wait for a processor are not silent.
+        # Timeouts that robots and examples without processor time do not exceed.
         assert all(result.successful for result in client.set(**NEVER_STALE).values())
-        # Another process answers these, which examples wait for a few seconds only.
+        # Another process answers these, for which examples wait only a few seconds.
         planner = client.node.create_client(SolveIk, 'ros_ik/solve_ik')
         client.wait_for(planner.service_is_ready, 'service solve_ik', LONG)
         client.node.destroy_client(planner)
         return self
 
     def prepare_planner(self, **fields):
-        """Ask for a pose until kernels are compiled, which may take longer than a request may.
+        """Request a pose until kernels are compiled, which may exceed the limit of a request.
 
-        The process that answers goes last among all of a busy machine: here it may not.
+        The process that answers has the lowest priority of a busy machine, except here.
         """
         for thread in _threads_of('services.planner_main', self.processes.domain):
             # Only root may.

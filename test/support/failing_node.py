@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""``ros_ik_node`` on a device that SIGUSR1 makes it lose.
+"""``ros_ik_node`` on a device that is lost at SIGUSR1.
 
 A CUDA device is lost for good: a kernel traps, and from then on CUDA gives every call of this
 process its error. A CPU cannot be lost; there, every program recorded so far refuses to run, as
@@ -39,7 +39,7 @@ def lose_cuda():
 
 
 class Programs:
-    """Every program recorded from now on, kept alive, and those of them that refuse to run."""
+    """Programs recorded from now on, kept alive, and those that refuse to run."""
 
     def __init__(self):
         self._recorded, self._lost = {}, {}

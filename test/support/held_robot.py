@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A robot in the hand of a test: it goes where it is told, and anywhere else by hand.
+"""A robot played by a test: it follows commands, or is moved by hand.
 
-It lives in the client and uses public messages only: trajectories in, joint states out. What
-joint states hold, and how, can be spoilt in every way that a real robot finds.
+It lives in the client and uses public messages only: trajectories in, joint states out. Joint
+states can have every fault of a real robot.
 """
 
 import math
@@ -49,14 +49,14 @@ class HeldRobot:
         return {name: float(home.get(name, 0.0)) for name in ARM}
 
     def place(self, **position):
-        """Put joints elsewhere by hand, while the node commands nothing."""
-        # A command that is still under way would move the robot back.
+        """Move joints by hand while the node sends no commands."""
+        # A command that arrives late would move the robot back.
         self._client.wait_for_silence()
         self.position |= position
         self._seen = len(self._client.sent)
 
     def wait_until_seen(self):
-        """Wait until the node sees its frame where the joints put it; not while it is silent."""
+        """Wait until the node reports the frame of the new joint positions; not while silent."""
         if self.silent:
             return
         (place,), (rotation,) = Arm().poses([array_of(self.position)])
@@ -72,7 +72,7 @@ class HeldRobot:
             return np.abs(errors).max() < 1e-6
 
         self._client.wait_for(is_seen, 'the robot seen where it is')
-        # A motion starts at what was measured in the last 0.1 s.
+        # A motion starts at the measurements of the last 0.1 s.
         self._client.spin(0.3)
 
     def _say(self):
@@ -81,13 +81,13 @@ class HeldRobot:
         self.publisher.publish(JointState(name=list(names), position=self.read(names)))
 
     def read(self, names=ARM):
-        """Return what the encoders of some joints say now."""
+        """Return the encoder values of some joints."""
         noise = self._random.uniform(-self.noise, self.noise, len(names))
         truth = [self.position.get(name, 0.0) for name in names]
         return [value + self.bias + float(n) for value, n in zip(truth, noise, strict=True)]
 
     def _step(self):
-        # A test that clears what was sent is no command.
+        # A test that clears the record has not sent a command.
         self._seen = min(self._seen, len(self._client.sent))
         if self.follows and len(self._client.sent) > self._seen:
             self._seen = len(self._client.sent)

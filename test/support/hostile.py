@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Hostile messages of any type: their fields are found by introspection, none is named here."""
+"""Hostile messages of any type: their fields are found by introspection."""
 
 import importlib
 import math
@@ -29,7 +29,7 @@ _SIZES = {'boolean': 1, 'octet': 1, 'byte': 1, 'char': 1, 'float': 4, 'double': 
 
 
 def find_type(name):
-    """Return the class of ``package/kind/Name``; of the hidden services of actions too."""
+    """Return the class of ``package/kind/Name``, also for the hidden services of actions."""
     package, kind, leaf = name.split('/')
     module = importlib.import_module(f'{package}.{kind}')
     if kind == 'action' and '_' in leaf:
@@ -63,14 +63,14 @@ def _parsed(name):
 
 
 class Hostile:
-    """Makes messages; the same seed makes the same ones."""
+    """A maker of messages; equal seeds make equal ones."""
 
     def __init__(self, random, words):
-        """Make messages with ``words`` among the strings, which lead further than others."""
+        """Make messages with ``words`` among the strings, which pass more checks than others."""
         self._random, self._words = random, tuple(words)
 
     def message(self, kind):
-        """Return a message: some fields as they are by default, the others hostile."""
+        """Return a message with some default fields and other hostile ones."""
         message, share = kind(), self._random.choice((0.1, 0.4, 0.9))
         for field, name in kind.get_fields_and_field_types().items():
             if '/' in name or self._random.random() < share:
@@ -123,7 +123,7 @@ class Hostile:
 
 
 class _End(Exception):
-    """There is no more to read."""
+    """An error at the end of the bytes."""
 
 
 def is_bomb(data, kind):

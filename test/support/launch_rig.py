@@ -17,7 +17,7 @@ from ament_index_python.packages import PackageNotFoundError
 ROOT = Path(__file__).resolve().parents[2]
 MISSING = "ROS's launch and launch_ros are not on PyPI; they come with a ROS install"
 PATIENCE = 120.0
-# Launch would kill what has not ended after a few seconds, which a busy machine may need.
+# Launch would kill processes after a few seconds, which a busy machine may need.
 ENDING = {'sigterm_timeout': 60, 'sigkill_timeout': 60}
 # The same as `ros2 launch`, which needs ros2cli too.
 SCRIPT = """
@@ -39,7 +39,7 @@ def is_missing():
 
 
 def installed_prefix(folder):
-    """Return a prefix in which ros_ik is installed; where there is none, install it there."""
+    """Return a prefix in which ros_ik is installed; install it if there is none."""
     try:
         return Path(get_package_prefix('ros_ik'))
     except PackageNotFoundError:
@@ -53,7 +53,7 @@ def installed_prefix(folder):
 
 
 class Launch:
-    """A launch file at work."""
+    """A running launch file."""
 
     def __init__(self, prefix, domain, log, name, **arguments):
         """Start it.
@@ -86,11 +86,11 @@ class Launch:
         )
 
     def text(self):
-        """Return what it has written."""
+        """Return its output."""
         return self._log.read_text()
 
     def wait_for(self, text):
-        """Wait until it has written something."""
+        """Wait until its output has a text."""
         give_up = time.monotonic() + PATIENCE
         while text not in self.text():
             assert time.monotonic() < give_up and self._process.poll() is None, self.text()
@@ -108,6 +108,6 @@ class Launch:
         return self._process.wait(2 * PATIENCE)
 
     def end(self):
-        """End it if it still runs; it ends its processes, which SIGTERM would leave behind."""
+        """End it if it still runs; it ends its processes, which would survive SIGTERM."""
         if self._process.poll() is None:
             self.interrupt()

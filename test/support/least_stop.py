@@ -28,7 +28,7 @@ def jacobian(rig, q, h=1e-6):
 
 
 def least_stop(jacobian, velocity, acceleration, dt, axis=1, seconds=0.12):
-    """Return how far a tool goes at least along an axis until it stops [m].
+    """Return the least stopping distance of a tool along an axis [m].
 
     Args:
         jacobian: Jacobian of the tool [6, joints].

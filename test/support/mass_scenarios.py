@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Motions of a robot with mass, each with the figures that tell how it went.
+"""Motions of a robot with mass, each with its figures.
 
     tools/run env PYTHONPATH=test:. python -m support.mass_scenarios
 
@@ -27,14 +27,14 @@ def shifted(pose, x=0.0, y=0.0, z=0.0):
 
 
 def begun(name, rate, **settings):
-    """Return a loop whose robot has rested, and the place of its tool."""
+    """Return a loop whose robot has settled, and the position of its tool."""
     loop = ServoLoop(name, rate, **settings)
     loop.run(0.2)
     return loop, loop.frame()
 
 
 def ahead(loop, start, axis=1):
-    """Return how far the tool is from a place along an axis at each recorded step [m]."""
+    """Return the displacement of the tool from a position along an axis at each step [m]."""
     return np.array(loop.record.frame)[:, axis] - start[axis]
 
 
@@ -54,7 +54,7 @@ def follow(name, rate, **settings):
 
 
 def step(name, rate, **settings):
-    """Go 0.1 m aside at once; return how far the tool goes beyond and is off at the end [mm]."""
+    """Jump 0.1 m aside; return the overshoot of the tool and its final error [mm]."""
     loop, home = begun(name, rate, **settings)
     loop.run(1.5, lambda time: shifted(home, y=0.1))
     way = 1e3 * (ahead(loop, home) - 0.1)
@@ -62,7 +62,7 @@ def step(name, rate, **settings):
 
 
 def halt(name, rate, **settings):
-    """Pause at 0.25 m/s; return how far the tool goes on [mm], and where it rests after [s]."""
+    """Pause at 0.25 m/s; return the stopping distance of the tool [mm] and its time [s]."""
     loop, home = begun(name, rate, **settings)
     loop.run(0.8, lambda time: shifted(home, y=0.25 * time))
     begin = len(loop.record.time)
@@ -86,7 +86,7 @@ def wall(name, rate, **settings):
 
 
 def bursts(name, rate, count=20, **settings):
-    """Jog to and fro until velocities go stale; return how far the tool sinks [mm], and peaks."""
+    """Jog to and fro until velocities are stale; return the sag of the tool [mm], and peaks."""
     loop, home = begun(name, rate, bandwidth=SOFT, payload=PAYLOAD, **settings)
     for k in range(count):
         loop.run(0.2, twist=(0.0, 0.05 if k % 2 else -0.05, 0.0))
@@ -96,7 +96,7 @@ def bursts(name, rate, count=20, **settings):
 
 
 def resume(name, rate, **settings):
-    """Go on as soon as a pause has stopped the command; return the peaks from there on."""
+    """Resume as soon as a pause has stopped the command; return the peaks from then on."""
     loop, home = begun(name, rate, bandwidth=SOFT, payload=PAYLOAD, **settings)
     loop.run(0.6, lambda time: shifted(home, y=0.1 * time))
     loop.change(paused=True)
@@ -110,7 +110,7 @@ def resume(name, rate, **settings):
 
 
 def activate_beside(name, rate, sag=0.05, **settings):
-    """Activate where encoders differ from what the drives hold; return the peaks."""
+    """Activate while encoders differ from the positions of the drives; return the peaks."""
     loop, home = begun(name, rate, active=False, **settings)
     loop.robot.sag[:] = sag
     loop.run(0.2)
@@ -121,7 +121,7 @@ def activate_beside(name, rate, sag=0.05, **settings):
 
 
 def activate_moving(name, rate, speed=0.3, **settings):
-    """Activate while another trajectory turns the first joint, to go on in that direction.
+    """Activate while another trajectory turns the first joint, and continue in that direction.
 
     Returns:
         The least speed of that joint [rad/s] until it is near the end, and the peaks.

@@ -27,7 +27,7 @@ _LINKS = (
     ('wrist', 1, '0.05 0 0', '0 0 0', '<sphere radius="0.05"/>'),
     ('flange', 1, '0.06 0 0', '0 0 0', '<box size="0.08 0.12 0.03"/>'),
 )
-# Name, kind, parent, child, place, axis, limits (lower, upper, speed), what it follows.
+# Name, kind, parent, child, position, axis, limits (lower, upper, speed), driver of a mimic.
 _JOINTS = (
     ('rail', 'prismatic', 0, 1, '0 0 0', '1 0 0', (-1.5, 1.5, 1.0), ''),
     ('turn', 'continuous', 1, 2, '0 0 0.24', '0 0 1', (None, None, 2.0), ''),
@@ -38,7 +38,7 @@ _JOINTS = (
     ('roll', 'continuous', 6, 7, '0.42 0 0', '1 0 0', (None, None, 3.0), ''),
     ('bend', 'revolute', 7, 8, '0.08 0 0', '0 1 0', (-1.8, 1.8, 3.0), ''),
 )
-# A posture in which nothing touches [rad or m].
+# A posture without contacts [rad or m].
 START = {'lift': 0.2, 'lift_upper': 0.1, 'shoulder': 0.7, 'elbow': -1.3, 'bend': 0.5}
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands of a node, read from its trajectories and judged by Pinocchio's limits.
 
-Trajectories have to have velocities (``outputs.default.publish_velocities``): with them each one
-says from where its step began, q - v dt, whether or not the previous one arrived.
+Trajectories need velocities (``outputs.default.publish_velocities``): with them the start of each
+step, q - v dt, is known even if the previous one was lost.
 """
 
 import dataclasses
@@ -15,11 +15,11 @@ from support.robots import pin
 from support.ros_rig import ARM
 from support.ros_rig import panda_urdf
 
-# Numbers pass through DDS as they are: what remains is the rounding of sums and products.
+# Numbers pass through DDS unchanged: only sums and products are rounded.
 ROUNDING = 1e-9
 # docs/parameters.md: a joint without an acceleration limit gains its velocity limit in this time.
 _RISE_TIME = 0.2
-# Periods of silence, besides those of lost commands, after which one may begin elsewhere.
+# Periods of silence, besides those of lost commands, after which a motion may begin elsewhere.
 _SILENCE = 5.0
 
 
@@ -131,7 +131,7 @@ class Motion:
 
 
 def motion_of(client, period=0.01, since=0):
-    """Return what a client has received, from the message with index ``since`` on."""
+    """Return the commands that a client has received, from the index ``since`` on."""
     sent = client.sent[since:]
     assert sent, 'nothing was commanded'
     for _, message, _ in sent:
@@ -160,7 +160,7 @@ def distance(pose, other):
 
 
 class Arm:
-    """Pinocchio's view of the Panda: where frames are at commanded positions."""
+    """The Panda in Pinocchio: poses of frames at commanded positions."""
 
     def __init__(self):
         self._model = pin.buildModelFromXML(panda_urdf())

@@ -3,7 +3,7 @@
 """Two network namespaces with a bad cable between them, as root on Linux with iproute2.
 
 The cable is a process that passes Ethernet frames from one TAP device to another: late, out of
-order, some of them never. It does what ``tc netem`` does, on kernels without that module too.
+order, or not at all. It does what ``tc netem`` does, on kernels without that module too.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ _MTU = 60000
 
 
 def why_not():
-    """Return why this machine has no network namespaces for us, '' where it has."""
+    """Return the reason why this machine has no network namespaces for tests, or ''."""
     if not sys.platform.startswith('linux'):
         return 'network namespaces are a thing of Linux'
     if os.geteuid() != 0:
@@ -62,7 +62,7 @@ class Cable:
             raise RuntimeError('the cable did not come up')
 
     def spoil(self, *, loss=0.0, delay=0.0, jitter=0.0):
-        """Lose this part of the frames, delay the others by so much [s], more or less."""
+        """Lose a part of the frames, and delay the others by about this time [s]."""
         self._process.stdin.write(f'{loss} {delay} {jitter}\n')
         self._process.stdin.flush()
 
@@ -144,7 +144,7 @@ def main(namespaces):
     while True:
         rest = max(0.0, waiting[0][0] - time.monotonic()) if waiting else None
         ready = select.select([*taps, sys.stdin], [], [], rest)[0]
-        # Frames that were sent before a line go as the cable was before it.
+        # Frames sent before a line pass with the earlier settings.
         if ready == [sys.stdin]:
             line = os.read(0, 4096).decode()
             if not line:

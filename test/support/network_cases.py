@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Node and robot on two hosts with a bad cable between them: packets late, lost, none at all.
+"""Node and robot on two hosts with a bad cable: packets late, lost, or all of them lost.
 
 test/node/behaviour/test_behaviour_network.py runs these in a process of their own: Fast DDS looks
 at the network interfaces of a process once.
@@ -48,7 +48,7 @@ def client(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def good_cable(client):
-    """Begin each test with a good cable and nothing on its way."""
+    """Begin each test with a good cable and no pending messages."""
     client.stream('joints', None)
     client.cable.spoil()
     client.forget_targets()
@@ -74,7 +74,7 @@ def test_losses_and_delays_cost_messages_but_no_motion(client):
     motion = motion_of(client)
     assert not motion.follows.all(), 'the cable lost nothing'
     assert motion.starts == [0]
-    # The first commands may be among what was lost; four in a row are not.
+    # The first commands may be lost, but not four in a row.
     ranges = panda_ranges()
     assert np.all(np.abs(motion.velocity[0]) <= 5 * ranges.acceleration * motion.period)
     motion.assert_within(ranges, from_rest=False)
@@ -97,8 +97,8 @@ def test_a_cut_cable_stops_it_and_a_new_one_lets_it_start_where_the_robot_is(cli
     client.statuses.clear()
     client.cable.spoil()
     client.wait_for_text('older than command_timeout')
-    # DDS sends the last commands before the cut again, within its heartbeats of 3 s: the robot
-    # follows them, and only after that hears those to come from the first one on.
+    # DDS repeats the last commands before the cut, within its heartbeats of 3 s: the robot follows
+    # them, and only then receives new ones from the first on.
     client.spin(4.0)
     client.robot.place(panda_joint4=-1.7)
     client.robot.wait_until_seen()
@@ -114,5 +114,5 @@ def test_a_cut_cable_stops_it_and_a_new_one_lets_it_start_where_the_robot_is(cli
 
 
 def times_silent(client):
-    """Return how often the node has written that it hears no joint states."""
+    """Return the number of lines in which the node reports missing joint states."""
     return client.processes.text('node').count('JOINT_STATE_STALE')

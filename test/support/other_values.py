@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A permitted value other than its own for every dynamic parameter, so for new ones too."""
+"""Another permitted value for every dynamic parameter, including future ones."""
 
 from ros_ik.settings import expand_parameters
 
@@ -12,7 +12,7 @@ def dynamic_parameters(given):
 
 
 def other_value(entry, value, n_joints):
-    """Return a permitted value that differs from one, of the same size or the size it may have."""
+    """Return a different permitted value, of the same or another permitted size."""
     if entry.choices:
         return next(choice for choice in entry.choices if choice != value)
     if isinstance(value, bool):
@@ -25,7 +25,7 @@ def other_value(entry, value, n_joints):
 
 
 def _other_number(entry, number):
-    """Return a number nearby; twice it, half of it or a little of its own."""
+    """Return a number nearby: the double, the half or a small one."""
     kind = type(number)
     for other in (kind(number * 0.5), kind(number * 2), kind(number + 0.01), number + 1):
         high = entry.maximum is None or other <= entry.maximum

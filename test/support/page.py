@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A page of the viewer in a browser: where things are drawn on it, and a mouse."""
+"""A page of the viewer in a browser: positions of drawn objects, and a mouse."""
 
 import numpy as np
 from support.viewer_rig import pixel_of
@@ -9,7 +9,7 @@ from support.viewer_rig import wait_until
 from ros_ik.model.conventions import poses
 from tools.browser import frames_drawn
 
-# A gizmo that has not come after so many pictures is not under the mouse.
+# A gizmo that has not moved after so many pictures is not under the mouse.
 _FRAMES_TO_MOVE = 20
 
 
@@ -70,7 +70,7 @@ class OpenPage:
         return pixel_of(self.camera, point) / self._coarse
 
     def wait_for_picture(self):
-        """Wait until what has changed is drawn."""
+        """Wait until changes are drawn."""
         before = frames_drawn(self.browser)
         wait_until(lambda: frames_drawn(self.browser) > before + 1, 'picture')
 

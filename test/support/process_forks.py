@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Python programs started as forks of a process that has imported what most of them import.
+"""Python programs started as forks of a process that has imported their common modules.
 
 Imports, and the kernels that every node makes, are most of the work of a start, and the tests
-start some hundreds of programs. The process that forks has no node and no device: it loads and
-runs nothing of what it has made.
+start some hundreds of programs. The process that forks has no node and no device: it does not load
+or run the kernels.
 """
 
 import atexit
@@ -23,7 +23,7 @@ import sys
 import time
 
 IMPORTED = ('ros_ik.node.ik_node', 'ros_ik.demo.mock_robot')
-# Variables of the environment that a program may have for itself; the others count at imports.
+# Environment variables in which a program may differ; others affect imports.
 _OWN = ('PYTEST_CURRENT_TEST', 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID')
 _POLL = 0.01
 # At this signal a program writes the stacks of its threads.
@@ -33,7 +33,7 @@ _PATIENCE = 5.0
 
 
 class Fork:
-    """A program at work, with what the tests use of subprocess.Popen."""
+    """A running program, with the part of subprocess.Popen that tests use."""
 
     def __init__(self, server, pid):
         self.pid, self._server, self._code = pid, server, None
@@ -59,7 +59,7 @@ class Fork:
             os.kill(self.pid, number)
 
     def write_stacks(self):
-        """Have it write the stacks of its threads to its log."""
+        """Make it write the stacks of its threads to its log."""
         self.send_signal(_STACKS)
 
     def kill(self):
@@ -101,7 +101,7 @@ class ForkServer:
         return json.loads(self._replies.readline())
 
     def end(self):
-        """End the process; what it has started stays."""
+        """End the process; the programs that it started continue."""
         self._replies.close()
         self._socket.close()
         try:
@@ -139,9 +139,9 @@ def _code(pid):
 
 
 def _skip_destructors():
-    """Let the process end without what its libraries do at the end of the one that loaded them.
+    """Let the process end without the exit handlers of its libraries.
 
-    That of lttng-ust cancels threads which a fork does not have: it may crash.
+    The one of lttng-ust cancels threads that a fork does not have, and may crash.
     """
     libc = ctypes.CDLL(None)
     # Called in the opposite order, with the exit code as the first argument.
@@ -150,7 +150,7 @@ def _skip_destructors():
 
 
 def _become(question, log):
-    """Make this fork what a new process of a program is."""
+    """Make this fork like a new process of a program."""
     _skip_destructors()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream in (1, 2):
@@ -165,7 +165,7 @@ def _become(question, log):
 
 
 def _make_kernels():
-    """Make what every node compiles before there is a robot."""
+    """Make the kernels that every node compiles before it has a robot."""
     from ros_ik.node.model_loading.compile_ahead import kernels_ahead
     from ros_ik.settings import read_settings
 
@@ -180,7 +180,7 @@ def main():
     for module in IMPORTED:
         importlib.import_module(module)
     _make_kernels()
-    # Pages of what is imported stay shared.
+    # Memory pages of imported modules stay shared.
     gc.freeze()
     asked = _serve(link)
     link.close()

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes on any topic of DDS, requests of services included, as an attacker would write them.
+"""Bytes on any topic of DDS, including service requests, as an attacker would write them.
 
 rclpy writes requests from messages only, and permits no topic outside ``rt/``. The layer below
 it, rmw, permits both; its C functions are called here.
@@ -46,7 +46,7 @@ class _Bytes(ctypes.Structure):
 
 
 def _library(names):
-    """Return a library that this process has loaded, the first that there is."""
+    """Return the first of some libraries that this process has loaded."""
     with open('/proc/self/maps', encoding='utf-8') as maps:
         loaded = maps.read()
     for name in names:
@@ -69,7 +69,7 @@ class RawWriter:
     """A reliable writer on one topic of DDS."""
 
     def __init__(self, node, kind, topic):
-        """Write on ``topic``, by its name in DDS, what counts as serialized messages."""
+        """Write serialized messages on ``topic``, by its name in DDS."""
         rcl, self._rmw = _library(['librcl']), _library(_RMW)
         rcl.rcl_node_get_rmw_handle.restype = ctypes.c_void_p
         create = self._rmw.rmw_create_publisher
@@ -108,5 +108,5 @@ class RawWriter:
         )
 
     def destroy(self):
-        """Leave."""
+        """Destroy the writer."""
         self._rmw.rmw_destroy_publisher(self._node, self._publisher)

@@ -53,7 +53,7 @@ class PinocchioRobot:
         self._starts, self._dofs = model.joint_q_start.numpy(), model.joint_qd_start.numpy()
         kinds = model.joint_type.numpy()
         # Index pairs (theirs, ours): of coordinates that are the same and of angles on the circle;
-        # of columns that are the same. What is left is translated joint by joint.
+        # of columns that are the same. Others are translated joint by joint.
         same, circular, columns = [], [], []
         self._planar, self._turning = [], []
         for joint, k in self.joint_pairs():

@@ -72,7 +72,7 @@ def _environment(**own):
 
 @functools.cache
 def _fork_server():
-    """Return the one of this process."""
+    """Return the forking process of this test process."""
     return ForkServer(_environment())
 
 
@@ -85,7 +85,7 @@ def start_program(module, arguments, domain, log, prefix=(), forks=True):
         domain: The ROS domain.
         log: Open file for its output.
         prefix: A command that starts another.
-        forks: True if it may be a fork; it imports everything anew otherwise.
+        forks: True if it may be a fork; otherwise it imports everything itself.
     """
     environment = _environment(
         ROS_DOMAIN_ID=str(domain),
@@ -136,11 +136,11 @@ class Processes:
             )
 
     def text(self, name):
-        """Return what a process has written."""
+        """Return the output of a process."""
         return (self._folder / f'{name}.log').read_text()
 
     def explain(self):
-        """Return the ends of all logs, with what the threads of running forks are doing."""
+        """Return the ends of all logs, with the stacks of running forks."""
         for process in self._running.values():
             if isinstance(process, Fork):
                 process.write_stacks()

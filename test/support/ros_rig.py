@@ -37,27 +37,26 @@ ARM = tuple(f'panda_joint{k}' for k in range(1, 8))
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
-# Longest wait for what takes a moment on a machine that has time, and on others much longer.
+# Longest wait for short operations, which take much longer on a busy machine.
 PATIENCE = 100.0
 # Longest wait for nodes that start or search: kernels may have to be compiled, on a machine that
 # others use too.
 LONG = 200.0
-# How long a client listens between two looks at what it waits for [s]: looks cost more than
-# messages.
+# Time between two checks of a condition [s]: checks cost more than messages.
 _TURN = 0.01
-# A running process that is silent for so many turns has nothing to say.
+# A running process that is silent for so many turns has nothing to publish.
 _STANDSTILL = 500
-# A target on its way is heard before so many statuses.
+# A target in transit arrives before so many statuses.
 _STAYS = 15
-# rmw_fastrtps drops the answer to a new client that it has not found within 0.1 s: what may be
-# asked twice is asked again after this time [s].
+# rmw_fastrtps drops the answer to a new client that it has not found within 0.1 s: requests that
+# may be repeated are sent again after this time [s].
 _ASK_AGAIN = 20.0
 # Longest time for the kernels of a node on a machine that compiles for others too.
 _COMPILING = 180.0
-# For a node whose inputs do not become stale, however long the machine stands still.
+# For a node whose inputs do not become stale, even if the machine stalls.
 NEVER_STALE = {'joint_state_timeout': 60.0, 'command_timeout': 60.0}
-# For a node whose robot is played by the client: where that stands still the robot does too, and
-# would be said not to follow.
+# For a node whose robot is played by the client: a suspended client would look like a robot that
+# does not follow.
 UNWATCHED = {'following_error__max': [0.0]}
 
 
@@ -71,13 +70,13 @@ def _taken_by_hand(message):
 
 
 class _ClientNode(Node):
-    """A node of which the executor of events leaves alone what it cannot serve.
+    """A node that hides callbacks which the executor of events cannot serve.
 
     It raises a SystemError for callbacks that take the message's information (rclpy 9.1).
     """
 
     def create_timer(self, period, callback, **options):
-        """Create a timer that is silent once it is destroyed.
+        """Create a timer that makes no calls after it is destroyed.
 
         The executor may have taken its next call already.
         """
@@ -103,7 +102,7 @@ class Client:
             self._executor = make_executor(self.context)
             self._together = []
         else:
-            # Whichever of them waits, all of them stream and listen.
+            # If one of them waits, all of them stream and listen.
             self.context, self._executor = beside.context, beside._executor
             self._together = beside._together
         self._together.append(self)
@@ -138,12 +137,12 @@ class Client:
         self.node.create_subscription(kind, topic, lambda message: kept.append(message), depth)
 
     def listen(self, kind, topic, receive, depth):
-        """Have messages and what DDS says of them given to a function (message, info)."""
+        """Pass messages and their DDS information to a function (message, info)."""
         subscription = self.node.create_subscription(kind, topic, _taken_by_hand, depth)
         self._by_hand.append((kind, subscription.handle, receive))
 
     def end(self):
-        """Leave the domain, with those beside it."""
+        """Leave the domain, with the other clients."""
         self._executor.shutdown()
         for client in self._together:
             client.node.destroy_node()
@@ -154,7 +153,7 @@ class Client:
         self._description.publish(String(data=text))
 
     def simulate(self, seconds):
-        """Publish this simulated time on /clock; None ends that."""
+        """Publish simulated time on /clock; None ends the publication."""
         if self._clock is None:
             self._clock = self.node.create_publisher(Clock, '/clock', 10)
         message = Clock()
@@ -163,7 +162,7 @@ class Client:
         self._clock.publish(message)
 
     def stream(self, topic, message):
-        """Repeat a message at 50 Hz while the client spins; None ends that."""
+        """Repeat a message at 50 Hz while the client spins; None ends the repetition."""
         if message is None:
             self._streams.pop(topic, None)
         else:
@@ -187,7 +186,7 @@ class Client:
         while (now := time.monotonic()) < give_up:
             if condition():
                 return
-            # Time in which kernels are compiled, once on each machine, is no time to wait.
+            # Time for the compilation of kernels, once on each machine, does not count.
             if self._compiles() and now < began + _COMPILING:
                 give_up = now + timeout
             self._turn()
@@ -198,7 +197,7 @@ class Client:
         )
 
     def wait_for_ticks(self, count):
-        """Wait until the node has made so many ticks, which a busy machine makes when it can."""
+        """Wait until the node has made a number of ticks."""
         first = []
 
         def made():
@@ -210,7 +209,7 @@ class Client:
         self.wait_for(made, f'{count} ticks')
 
     def wait_for_silence(self):
-        """Wait until the node makes ticks without a command, or says nothing at all any more."""
+        """Wait until the node makes ticks without a command, or publishes no status any more."""
         turns = idle = 0
         count, first, heard = len(self.sent), self.status, self.status
 
@@ -222,26 +221,26 @@ class Client:
             if len(self.sent) != count or (began_anew and latest is not first):
                 turns, idle, count, first = 0, 0, len(self.sent), latest
             turns, heard = turns + 1, latest
-            # A process that still runs may stand still for a while.
+            # A running process may be suspended for a while.
             is_running = self.processes.is_running(f'{self.namespace}node')
             if idle > (_STANDSTILL if is_running else 100):
                 return True
-            # Statuses may be heard before the commands that were sent before them, and commands
-            # that a busy machine has lost are sent again after some seconds.
+            # Statuses may arrive before earlier commands, and commands that a busy machine has
+            # lost are repeated after some seconds.
             enough = _STANDSTILL if self._hears_motion() else 10
             return turns > enough and latest and latest.ticks >= first.ticks + 10
 
         self.wait_for(is_silent, 'silence')
 
     def _compiles(self):
-        """Return whether the node says that it builds a model."""
+        """Return whether the node reports that it builds a model."""
         status = self.status
         if status is None or status.code != IkStatus.WARMING_UP:
             return False
         return 'waiting to be configured' not in status.text
 
     def _hears_motion(self):
-        """Return whether the last command that was heard is one of a robot in motion."""
+        """Return whether the last received command is one of a robot in motion."""
         if len(self.sent) < 2:
             return False
         before, last = (message.points[0].positions for _, message, _ in self.sent[-2:])
@@ -250,7 +249,7 @@ class Client:
     def wait_for_code(self, *codes, text='', timeout=PATIENCE):
         """Wait for a status received from now on; return it.
 
-        A machine that is too busy for the control rate says DEADLINE_MISSED in the place of OK.
+        On a machine too busy for the control rate DEADLINE_MISSED replaces OK.
         """
         if IkStatus.OK in codes:
             codes += (IkStatus.DEADLINE_MISSED,)
@@ -265,11 +264,11 @@ class Client:
         return found[0]
 
     def wait_for_text(self, text, timeout=PATIENCE):
-        """Wait for a status with this text, whatever code a busy machine gives it."""
+        """Wait for a status with this text, with any code."""
         return self.wait_for_code(*range(-1, 100), text=text, timeout=timeout)
 
     def wait_for_arrival(self, at=None, timeout=PATIENCE):
-        """Wait until the node says that its target is reached, with the robot seen at this pose.
+        """Wait until the node reports that its target is reached, with the robot at this pose.
 
         Without ``at``, in the base frame, it is the pose that is streamed. A status alone may be
         about the target before.
@@ -322,7 +321,7 @@ class Client:
         # One client for each service: a new one takes time to be found.
         if name not in self._services:
             self._services[name] = self.node.create_client(kind, name)
-            # An answer that comes while the executor takes the client in may not be noticed.
+            # An answer that arrives while the executor registers the client may be missed.
             self._turn()
         client = self._services[name]
         self.wait_for(client.service_is_ready, f'service {name}')
@@ -349,7 +348,7 @@ class Client:
     def forget_targets(self):
         """Reset the node until it stays without a target.
 
-        A target that was sent before a reset may be heard after it: they come by two ways.
+        A target sent before a reset may arrive after it, because they use two channels.
         """
 
         def stays_without():
@@ -399,8 +398,8 @@ class Client:
                     receive(*taken)
 
     def _on_trajectory(self, message, info):
-        # With the time at which the node sent it [ns], and how many it had sent by then: each
-        # publisher counts its own, and one that is there again restarts.
+        # With the time of sending [ns], and the number of messages sent by then: each publisher
+        # counts its own, and a new one restarts.
         if info['publisher_gid'] != self._publisher:
             self._publisher, self._count_before = info['publisher_gid'], self._number
         self._number = self._count_before + info['publication_sequence_number']
@@ -417,8 +416,8 @@ class Client:
     def _turn(self):
         give_up = time.monotonic() + _TURN
         while time.monotonic() < give_up:
-            # Always the same timeout: with another one rclpy restarts with what is ready, and
-            # a busy client would never hear its last subscriptions.
+            # Always the same timeout: with another one rclpy starts again with the entities that
+            # are ready, and a busy client would never serve its last subscriptions.
             self._executor.spin_once(timeout_sec=0.005)
             for client in self._together:
                 client._take()
@@ -467,7 +466,7 @@ def start_robot(client):
         namespace=client.namespace and f'/{client.namespace}',
         command_topic='ros_ik/joint_trajectory',
         controller_joints=list(ARM),
-        # As often as the node ticks: with 200 Hz, its default, a third of a rig's time goes there.
+        # At the rate of the node: with 200 Hz, its default, it takes a third of a rig's time.
         publish_rate=100.0,
         initial_positions__names=list(home),
         initial_positions__values=[float(value) for value in home.values()],

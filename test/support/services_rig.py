@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A user of the planners' services, and the process that answers them."""
+"""A client of the planners' services, and the process that answers them."""
 
 from pathlib import Path
 import time
@@ -42,8 +42,8 @@ def begin(client, kind, name, request):
 def ask(client, kind, name, request):
     """Send a request and return its answer; the first one after discovery may lose it.
 
-    It is sent again where no answer comes; the first that comes counts, for one that was not lost
-    may only take long, and those after it are refused where too many wait.
+    It is sent again if no answer comes; the first answer counts, because an earlier request may
+    only take long, and later ones are refused if too many wait.
     """
     caller = client.node.create_client(kind, f'ros_ik/{name}')
     try:
@@ -76,7 +76,7 @@ def solve(client, **fields):
 
 
 def unreachable(n):
-    """Return poses that take long, since none of them can be reached."""
+    """Return poses that take long because none of them is reachable."""
     return [pose_message([2.0 + 1e-4 * k, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0]) for k in range(n)]
 
 
@@ -96,7 +96,7 @@ def start(client, name='panda', **values):
     client.node.create_timer(0.05, lambda: publisher.publish(state))
     client.describe(robot_text(name))
     client.wait_for_code(IkStatus.OK, timeout=LONG)
-    # The first state is on its way to the process of the services.
+    # The first state has been sent to the process of the services.
     ready = SolveFk.Request(configurations=[JointTrajectoryPoint()])
     give_up = time.monotonic() + LONG
     while not (answer := ask(client, SolveFk, 'solve_fk', ready)).success:

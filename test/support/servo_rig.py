@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A servo with a robot that does exactly what it is told, and a clock that the test moves."""
+"""A servo with a robot that follows exactly, and a clock that the test advances."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ class Rig(TickedServo):
     def __init__(self, name='panda', activate=True, home=None, model=None, **values):
         super().__init__(name, activate, home, model, **values)
         self.received = None
-        # What controllers say that they hold: positions and velocities of the controlled joints.
+        # References of the controllers: positions and velocities of the controlled joints.
         self.reference = None
         # Measured less commanded coordinates.
         self.offset = np.zeros(len(self.q))
@@ -91,7 +91,7 @@ class Rig(TickedServo):
         return output
 
     def _heard(self):
-        """Return what controllers have just said."""
+        """Return the last references of the controllers."""
         if self.reference is None:
             return None
         return ControllerReference(*self.reference, np.full(len(self.robot.coords), self.now))

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A robot whose joints follow as drives do: late, slowly, noisily, with sag, or not at all."""
+"""A robot with imperfect drives: delay, lag, noise, sag, or no motion."""
 
 import collections
 import math
@@ -8,7 +8,7 @@ import math
 import numpy as np
 from support.servo_rig import Rig
 
-# Barriers cost time and have no part in how a robot follows.
+# Barriers cost time and do not affect how a robot follows.
 NO_BARRIERS = {'barriers__self_collision__enabled': False, 'barriers__world__enabled': False}
 
 
@@ -24,7 +24,7 @@ class Drives:
         self._random = np.random.default_rng(8)
 
     def follow(self, command):
-        """Move on by a period towards what was sent."""
+        """Advance by a period towards the command."""
         self._sent.append(command.copy())
         if self.frozen:
             return
@@ -36,7 +36,7 @@ class Drives:
         self.q = self.q + step
 
     def read(self):
-        """Return what encoders say."""
+        """Return the encoder values."""
         return self.q + self._noise * self._random.standard_normal(len(self.q))
 
 
@@ -64,7 +64,7 @@ class Loop:
         """Let robot and servo run; return the last output."""
         for _ in range(count if seconds is None else round(seconds / self.rig.dt)):
             self.drives.follow(self.sent)
-            # The rig says what it reads here; what it sends is kept apart.
+            # The rig publishes these readings; commands are kept separately.
             if not self.silent:
                 self._heard = self.drives.read(), self.rig.now + self.rig.dt
             self.rig.q, self.rig.received = self._heard
@@ -77,7 +77,7 @@ class Loop:
         return output
 
     def gaps(self, since=0):
-        """Return how far each joint's command is from where the joint is [ticks, joints]."""
+        """Return the difference of command and position of each joint [ticks, joints]."""
         return np.abs(np.array(self.commanded[since:]) - np.array(self.measured[since:]))
 
     def speeds(self, since=0):

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Streams of pose targets into a servo, and what the robot makes of them.
+"""Streams of pose targets for a servo, and the motion of the robot.
 
     tools/run env PYTHONPATH=test:. python -m support.target_streams
 
@@ -74,7 +74,7 @@ def ride(stream, seconds, loop=100.0, seed=0, turns=0.0, **settings):
 
 
 def main():
-    """Print what prediction does to streams of several rates, as rows of a table."""
+    """Print the effect of prediction on streams of several rates, as rows of a table."""
     for loop in (100, 200, 500, 1000):
         for rate in (10, 30, 60, 90, 100):
             row = [f'| {loop} | {rate} |']

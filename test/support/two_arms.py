@@ -17,7 +17,7 @@ from ros_ik_interfaces.msg import IkStatus
 
 JOINTS = ('s0', 's1', 'e0', 'e1', 'w0', 'w1', 'w2')
 LEFT = tuple(f'left_{name}' for name in JOINTS)
-# Another order than that of the model: what is sent has to follow the controller's.
+# Another order than that of the model: commands must have the controller's order.
 RIGHT = tuple(f'right_{name}' for name in reversed(JOINTS))
 _RATE = 100.0
 _PARAMETERS = {
@@ -31,7 +31,7 @@ _PARAMETERS = {
     'outputs.right.topic': 'right_controller',
     'outputs.right.joints': list(RIGHT),
     'outputs.right.type': 'float64_multi_array',
-    # The client plays a robot beside everything else, on a machine that may be busy.
+    # The client also plays the robot, on a machine that may be busy.
     'control_rate': 50.0,
     'joint_state_timeout': 60.0,
     'command_timeout': 0.5,
@@ -98,13 +98,13 @@ class TwoArms:
         return found
 
     def report(self, task):
-        """Return what the newest status says of a task, None before the first."""
+        """Return the newest status of a task, None before the first."""
         status = self.client.status
         tasks = status.tasks if status else ()
         return next((entry for entry in tasks if entry.name == task), None)
 
     def quiet(self):
-        """Send no targets and start anew."""
+        """Stop sending targets, and restart."""
         self.streams.clear()
         self.client.forget_targets()
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A viewer in this process beside a node and a mock robot in theirs, and what a page shows."""
+"""A viewer in this process, a node and a mock robot in theirs, and the content of a page."""
 
 import contextlib
 import io
@@ -78,7 +78,7 @@ def viewed(folder, name='panda', **parameters):
     robot = DemoRobot.load(name)
     with ros_rig(folder) as client:
         client.processes.start('robot', 'ros_ik.demo.mock_robot', **robot.mock_parameters())
-        # A robot that waits for a processor is not silent.
+        # A timeout that a robot without processor time does not exceed.
         given = {'joint_group': robot.chain, 'ee__frame': robot.tip_link, **parameters}
         client.processes.start(
             'node', 'ros_ik.node.ros_ik_node', **{'joint_state_timeout': 60.0, **given}
@@ -94,7 +94,7 @@ def viewed(folder, name='panda', **parameters):
 
 
 def picture(page):
-    """Return what a browser shows, [height, width, 3]."""
+    """Return the picture of a browser, [height, width, 3]."""
     return np.asarray(Image.open(io.BytesIO(page.get_screenshot_as_png())).convert('RGB'))
 
 

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The page in headless Chromium: what people see and do.
+"""The page in headless Chromium: its picture and its controls.
 
 A browser without a graphics card draws with the processor, which the node and the other tests need
 as well. So the robot is a simple one, the picture small and coarse, no input becomes stale, and
-each step waits for what the step before has led to, never for a time.
+each step waits for the result of the previous one, never for a time.
 """
 
 import numpy as np

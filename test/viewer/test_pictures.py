@@ -44,7 +44,7 @@ def opened(request, tmp_path, monkeypatch):
     environment, parameters = watched_shapes(DemoRobot.load(robot), None)
     monkeypatch.setenv('AMENT_PREFIX_PATH', environment['AMENT_PREFIX_PATH'])
     watched = {name.replace('.', '__'): value for name, value in parameters.items()}
-    # Slow, so that the browser leaves it the time for its ticks.
+    # Slow, so that ticks have time beside the browser.
     settings = {**NEVER_STALE, **watched, 'control_rate': 50.0}
     with viewed(tmp_path, robot, **settings) as pair, browser(width, height) as driver:
         client, viewer = pair
@@ -63,7 +63,7 @@ def add_box(viewer, center, size):
 
 
 def picture(shown):
-    """Return what the page shows once it is drawn."""
+    """Return the picture of the page once it is drawn."""
     shown.wait_for_picture()
     return Image.open(io.BytesIO(shown.browser.get_screenshot_as_png())).convert('RGB')
 

@@ -98,14 +98,14 @@ def test_every_task_of_the_file_has_a_gizmo_and_is_followed(view):
         )
         targets[task] = client.node.create_publisher(PoseStamped, f'ros_ik/{task}/target_pose', 1)
     client.wait_for(lambda: len(poses) == len(TASKS), 'poses')
-    # The option counts more than the file.
+    # The option takes precedence over the file.
     assert client.status.control_rate == 40.0
     goals = {}
     for task in TASKS:
         pose = goals[task] = poses[task]
         pose.header.stamp.sec = pose.header.stamp.nanosec = 0
         place = pose.pose.position
-        # A little towards what the hand would grasp, as in examples/node/fingertips.py.
+        # A little towards a grasped object, as in examples/node/fingertips.py.
         for axis, center in zip('xyz', (0.06, 0.0, 0.03), strict=True):
             here = getattr(place, axis)
             setattr(place, axis, here + 0.15 * (center - here))

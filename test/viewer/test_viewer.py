@@ -73,7 +73,7 @@ def test_measured_joints_move_the_drawn_links(fresh):
     expected = [getattr(pose.pose.position, axis) for axis in 'xyz']
 
     def is_there():
-        # Through the joints and the viewer's own model, against what the node says.
+        # Computed from the joints by the viewer's model, against the node's reports.
         return np.allclose(viewer.robot.link_pose('panda_hand_tcp')[:3], expected, atol=1e-4)
 
     client.wait_for(is_there, 'drawn hand where the node measures it')
@@ -141,7 +141,7 @@ def test_mode_is_set(fresh):
     viewer.requests.ask('mode', 'joint')
     viewer.requests.hold('ee', None, shifted(viewer, (0.0, 0.1, 0.0)))
     client.wait_for(lambda: 'mode' in viewer.answer, 'answer')
-    # The statuses before are heard first.
+    # Earlier statuses arrive first.
     client.wait_for_text('waiting for a joint target (mode JOINT)')
     client.wait_for_ticks(50)
     assert not any(status.tasks[0].active for status in client.statuses)
@@ -155,7 +155,7 @@ def test_parameters_are_tuned_and_refusals_are_shown(fresh):
     client.wait_for(lambda: 'limits' in panel.sections, 'sections')
     panel.choose('limits')
     client.wait_for(lambda: 'limits.velocity_scale' in panel.inputs, 'inputs')
-    # What is read only has no input.
+    # Read-only parameters have no input.
     assert 'frame_tasks' not in panel.inputs
     viewer.requests.ask('parameter limits.velocity_scale', 0.5)
     client.wait_for(
@@ -164,7 +164,7 @@ def test_parameters_are_tuned_and_refusals_are_shown(fresh):
     viewer.requests.ask('parameter limits.velocity_scale', 7.0)
     client.wait_for(lambda: 'is not set: ' in viewer.answer, 'reason')
     assert viewer.parameters.values['limits.velocity_scale'] == 0.5
-    # Changes of others are shown as well.
+    # Changes by other clients are shown as well.
     assert client.set(limits__velocity_scale=1.0)['limits.velocity_scale'].successful
     client.wait_for(
         lambda: viewer.parameters.values['limits.velocity_scale'] == 1.0, 'value of others'

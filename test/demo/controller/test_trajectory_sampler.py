@@ -62,7 +62,7 @@ def test_joints_left_out_hold_their_desired_position():
     sampler = TrajectorySampler(('a', 'b', 'c'), (0.1, 0.2, 0.3))
     sampler.start(Trajectory(('a',), (TrajectoryPoint(SECOND, (1.1,)),)), START)
     np.testing.assert_allclose(sampler.sample(at(0.5))[0], (0.6, 0.2, 0.3), atol=1e-12)
-    # One on its way stops where it is wanted at that moment.
+    # A joint in motion stops at its desired position of that moment.
     sampler.start(
         Trajectory(('c',), (TrajectoryPoint(SECOND, (1.3,), (0.0,)),)), START + SECOND // 2
     )

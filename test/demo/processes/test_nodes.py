@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes beside a robot: what the mock robot listens to, and which shapes are kept apart."""
+"""Nodes beside a robot: topics of the mock robot, and pairs for collision checks."""
 
 import os
 
@@ -42,7 +42,7 @@ def test_obstacles_are_kept_away_from_every_robot(tmp_path, name, keeps_own_link
     environment, parameters = watched_shapes(robot, None)
     assert environment == mesh_environment(robot.files)
     assert parameters.get('barriers.self_collision.enabled', True) == keeps_own_links_apart
-    # A file says itself what is kept apart.
+    # A parameter file has its own settings of collisions.
     environment, parameters = watched_shapes(robot, tmp_path / 'mine.yaml')
     assert parameters == {}
     assert (environment == dict(os.environ)) == (not keeps_own_links_apart)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The judge of the demo sees what is wrong with a recording."""
+"""The evaluation of the demo detects each kind of fault in a recording."""
 
 import json
 
@@ -85,7 +85,7 @@ def test_leaving_the_box_fails(robot):
     assert result['min_barrier_m'] < -0.01 and result['min_command_barrier_m'] > 0.0
     assert 'CUT A CORNER OF THE BOX' in table(evaluation)
     assert not succeeded(result, evaluation)
-    # A robot that did not hear every command may cut a corner.
+    # A robot that missed some commands may cut a corner.
     assert succeeded(result | {'missed_ticks': 3}, evaluation)
 
 
@@ -128,7 +128,7 @@ def test_a_refused_trajectory_fails(robot):
 
 
 def ask(recording, **phase):
-    """Replace what the one phase of a recording asked for."""
+    """Replace the target of the only phase of a recording."""
     record = recording.phases[0]
     recording.phases[0] = PhaseRecord(Phase('p', 'held', 1.0, **phase), record.start, record.end)
 
@@ -164,17 +164,17 @@ def test_a_robot_that_touches_itself_fails(robot):
     assert not succeeded(result, evaluation)
 
 
-def test_a_robot_that_does_not_give_way_fails(robot):
+def test_a_robot_that_does_not_avoid_the_ball_fails(robot):
     recording = still(robot)
     scenario = make_scenario(robot, seed=0)
     phase = next(phase for phase in scenario.phases if phase.demand is Demand.GIVE_WAY)
     recording.phases = [PhaseRecord(phase, 0.0, 0.5)]
-    # It has come as near as it will, and would be met by a robot that stays where it is.
+    # The ball is at its nearest point, and would touch a robot that does not move.
     nearest = phase.ball[len(phase.ball) * 3 // 4]
     recording.balls = [(0.01 * k, nearest) for k in range(50)]
     result, evaluation = figures(robot, recording)
     assert result['min_clearance_m'] <= 0.0 and not evaluation.phases[0].met
-    # The same ball farther away is no danger, but nothing has been shown.
+    # The same ball farther away is no danger, but then the run proves nothing.
     recording.balls = [(0.01 * k, phase.ball[0]) for k in range(50)]
     result, evaluation = figures(robot, recording)
     assert result['min_clearance_m'] > 0.05 and not evaluation.phases[0].met
@@ -189,7 +189,7 @@ def test_a_fold_that_nothing_stopped_fails(robot):
     assert not figures(robot, recording)[1].phases[0].met
 
 
-def test_a_blocked_robot_that_nobody_noticed_fails(robot):
+def test_a_blocked_robot_without_a_report_fails(robot):
     recording = still(robot)
     ask(recording, poses=recording.phases[0].phase.poses, demand=Demand.WAIT)
     assert not succeeded(*figures(robot, recording))

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The user of the demo where joint states come late, cease, or never come."""
+"""The client of the demo with joint states that are late, interrupted or missing."""
 
 import contextlib
 import dataclasses
@@ -52,7 +52,7 @@ def broadcaster(domain, robot, start, end=np.inf):
     node = rclpy.create_node('broadcaster', context=context)
     states = node.create_publisher(JointState, 'joint_states', 1)
     statuses = node.create_publisher(IkStatus, 'ros_ik/status', 10)
-    # A gripper of which the description knows nothing is in the same message.
+    # The message also contains a gripper that is not in the description.
     names = [*robot.group.joint_names, 'gripper']
     position = [*robot.home[robot.coords].tolist(), 0.02]
     begun = node.get_clock().now().nanoseconds
@@ -83,7 +83,7 @@ def broadcaster(domain, robot, start, end=np.inf):
 
 
 def phase(robot, seconds):
-    """Return a phase that is over at once, where the robot stands."""
+    """Return a phase whose target is the present pose, so that it ends at once."""
     poses = robot.tip_poses(robot.home[None])
     return Phase('at home', 'stays', seconds, poses=poses)
 
@@ -106,7 +106,7 @@ def test_silence_ends_a_phase_with_a_sentence(client, domain, robot, monkeypatch
     with broadcaster(domain, robot, start=0.0), monkeypatch.context() as patient:
         patient.setattr(ros_ik.demo.scenario.client, '_SILENT', PATIENCE)
         assert client.play(phase(robot, 0.05)) == ''
-    # What DDS still holds was sent before.
+    # Messages that DDS still holds were sent before.
     client.settle(0.2)
     assert 'no joint states were heard' in client.play(phase(robot, 0.05))
 
@@ -147,7 +147,7 @@ def test_ctrl_c_ends_a_tour_that_was_started_with_it_ignored(tour, capfd):
 
 @pytest.fixture
 def interrupted_message(monkeypatch):
-    """Have Ctrl-C arrive while rclpy makes the first joint state of a subscription."""
+    """Send Ctrl-C while rclpy creates the first joint state of a subscription."""
     make, interrupts = JointState.__init__, []
 
     def interrupt(message, **fields):

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever cannot be built is refused, and the error names it."""
+"""Models that cannot be built are refused, and the error names the fault."""
 # A table of calls, one line each.
 # ruff: noqa: E501
 

@@ -18,7 +18,7 @@ from ros_ik.model import ShapeFlags
 
 pytestmark = pytest.mark.oracle
 
-# Methods of Newton for what simulates, and importers of other formats, that are not here.
+# Methods of Newton for simulation, and importers of other formats, which are not here.
 ABSENT = {
     'add_actuator', 'add_attachment_particle_body', 'add_body_variants', 'add_cloth_grid',
     'add_cloth_mesh', 'add_custom_values_batch', 'add_deformable_visual_mesh', 'add_edge',
@@ -37,14 +37,14 @@ METHODS = sorted(
 URDF = """<robot name="r"><link name="base"/><link name="arm"/>
   <joint name="j" type="revolute"><parent link="base"/><child link="arm"/>
     <limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>"""
-# What arguments without a default are given.
+# Values of arguments without a default.
 REQUIRED = {
     'label': 'l', 'name': 'heat', 'type': newton.GeoType.BOX, 'joint_type': newton.JointType.FIXED,
     'reference_joint': 0, 'joint0': 1, 'joint1': 0, 'source': URDF, 'shape_a': 0, 'shape_b': 1,
     'parent': 0, 'child': 2, 'joints': [2], 'body': 0, 'joint': 1, 'copy_count': 2,
     'device': 'cpu', 'frequency': 0, 'dof': None,
 }  # fmt: skip
-# Another value than the default, where that stands for nothing.
+# Other values than the default, where the default has no effect.
 SPECIAL = {
     'world_count': 2, 'base_joint': {'joint_type': newton.JointType.FIXED}, 'floating': True,
     'label_prefixes': ['a'], 'xforms': [None], 'mesh': None, 'dtype': wp.float32,
@@ -77,7 +77,7 @@ def test_every_keyword_is_taken(name):
         needed['builder'] = builder_with(1 + 2)
     if 'joints' in needed:
         needed['joints'] = [0, 1]
-    # A test of 'unexpected keyword' alone: what the values come to is for the other tests.
+    # A test of 'unexpected keyword' alone: other tests check the effects of the values.
     for parameter in named:
         value = SPECIAL.get(parameter.name, parameter.default)
         arguments = dict(needed)
@@ -101,7 +101,7 @@ def test_defaults_that_are_spelled_out_are_newtons(name):
             continue
         mine = ours[parameter.name].default
         if (name, parameter.name) == ('add_link', 'com'):
-            assert mine == (0.0, 0.0, 0.0)  # what Newton makes of None
+            assert mine == (0.0, 0.0, 0.0)  # Newton's value for None
         elif mine is not None and parameter.default is not parameter.empty:
             assert mine == parameter.default, parameter.name
 
@@ -186,7 +186,7 @@ def test_up_is_where_newton_has_it(up):
     assert ours.body_mass.numpy()[0] == pytest.approx(1.0)  # a site weighs nothing
 
 
-def test_a_name_that_nobody_knows_is_refused_by_the_method_that_was_called():
+def test_an_unknown_name_is_refused_by_the_method_that_was_called():
     builder = builder_with()
     for name, arguments in (
         ('add_joint_revolute', (1, 2)), ('add_joint_fixed', (1, 2)), ('add_joint_ball', (1, 2)),

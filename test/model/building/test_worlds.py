@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A model of many worlds is the robot many times, for everything that reads a model."""
+"""A model of many worlds contains the robot many times, for every reader of a model."""
 
 from types import SimpleNamespace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The lists of a builder may be written to; finalize refuses what no model can be made of."""
+"""Lists of a builder that were written to: finalize refuses invalid values."""
 # A table of values, one line each.
 # ruff: noqa: E501
 
@@ -40,7 +40,7 @@ def an_arm():
     return builder
 
 
-# List, row, what is written there, and what the error must say.
+# List, row, written value, and words of the error.
 REFUSED = [
     ('body_mass', 1, -1.0, "body_mass of body 'b'.*>= 0"),
     ('body_mass', 1, 'heavy', "body_mass of body 'b'.*heavy"),

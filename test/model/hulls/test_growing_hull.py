@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Hulls that grow, and what they say of points; the oracles are Qhull, by scipy, and coal."""
+"""Growing hulls, and distances of points from them; the oracles are Qhull and coal."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ CLOUDS = {
 
 
 def depth(points, corners):
-    """Return how far points are above the planes of a hull, at most: no more than the distance."""
+    """Return the largest height of points above the planes of a hull, at most the distance."""
     planes = spatial.ConvexHull(corners).equations
     return (points @ planes[:, :3].T + planes[:, 3]).max(axis=1)
 
@@ -65,7 +65,7 @@ def test_bounds_are_never_too_small(name):
         assert np.all(bound >= outside - 1e-9 * size)
         # Each is the height over a plane of the hull.
         assert np.all(height <= outside + 1e-8 * size)
-        # What is inside is known to be, so that it need not be looked at again.
+        # Points inside are known, so they need no further check.
         assert np.all(bound[outside == 0.0] <= 1e-6 * size) and bound[-1] == 0.0
     whole = GrowingHull.around(points)
     assert whole.locate(points)[0].max() <= 1e-8 * size

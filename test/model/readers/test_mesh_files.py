@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Mesh files: the vertices that coal reads as well, and errors that name what is broken."""
+"""Mesh files: the same vertices as read by coal, and errors that name the fault."""
 
 import itertools
 import struct

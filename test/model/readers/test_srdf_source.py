@@ -46,7 +46,7 @@ def test_a_path_is_taken_where_that_of_the_urdf_is(tmp_path, file):
         assert builder.finalize('cpu').joint_group('arm').joint_names == ('j',)
     with pytest.raises(ModelError, match='^SRDF document: neither XML nor the path of a file'):
         ModelBuilder().add_urdf(str(urdf), srdf=str(tmp_path / 'none.srdf'))
-    # Text may come from anywhere, and what comes with it too.
+    # Text may come from any source, and so may the SRDF beside it.
     with pytest.raises(ModelError, match=r'^SRDF document: .*looks like a path'):
         ModelBuilder().add_urdf(text=URDF, srdf=str(file))
 

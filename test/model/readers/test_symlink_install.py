@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Meshes of a workspace that colcon built with --symlink-install, and what its links may reach."""
+"""Meshes of a workspace built by colcon with --symlink-install, and the targets of its links."""
 
 import os
 from pathlib import Path
@@ -69,7 +69,7 @@ def test_meshes_that_colcon_links_are_found(tmp_path, monkeypatch):
     monkeypatch.setenv('AMENT_PREFIX_PATH', prefixes)
     for name in names:
         link = workspace / 'install' / name / 'share' / name / 'meshes' / 'link.stl'
-        assert link.is_symlink()  # else this shows nothing
+        assert link.is_symlink()  # otherwise the test is void
         for uri in (f'package://{name}/meshes/link.stl', f'file://{link}'):
             found = resolve_mesh(uri, package_paths())
             assert found.path == workspace / 'src' / name / 'meshes' / 'link.stl'

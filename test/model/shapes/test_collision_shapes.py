@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Convex shapes of a model: never smaller than what they stand for, and little larger."""
+"""Convex shapes of a model: never smaller than the originals, and little larger."""
 
 from types import SimpleNamespace
 

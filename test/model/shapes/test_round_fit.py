@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Capsules and spheres hold the shapes that they stand for, and say how much more they hold."""
+"""Capsules and spheres contain their shapes, and report their excess."""
 
 import functools
 from pathlib import Path
@@ -33,7 +33,7 @@ SHAPES = {
 }
 
 
-# The hulls of UR5's arms have more corners than are kept: what they miss is a radius.
+# The hulls of UR5's arms have more corners than are kept: a radius covers the others.
 LINKS = {
     'panda': ('panda_link2', 'panda_link5', 'panda_hand'),
     'ur5_robot': ('upper_arm_link', 'forearm_link', 'wrist_2_link'),
@@ -48,7 +48,7 @@ def loaded(name):
 
 
 def depth_outside(points, fit):
-    """Return how far points in a link lie outside of its primitives, [n]; negative inside."""
+    """Return distances of points in a link from its primitives, [n]; negative inside."""
     least = np.full(len(points), np.inf)
     for k in range(len(fit)):
         center, half = fit.pose[k, :3], fit.size[k, 2]
@@ -249,14 +249,14 @@ def test_cache(tmp_path):
     for name in ('pose', 'radius', 'size', 'error', 'body', 'shape'):
         np.testing.assert_array_equal(getattr(again, name), getattr(first, name))
     assert file.read_bytes() == stamp
-    # Another question has another answer.
+    # Another request has another result.
     fit_capsules(model, max_capsules=1, cache_dir=tmp_path / 'new')
     fit_spheres(model, cache_dir=tmp_path / 'new')
     assert len(list((tmp_path / 'new').glob('*'))) == 3
 
 
 @pytest.mark.parametrize('damage', ['empty', 'garbage', 'cut', 'pickle', 'nan', 'shape', 'folder'])
-def test_damaged_cache_files_are_fitted_anew(tmp_path, damage):
+def test_damaged_cache_files_are_replaced(tmp_path, damage):
     model = Model.from_urdf(URDF.format(SHAPES['box']), device='cpu')
     first = fit_capsules(model, cache_dir=tmp_path)
     (file,) = tmp_path.glob('*')

@@ -23,7 +23,7 @@ GOOD = """<robot name="r"><link name="a"><inertial><origin xyz="0.1 0 0" rpy="0 
 <axis xyz="0 0 2"/><limit lower="-1" upper="2" velocity="3" effort="4"/></joint>
 <joint name="j2" type="continuous"><parent link="b"/><child link="c"/><axis xyz="1 0 0"/></joint></robot>"""
 
-# What is put in the place of what, and what the error must name.
+# Replacements in a description, and the words of the error.
 BROKEN = {
     'empty': (GOOD, '', 'document'),
     'blank': (GOOD, '  \n', 'document'),

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Robot descriptions read by Newton and here: what must agree, joint by joint and link by link."""
+"""Robot descriptions read by Newton and here, compared joint by joint and link by link."""
 
 import re
 import warnings
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.oracle
 def newton_model(path):
     """Return the model that Newton makes, without shapes: their meshes are slow to read.
 
-    Newton refuses a mimic tag on a fixed joint, which we pass over with a warning.
+    Newton refuses a mimic tag on a fixed joint, which we ignore with a warning.
     """
     text = re.sub(r'(?s)<(visual|collision)\b.*?</\1>', '', path.read_text())
     text = re.sub(

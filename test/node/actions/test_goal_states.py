@@ -22,7 +22,7 @@ from ros_ik_interfaces.action import MoveToPose
 
 
 class Commander:
-    """The servo as a goal sees it; its status can be made to say that the robot rests short.
+    """The servo as a goal sees it; its status can report a rest short of the target.
 
     Attributes:
         rests_short: True if it does.
@@ -71,7 +71,7 @@ class Commander:
         self.rig.change(poses=(target,))
 
     def tick(self, motion, canceled=False):
-        """Let the servo and then the goal go on; return its end."""
+        """Advance the servo and then the goal; return its end."""
         self.output = self.rig.tick()
         if self.rests_short:
             self.output.code = StatusCode.STATIONARY
@@ -116,7 +116,7 @@ def search(commander, found=None):
 
 
 def detour(commander):
-    """Return a goal whose joints go to another configuration."""
+    """Return a goal whose joints move to another configuration."""
     motion = search(commander, elsewhere(commander.rig))
     reach(commander, motion, GoalState.DETOURING)
     return motion
@@ -133,7 +133,7 @@ def test_every_transition_of_a_goal_is_made(commander, monkeypatch):
     assert motion.state is GoalState.PERSISTING
     assert reach(commander, motion, GoalState.ENDED).outcome is Outcome.SUCCEEDED
     assert motion.abort('once more').outcome is Outcome.ABORTED
-    # It looks for another way, begins to move, rests again, goes another way, and arrives.
+    # It searches a detour, begins to move, rests again, takes another detour, and arrives.
     motion = search(commander)
     commander.rests_short = False
     reach(commander, motion, GoalState.PURSUING)
@@ -143,7 +143,7 @@ def test_every_transition_of_a_goal_is_made(commander, monkeypatch):
     reach(commander, motion, GoalState.PURSUING)
     end = reach(commander, motion, GoalState.ENDED)
     assert end.result.reached and end.result.message == 'changed the configuration'
-    # The planner has found nothing, or is not even asked.
+    # The planner finds nothing, or gets no request.
     motion = search(commander, Reconfiguration(message='there is none'))
     reach(commander, motion, GoalState.PERSISTING)
     assert motion.abort('enough').result.message == 'enough'

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A way of the joints: followed to its end however busy the machine is, given up where blocked."""
+"""Joint paths: followed to the end even on a busy machine, abandoned if blocked."""
 
 import types
 
@@ -15,7 +15,7 @@ CHANGE = np.array([1.2, 0.3, -0.6, 0.4, -1.0, 0.3, 1.5])
 
 
 class Followed:
-    """A way from where a Panda stands, which is looked at now and then."""
+    """A joint path from the present configuration of a Panda, polled from time to time."""
 
     def __init__(self, **settings):
         self.rig = Rig('panda', **settings)
@@ -31,7 +31,7 @@ class Followed:
         self.way = JointWay(self.commander, ARM, (self.start + CHANGE).tolist())
 
     def look(self):
-        """Give the next target; return whether the way goes on."""
+        """Set the next target; return whether the path continues."""
         target = self.way.target(self.rig.now)
         self.rig.change(joints=target)
         return target is not None
@@ -42,7 +42,7 @@ class Followed:
             self.commander.ticks += 1
 
     def off_the_way(self):
-        """Return the distance [rad] of the joints from the straight way."""
+        """Return the distance [rad] of the joints from the straight path."""
         gone = self.rig.q[self.rig.robot.coords] - self.start
         return np.linalg.norm(gone - (gone @ CHANGE) / (CHANGE @ CHANGE) * CHANGE)
 
@@ -61,7 +61,7 @@ def test_the_end_is_reached_on_a_busy_machine(late):
         worst = max(worst, followed.off_the_way())
         followed.tick(int(rng.integers(1, 150)) if late in ('looks', 'both') else 2)
         if late in ('ticks', 'both'):
-            # Time in which no tick was made.
+            # Time without ticks.
             followed.rig.now += float(rng.uniform(0.0, 3.0))
     assert not followed.way.is_blocked
     assert followed.left() < 1.1e-3

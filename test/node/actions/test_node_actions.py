@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""~/move_to_pose over DDS: where the robot comes to is judged by Pinocchio's kinematics."""
+"""~/move_to_pose over DDS: the reached pose is judged by Pinocchio's kinematics."""
 
 import contextlib
 import math
@@ -86,14 +86,14 @@ def errors_of(client, twin, target):
 
 
 def send(client, user, xyz, **fields):
-    """Send a goal displaced from where the robot is; return it and its target."""
+    """Send a goal displaced from the present pose; return it and its target."""
     target = client.moved_pose(xyz)
     return user.send(MoveToPose.Goal(target=target, **fields)), target
 
 
 @contextlib.contextmanager
 def slowly(client):
-    """Move so slowly that the way lasts for what is to happen on it on a machine that stalls."""
+    """Move so slowly that the motion outlasts the events of the test even on a busy machine."""
     assert client.set(ee__max_linear_speed=0.03)['ee.max_linear_speed'].successful
     try:
         yield
@@ -119,7 +119,7 @@ def test_a_pose_is_reached_and_feedback_comes_at_a_bounded_rate(client, user, tw
     assert distance <= 1e-3 and angle <= 1e-2
     assert 3 <= len(goal.feedback) <= 20.0 * seconds + 2
     errors = [message.linear_error for message in goal.feedback]
-    # After a missed tick the motion goes on from where the robot is, up to a sample behind.
+    # After a missed tick the motion continues from the robot's position, up to a sample behind.
     rise = 1e-3 if client.status.missed_ticks > missed else 0.0
     assert np.max(np.diff(errors)) <= rise and errors[-1] < 0.5 * errors[0]
     good = {*range(IkStatus.JOINT_BOUND + 1), IkStatus.DEADLINE_MISSED}
@@ -165,7 +165,7 @@ def test_a_cancelled_goal_ends_at_rest_on_the_way(client, user, twin):
     client.wait_for_code(IkStatus.OK, text='waiting for a target')
 
 
-def test_a_newer_goal_takes_over_without_a_stop(client, user, twin):
+def test_a_newer_goal_preempts_without_a_stop(client, user, twin):
     with slowly(client):
         first, _ = send(client, user, (0.0, -0.3, 0.0))
         wait_until_moving(client)
@@ -173,7 +173,7 @@ def test_a_newer_goal_takes_over_without_a_stop(client, user, twin):
         second, target = send(client, user, (0.0, -0.2, 0.05))
         status, result = first.result()
         assert status == ABORTED and 'newer target' in result.message
-        # By its commands: a robot that gets no processor stands between two of them.
+        # Judged by its commands: a robot without processor time stands still between two of them.
         client.wait_for(lambda: len(client.sent) > since + 20, 'commands for the newer goal')
         assert motion_of(client, since=since).speed.min() > 1e-3
     status, _ = second.result()
@@ -182,7 +182,7 @@ def test_a_newer_goal_takes_over_without_a_stop(client, user, twin):
 
 
 @pytest.mark.parametrize('topic', ['pose', 'joints'])
-def test_a_target_of_a_topic_takes_over(client, user, topic):
+def test_a_target_of_a_topic_preempts(client, user, topic):
     with slowly(client):
         goal, _ = send(client, user, (0.0, 0.2, 0.0))
         wait_until_moving(client)
@@ -301,7 +301,7 @@ def test_a_wrong_goal_is_refused_with_a_reason(client, user, case):
     if counter:
         assert client.dropped()[counter] >= 1
     line = f'refused a goal of move_to_pose: {counter or "tf_unavailable"}: {reason}'
-    # The status may be quicker than the log.
+    # The status may arrive before the log.
     client.wait_for(lambda: line in client.processes.text('node'), 'a line in the log')
 
 
@@ -339,7 +339,7 @@ def test_another_robot_description_aborts(client, user):
     assert status == ABORTED and 'description' in result.message
     client.wait_for(lambda: client.status.model_generation == 2, 'another model', LONG)
     client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
-    # Inwards: the arm may have been stopped where it is stretched.
+    # Inwards: the arm may have stopped stretched out.
     again, _ = send(client, user, (-0.05, 0.02, 0.0))
     assert again.result()[0] == SUCCEEDED
 

@@ -32,7 +32,7 @@ from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
 TCP, BASE = 'panda_hand_tcp', 'panda_link0'
-# The tool starts at y = 0 and may go no farther to the left.
+# The tool starts at y = 0 and must not move to the left.
 WALL = 0.25
 
 
@@ -145,7 +145,7 @@ def test_a_trajectory_through_points_is_followed_and_reported(client, user):
         at = message.desired.time_from_start
         at = min(at.sec + 1e-9 * at.nanosec, 2.4)
         desired = np.array(message.desired.positions)[::-1]
-        # The way begins where the robot is, which noise may have moved a little.
+        # The path begins at the measured position, which has noise.
         np.testing.assert_allclose(desired, expected(at), atol=1e-3)
         speed = np.array(message.desired.velocities)[::-1]
         np.testing.assert_allclose(speed, expected(at, 1) if at < 2.4 else 0.0, atol=1e-2)
@@ -224,7 +224,7 @@ def test_a_stamp_in_the_future_is_waited_for(client, user):
 
 
 @pytest.mark.parametrize('event', ['goal', 'joints', 'pose', 'move_to_pose', 'stop'])
-def test_what_takes_over_or_stops_aborts(client, user, event):
+def test_preemption_and_stops_abort(client, user, event):
     goal = user.send(goal_to(client, {'panda_joint6': 0.3}, 3.0))
     client.wait_for(lambda: client.states[-1].velocity[5] > 0.02, 'motion')
     words = {'stop': 'stopped', 'pose': 'pose target', 'move_to_pose': 'pose target'}
@@ -246,7 +246,7 @@ def test_what_takes_over_or_stops_aborts(client, user, event):
 
 
 def wrong_goals():
-    """Yield name, a change that makes a goal wrong, and what the log says of it."""
+    """Yield name, a change that makes a goal invalid, and the words of the log."""
 
     def names(goal):
         goal.trajectory.joint_names = ['panda_joint1', 'no_joint']

@@ -26,7 +26,7 @@ from ros_ik_interfaces.srv import SetMode
 
 pytestmark = pytest.mark.dds
 BASE = 'panda_link0'
-# A pose that the arm has, and on the direct way to which from home a joint meets its limit.
+# A reachable pose; on the direct path from home to it a joint meets its limit.
 BEHIND_A_LIMIT = (0.298942, 0.477375, 0.260517, -0.150558, 0.652797, 0.052756, -0.740544)
 
 
@@ -87,7 +87,7 @@ def test_it_is_reached_by_joints_where_that_is_allowed_and_not_otherwise(client)
     client.assert_trajectories_are_accepted()
 
 
-def test_on_the_way_of_the_joints_it_can_be_cancelled_and_taken_over(client):
+def test_during_the_joint_path_it_can_be_cancelled_and_preempted(client):
     user = ActionUser(client, MoveToPose, 'move_to_pose')
     fields = {'target': target(), 'timeout': 150.0, 'allow_reconfiguration': True}
 
@@ -98,7 +98,7 @@ def test_on_the_way_of_the_joints_it_can_be_cancelled_and_taken_over(client):
         client.wait_for(
             lambda: IkStatus.STATIONARY in {m.code for m in goal.feedback}, 'rest', LONG
         )
-        # So slow that it is still behind the limit where the machine stands still for a while.
+        # So slow that it is still behind the limit after the machine has stalled for a while.
         client.set(limits__velocity_scale=0.01)
 
         def has_joint_target():

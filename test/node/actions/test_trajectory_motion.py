@@ -16,7 +16,7 @@ ARM = [f'panda_joint{k}' for k in range(1, 8)]
 
 
 def commander_of(rig):
-    """Return what a goal sees of a servo, with the commands of the rig."""
+    """Return a goal's view of a servo, with the commands of the rig."""
     return types.SimpleNamespace(
         now=lambda: rig.now,
         ros_nanoseconds=lambda: int(1e9 * rig.now),

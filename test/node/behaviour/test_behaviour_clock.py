@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated time that jumps backwards, forwards, and stands still, while the robot moves."""
+"""Simulated time that jumps backwards, jumps forwards, and stops, while the robot moves."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
 
-# Of the messages on /clock [s]; a busy client makes time slow, not coarse.
+# Period of the messages on /clock [s]; a busy client makes time slow, not coarse.
 _PERIOD = 0.005
 
 
@@ -56,7 +56,7 @@ def client(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def moving(client):
-    """Move the robot to and fro; judge what was commanded meanwhile."""
+    """Move the robot to and fro; judge the commands."""
     client.sent.clear()
     client.side = 0.9 if client.robot.position['panda_joint1'] < 0.0 else -0.9
     client.stream('joints', JointState(name=['panda_joint1'], position=[client.side]))
@@ -71,17 +71,17 @@ def moving(client):
 
 
 def rest_of_motion(client):
-    """Wait until nothing is commanded any more; return the motion so far, which ends at rest."""
+    """Wait for the end of the commands; return the motion, which ends at rest."""
     client.wait_for(lambda: not any(client.sent[-1][1].points[0].velocities), 'rest')
     motion = motion_of(client)
     motion.assert_at_rest()
-    # Commands may be heard after the statuses that were sent after them, and would move the robot.
+    # Commands may arrive after later statuses, and would move the robot.
     client.wait_for_silence()
     return motion
 
 
 def arrive_from(client, put):
-    """Aim at the other side and arrive; check that the way began where the robot had been put."""
+    """Aim at the other side and arrive; check that the motion began at the robot's position."""
     since = len(client.sent)
     client.stream('joints', JointState(name=['panda_joint1'], position=[client.side]))
     client.wait_for(
@@ -143,5 +143,5 @@ def test_time_follows_the_clock_not_the_wall(client):
         return [s.header.stamp.sec + 1e-9 * s.header.stamp.nanosec for s in client.statuses]
 
     client.wait_for(lambda: len(stamps()) > 0 and stamps()[-1] > stamps()[0] + 1.0, 'a second')
-    # A tick that waits no longer for a clock that stands still has the time of the previous one.
+    # A tick after the longest wait for a stopped clock has the time of the previous one.
     assert 1 < len({stamp for stamp in stamps() if stamp <= stamps()[0] + 1.0}) <= 110

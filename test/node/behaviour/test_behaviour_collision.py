@@ -37,7 +37,7 @@ MARGIN = 0.01
 HELD_BACK = (IkStatus.SLOWED_BY_BARRIER, IkStatus.HALTED_BY_BARRIER, IkStatus.STATIONARY)
 # The hand cuts 25 mm into the first link; every other pair is 40 mm apart or more.
 FOLDED = dict(zip(ARM, (0.0, -0.01, -0.08, -3.02, -0.97, 0.9, 0.78), strict=True))
-# The barrier sees capsules around the meshes, whose nearest points may be others [m].
+# The barrier uses capsules around the meshes, whose nearest points may differ [m].
 SHAPE_TOLERANCE = 5e-4
 
 
@@ -55,7 +55,7 @@ class SelfDistance:
         self._coords = [model.joints[model.getJointId(name)].idx_q for name in ARM]
 
     def __call__(self, position):
-        """Return the least distance of two links, less than 0 where they overlap [m]."""
+        """Return the least distance of two links, negative if they overlap [m]."""
         robot = self._robot
         q = pin.neutral(robot.pin)
         q[self._coords] = position
@@ -85,7 +85,7 @@ def client(tmp_path_factory):
         semantic = client.node.create_publisher(String, 'robot_description_semantic', LATCHED)
         semantic.publish(String(data=SRDF.read_text()))
         client.wait_for(lambda: semantic.get_subscription_count() > 0, 'the node')
-        # A robot is built without it where the other description is heard first.
+        # A robot is built without it if the other description arrives first.
         assert semantic.wait_for_all_acked(Duration(seconds=PATIENCE))
         client.describe(panda_urdf())
         client.wait_for_text('waiting for a target', timeout=LONG)

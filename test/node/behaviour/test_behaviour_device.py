@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A device that is lost while the robot moves: it holds, says so, and goes to inactive."""
+"""A device that is lost in motion: the node holds, reports it, and becomes inactive."""
 
 import os
 from pathlib import Path
@@ -47,7 +47,7 @@ def client(tmp_path, monkeypatch, device):
 
 
 def lose(client):
-    """Lose the device in motion; return what was sent until the end."""
+    """Lose the device in motion; return the commands until the end."""
     client.stream('ee', client.moved_pose((0.2, 0.2, 0.0)))
     client.wait_for(
         lambda: client.sent and max(map(abs, client.sent[-1][1].points[0].velocities)) > 0.2,
@@ -61,14 +61,14 @@ def lose(client):
     def failed():
         return [s for s in client.statuses if s.code == IkStatus.SOLVER_FAILED]
 
-    # Heard later than the answer where others are on their way before it.
+    # Received after the answer if others were queued before it.
     client.wait_for(failed, 'its status')
     assert failed()[0].model_generation == 1
     return failed()[0]
 
 
 def assert_model_is_wrong(client, text):
-    """Check that /diagnostics says what is wrong with the model."""
+    """Check that /diagnostics reports the fault of the model."""
     client.diagnostics.clear()
 
     def found():
@@ -82,7 +82,7 @@ def assert_model_is_wrong(client, text):
 
 
 def assert_it_goes_on(client):
-    """Activate it again, and let it track from where the robot was put meanwhile."""
+    """Activate it again, and let it track from the robot's new position."""
     elsewhere = HeldRobot.home() | {'panda_joint1': 0.3}
     client.robot.place(**elsewhere)
     client.stream('ee', None)
@@ -112,7 +112,7 @@ def test_it_holds_goes_to_inactive_and_can_be_activated_again(client, device):
     failed_at = 10**9 * stamp.sec + stamp.nanosec
     assert all(sent < failed_at for sent, *_ in client.sent), 'it sent something afterwards'
     client.wait_for(lambda: client.status.model_generation == 2, 'another model', LONG)
-    # What was wrong stays in the reports until somebody activates it again.
+    # The fault stays in the reports until the next activation.
     client.wait_for_text(f'deactivated after an error: a tick failed on {lost}')
     assert_model_is_wrong(client, f'on {lost}')
     assert client.state() == 'inactive'

@@ -29,13 +29,13 @@ pytestmark = pytest.mark.dds
 
 BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 RELIABLE = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
-# Names that belong to everybody.
+# Names that all nodes share.
 SHARED = {'/diagnostics', '/rosout', '/parameter_events', '/tf', '/tf_static', '/clock'}
 
 
 @pytest.fixture(scope='module')
 def pair(tmp_path_factory):
-    """Return the clients of two robots, whose joint states come with different reliability."""
+    """Return the clients of two robots that publish joint states with different reliability."""
     with ros_rig(tmp_path_factory.mktemp('domain')) as everybody:
         clients = [Client(everybody.processes, name, everybody) for name in ('left', 'right')]
         for client, qos in zip(clients, (BEST_EFFORT, RELIABLE), strict=True):
@@ -104,7 +104,7 @@ def test_a_stop_of_one_robot_does_not_stop_the_other(pair):
 def test_no_name_lies_outside_of_the_namespaces(pair):
     names = {name for name, _ in pair[0].node.get_topic_names_and_types()}
     assert '/left/ros_ik/status' in names and '/right/ros_ik/joint_trajectory' in names
-    # The client of the rig that both are beside has the only names without a namespace.
+    # Only the client of the rig has names without a namespace.
     mine = {name for name in names if name.startswith(('/ros_ik/', '/joint_states', '/robot_'))}
     listed = {name for name in names if pair[0].node.count_publishers(name)} - mine
     outside = {name for name in listed if not name.startswith(('/left/', '/right/'))}

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The process ends while the robot moves, in order or killed, and another one takes its place."""
+"""The process ends while the robot moves, in order or killed, and another one replaces it."""
 
 import signal
 
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.dds, pytest.mark.timeout(400)]
 
 
 def start_and_move(client, goal):
-    """Start a node; return once it moves the robot towards a goal that waits for it already."""
+    """Start a node; return once it moves the robot towards a goal that is already published."""
     start_node(
         client,
         outputs__default__publish_velocities=True,
@@ -39,11 +39,11 @@ def start_and_move(client, goal):
 
 
 def put_elsewhere(client, **position):
-    """Move the robot by hand while no process commands it; return where it is."""
+    """Move the robot by hand while no process commands it; return its position."""
     client.robot.place(**position)
     client.spin(0.1)
     client.sent.clear()
-    # What is said from here on, the next process says.
+    # Messages from here on are those of the next process.
     client.statuses.clear()
     return array_of(client.robot.position)
 

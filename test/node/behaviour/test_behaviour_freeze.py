@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A driver that stands still and goes on publishing joint states, over DDS."""
+"""A driver that freezes but continues to publish joint states, over DDS."""
 
 import math
 
@@ -23,11 +23,11 @@ from ros_ik_interfaces.action import MoveToPose
 from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
-# How far ahead of a joint that stood the first command may be [rad]: docs/troubleshooting.md.
+# Largest lead of the first command over a standing joint [rad]: docs/troubleshooting.md.
 TRIAL = 0.01
-# What the status says while the command is on its way back to joints that stood [1].
+# Status text while the command returns to standing joints.
 STANDS = 'does not follow its command'
-# Speeds of the frame [m/s]: a freeze which comes seconds late still meets the slow motion.
+# Speeds of the frame [m/s]: a freeze that comes seconds late still meets the slow motion.
 SLOW, FAST = 0.03, 0.5
 # The default: as much as the lag and a stop need.
 NO_BOUND = Parameter('following_error.max', Parameter.Type.DOUBLE_ARRAY, [])
@@ -53,7 +53,7 @@ def commanded(client):
 
 
 def ahead(client, where, count):
-    """Return how far the last commands were from where the robot is [rad]."""
+    """Return the distances of the last commands from the robot's position [rad]."""
     sent = [message.points[0].positions for _, message, _ in client.sent[-count:]]
     return np.abs(np.array(sent) - where).max()
 
@@ -64,7 +64,7 @@ def measured(client):
 
 
 def moved(client):
-    """Return a target far enough away to be under way for a while."""
+    """Return a target far enough away for a long motion."""
     pose = client.moved_pose((-0.1, 0.35, -0.2))
     return pose
 
@@ -121,7 +121,7 @@ def test_an_action_does_not_succeed_where_the_robot_stands(client):
 
 
 def lead_of(client, is_watched=True):
-    """Return how far the command gets ahead of a robot that is frozen, and the texts until then.
+    """Return the lead of the command over a frozen robot, and the texts until then.
 
     It ends when the command has returned to the robot, or has arrived without a following check.
     """
@@ -153,14 +153,14 @@ def lead_of(client, is_watched=True):
 
 
 def test_action_takes_effect_at_run_time(client):
-    # Joints may stand for seconds, of which the command waits for more than one: a machine that
-    # makes no ticks for a while makes some of them.
+    # Joints stand for seconds, and the command waits for more than one: even a busy machine makes
+    # some ticks then.
     client.set(following_error__delay=2.0, following_error__max=[0.1])
     for action, waits in (('stop', False), ('slow', True), ('stop', False)):
         client.set(following_error__action=action)
         _, texts = lead_of(client)
         until = next(k for k, text in enumerate(texts) if STANDS in text)
-        # For the one tick that notices it, or for as long as joints may stand.
+        # For the one tick that detects it, or for as long as joints stand.
         count = sum('the command waits for' in text for text in texts[:until])
         assert (count > 1) == waits, texts
     client.set(following_error__max=NO_BOUND)

@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Hostile messages and requests on everything that the node has on the graph.
+"""Hostile messages and requests on every topic and service of the node.
 
-What there is, is asked of the graph and compared with docs/interface.yaml; fields are found by
+Names come from the graph and are compared with docs/interface.yaml; fields are found by
 introspection. FUZZ_ROUNDS sets the length: a round is some 700 messages and requests.
 """
 
@@ -52,10 +52,10 @@ pytestmark = pytest.mark.dds
 ROUNDS = int(os.environ.get('FUZZ_ROUNDS', '1'))
 # Messages and requests of one interface in a round, each way.
 COUNT = 8
-# Requests on the way at a time: DDS keeps ten, and drops the oldest.
+# Pending requests at a time: DDS keeps ten, and drops the oldest.
 TOGETHER = 4
 NODES = ('ros_ik', 'ros_ik_planning')
-# What rclpy's own topics are for; the node does nothing with them.
+# Purposes of rclpy's own topics; the node does not use them.
 _IGNORED = {'/parameter_events', '/rosout', '/clock'}
 # A node has some 30 MB of buffers that DDS and the allocator keep [MB].
 MOST_GROWTH = 150
@@ -78,7 +78,7 @@ def interfaces():
 
 
 class Target:
-    """The node under attack, and how it is brought back to where it can be judged."""
+    """The node under attack, and its return to a state that can be judged."""
 
     def __init__(self, client):
         self.client, self.counts = client, collections.Counter()
@@ -89,7 +89,7 @@ class Target:
         self.joints = node.create_publisher(JointState, 'ros_ik/target_joints', 1)
 
     def find(self):
-        """Find everything on the graph."""
+        """Find all topics and services on the graph."""
         graph = self.client.node
         if not set(NODES) <= set(graph.get_node_names()):
             return False
@@ -141,10 +141,10 @@ class Target:
         return dict(zip(names, values, strict=True))
 
     def recover(self, original):
-        """Undo what a hostile message may do, which is what a friendly one may do too."""
+        """Undo the permitted effects of hostile messages."""
         client = self.client
-        # Requests may wait that would undo what follows: each turn of the node's executor, and so
-        # each answer to one of these, serves at least one of every service.
+        # Pending requests might undo the following ones: each turn of the node's executor, and so
+        # each answer to one of these, serves at least one request of every service.
         for _ in range(COUNT + 2):
             client.state()
         self.stop.publish(Bool(data=False))
@@ -204,7 +204,7 @@ def target(tmp_path_factory):
 
 
 def is_fair(request):
-    """Return whether a request does no more than what it is for: to end the node for good."""
+    """Return whether a request is a permitted one that ends the node."""
     if not isinstance(request, ChangeState.Request):
         return True
     shutdowns = {
@@ -215,7 +215,7 @@ def is_fair(request):
 
 
 def attack_topics(target, hostile):
-    """Publish hostile messages, and bytes that are none."""
+    """Publish hostile messages, and bytes that are no messages."""
     for name, kind in target.topics.items():
         publisher = target.client.node.create_publisher(kind, name, LATCHED)
         target.client.wait_for(publisher.get_subscription_count, f'a subscriber of {name}')
@@ -225,14 +225,14 @@ def attack_topics(target, hostile):
             try:
                 publisher.publish(hostile.bytes(kind))
                 target.counts['malformed messages'] += 1
-            except RCLError:  # the sender's own middleware has looked at them
+            except RCLError:  # the sender's own middleware checks them
                 target.counts['not sent'] += 1
             target.client.spin(0.002)
         target.client.node.destroy_publisher(publisher)
 
 
 def attack_services(target, hostile):
-    """Send hostile requests, of which each is answered."""
+    """Send hostile requests, each of which is answered."""
     client = target.client
     for name, kind in target.services.items():
         caller = client.node.create_client(kind, name)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever arrives on any topic: it is dropped, counted and named, and the motion goes on."""
+"""Bad messages on any topic: dropped, counted and named, and the motion continues."""
 
 import math
 import random
@@ -94,7 +94,7 @@ def joints(**positions):
 
 
 TWICE = JointState(name=['panda_joint1', 'panda_joint1'], position=[0.0, 0.0])
-# Topic, what comes on it, and the counter that tells.
+# Topic, bad message, and its counter.
 BAD = [
     *((topic, message, reason)
       for topic in ('ros_ik/target_pose', 'ros_ik/ee/target_pose')
@@ -162,7 +162,7 @@ def client(tmp_path_factory):
 
 
 def publisher(client, topic):
-    """Return the publisher of a topic that the node hears."""
+    """Return a publisher that the node has discovered."""
     found = client.inputs[topic]
     client.wait_for(lambda: found.get_subscription_count() > 0, f'a subscriber of {topic}')
     return found
@@ -170,7 +170,7 @@ def publisher(client, topic):
 
 @pytest.fixture
 def tracking(client):
-    """Track a pose that lies a while away; judge what was commanded meanwhile."""
+    """Track a distant pose; judge the commands."""
     client.set(**NEVER_STALE)
     client.sent.clear()
     side = 0.15 if client.robot.position['panda_joint1'] <= 0.0 else -0.3
@@ -200,7 +200,7 @@ def test_what_is_wrong_is_counted_and_the_motion_goes_on(tracking):
         before, outlet = count_of(client, reason), publisher(client, topic)
 
         def is_counted(reason=reason, before=before, outlet=outlet, message=message):
-            # Again and again: a busy reader of the newest message may never see this one.
+            # Repeated: a busy reader of the newest message may never see this one.
             outlet.publish(message)
             client.spin(0.02)
             return count_of(client, reason) > before
@@ -213,7 +213,7 @@ def test_the_last_valid_target_counts_until_it_is_stale(client):
     client.set(**NEVER_STALE)
     client.sent.clear()
     goal = client.robot.position['panda_joint1'] + 0.8
-    # Until it is heard: one message of a best-effort topic may be lost.
+    # Repeated until it arrives: one message of a best-effort topic may be lost.
     client.stream('joints', joints(panda_joint1=goal))
     client.wait_for_text('tracking')
     client.stream('joints', None)
@@ -243,14 +243,14 @@ def dropped_lines(client):
     return client.processes.text('node').count('dropped a message')
 
 
-def test_bytes_that_are_no_message_harm_nobody(tracking):
+def test_bytes_that_are_no_message_do_no_harm(tracking):
     client, generator = tracking, random.Random(7)
     for topic, kind in INPUTS.items():
         if client.node.count_subscribers(topic) == 0:
             continue
         outlet, good = publisher(client, topic), bytes(serialize_message(kind()))
         cuts = [good[:size] for size in range(0, len(good), 3)]
-        # A sequence that is said to have four thousand million elements.
+        # A sequence that claims four thousand million elements.
         endless = good[:4] + struct.pack('<I', 0xFFFFFFFF) * 12
         noise = [good[:4] + generator.randbytes(size) for size in (3, 16, 61, 400)]
         # Any byte but zero is true: that would be a stop.

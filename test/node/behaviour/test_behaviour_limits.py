@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A robot that starts where it should not be: outside limits, beyond a wall; and the way back."""
+"""A robot that starts outside limits or beyond a wall, and its way back."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
 
-# Where the hand may not go below, and a posture in which it is there already.
+# Floor of the hand, and a posture in which the hand is below it.
 FLOOR = 0.2
 LOW = {'panda_joint2': 0.9, 'panda_joint4': -2.0}
 OUTSIDE = {
@@ -46,7 +46,7 @@ def client(tmp_path_factory):
 
 
 def put(client, **position):
-    """Place the robot by hand where nothing commands it."""
+    """Place the robot by hand while no command moves it."""
     for topic in ('ee', 'joints'):
         client.stream(topic, None)
     client.forget_targets()
@@ -67,7 +67,7 @@ def test_a_joint_outside_its_limits_moves_inwards_only(client, joint):
     start = OUTSIDE[joint]
     inwards = -1.0 if start > high else 1.0
     put(client, **{joint: start})
-    # Beyond, where the joint target is moved to the limit, and then well inside.
+    # Beyond the limit, to which the target is clamped, and then well inside.
     send_to(client, **{joint: start - inwards})
     client.wait_for(lambda: len(client.sent) > 30, 'commands')
     goal = (low + high) / 2.0
@@ -96,7 +96,7 @@ HELD_BACK = (
 
 
 def heights(motion):
-    """Return how high the hand is at each command."""
+    """Return the height of the hand at each command."""
     return Arm().poses(motion.position, 'panda_hand')[0][:, 2]
 
 

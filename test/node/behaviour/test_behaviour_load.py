@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Floods of targets, of parameters, of poses to solve: the motion goes on as if they were not.
+"""Floods of targets, parameters and poses to solve: the motion is not affected.
 
-How many deadlines that costs is a matter of the machine: benchmarks/node_load.py measures it.
+The number of missed deadlines depends on the machine: benchmarks/node_load.py measures it.
 """
 
 import copy
@@ -34,11 +34,11 @@ pytestmark = [pytest.mark.dds, pytest.mark.timeout(400)]
 
 RATE = 500.0
 TRACKING = {IkStatus.OK, IkStatus.DEADLINE_MISSED}
-# `make stress` asks for a hundred thousand.
+# `make stress` solves a hundred thousand.
 POSES = int(os.environ.get('LOAD_POSES', '30000'))
-# A machine that stands still for a while makes nothing stale.
+# Timeouts that a stalled machine does not exceed.
 PATIENT = 60.0
-# What reading, solving and answering take at least, for each pose, on whatever machine [s].
+# Least time for reading, solving and answering a pose, on any machine [s].
 LEAST = 1e-6
 
 
@@ -63,7 +63,7 @@ def client(tmp_path_factory):
 
 
 def go_to(client, pose):
-    """Stream a pose until it is where the node commands the robot to be."""
+    """Stream a pose until the command has reached it."""
     p = pose.pose.position
 
     def is_there():
@@ -77,7 +77,7 @@ def go_to(client, pose):
 
 
 def go_to_and_fro(client, goes_on):
-    """Move to both goals, again while ``goes_on()`` is true; return the motion, which is good."""
+    """Move to both goals while ``goes_on()`` is true; check and return the motion."""
     since = len(client.sent) - 1
     client.statuses.clear()
     while True:
@@ -102,7 +102,7 @@ def test_a_thousand_targets_a_second(client):
     def flood():
         goal = client.middle
         while not stopped.is_set():
-            # It is taken out for a moment where another one takes its place.
+            # It is missing for a moment while another one replaces it.
             goal = client._streams.get('pose', goal)
             for target in (goal, twins[id(goal)]):
                 client._targets['pose'].publish(target)
@@ -116,11 +116,11 @@ def test_a_thousand_targets_a_second(client):
     finally:
         stopped.set()
         thread.join()
-    # The last one wins.
+    # The last one counts.
     go_to(client, client.middle)
 
 
-# What is set in each request, and whether it is accepted.
+# Parameters of each request, and whether they are accepted.
 CHANGES = (
     ('ee.max_linear_speed', 0.3, True), ('ee.gain', 7.0, False), ('ee.gain', 0.9, True),
     ('no_such_parameter', 1.0, False), ('ee.max_linear_speed', 0.5, True), ('ee.gain', 1.0, True),
@@ -128,7 +128,7 @@ CHANGES = (
 
 
 def wait_for_an_answer(client, caller):
-    """Ask for nothing until that is answered: the first answer after discovery may be lost."""
+    """Send an empty request until it is answered: the first answer after discovery may be lost."""
     asked = []
 
     def is_answered():
@@ -179,7 +179,7 @@ def test_many_poses_are_solved_meanwhile(client):
     assert answer['success'] and not answer['message']
     assert answer['solved'] == answer['solutions'] == POSES
     assert np.any((motion.time > answer['asked']) & (motion.time < answer['answered']))
-    # Another process has read, solved and answered it; not a byte of it is in this one.
+    # Another process has read, solved and answered it; no byte of it is in this one.
     assert process_ids(client) == (node, [other])
     grown, grown_there = np.subtract(after, before)
     assert grown_there[0] > POSES * LEAST

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Map of the defined events to the tests that force them on a running node over DDS.
+"""Map of the defined events to the tests that cause them on a running node over DDS.
 
 One row for each event whose outcome the node defines. A row without a test, or with one that was
 renamed or removed, fails.
@@ -44,7 +44,7 @@ EVENTS = {
         'test_behaviour_garbage.py::test_what_is_wrong_is_counted_and_the_motion_goes_on',
         'test_behaviour_garbage.py::test_the_last_valid_target_counts_until_it_is_stale',
         'test_behaviour_garbage.py::test_many_bad_messages_are_few_lines_in_the_log',
-        'test_behaviour_garbage.py::test_bytes_that_are_no_message_harm_nobody',
+        'test_behaviour_garbage.py::test_bytes_that_are_no_message_do_no_harm',
     ),
     'targets out of reach': (
         'test_behaviour_garbage.py::test_a_target_out_of_reach_stretches_the_robot_and_no_more',

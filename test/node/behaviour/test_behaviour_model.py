@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Robot descriptions that arrive while the robot moves: the old model stops it, or keeps it."""
+"""Robot descriptions that arrive in motion: the old model stops the robot, or stays."""
 
 import numpy as np
 import pytest
@@ -38,9 +38,9 @@ def client(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def moving(client):
-    """Move the robot to and fro; judge what was commanded meanwhile."""
+    """Move the robot to and fro; judge the commands."""
     client.sent.clear()
-    # Far enough away for a description to be read on the way on a busy machine.
+    # Far enough away for a description to be read in motion on a busy machine.
     side = 2.4 if client.robot.position['panda_joint1'] < 0.0 else -2.4
     client.stream('joints', JointState(name=['panda_joint1'], position=[side]))
     client.wait_for(
@@ -75,7 +75,7 @@ def test_a_broken_description_does_not_even_slow_it_down(client):
 
     for count, text in enumerate(('no robot', '<robot name="x"/>', panda_urdf()[:-100]), 1):
         client.describe(text)
-        # The status may still tell of the previous one.
+        # The status may still be about the previous one.
         client.wait_for(
             lambda count=count: refused() == count and 'refused' in client.status.text,
             'a refusal',
@@ -94,7 +94,7 @@ def test_a_new_description_stops_it_within_limits_and_moves_on_from_there(client
     client.wait_for_text('tracking')
     client.wait_for(lambda: len(stops(client)), 'a stop and motion after it')
     motion, last = motion_of(client), stops(client)[-1]
-    # On from where the command had stopped: the robot was not moved meanwhile.
+    # From the position at which the command stopped: the robot was not moved meanwhile.
     np.testing.assert_allclose(motion.began[last + 1], motion.position[last], atol=ROUNDING)
 
 
@@ -111,7 +111,7 @@ def test_tighter_limits_of_a_new_description_are_kept(client):
     client.wait_for(lambda: abs(speed()[-1] - 0.5) < 1e-6, 'motion at the tighter limit')
     client.wait_for_ticks(20)
     assert speed().max() == pytest.approx(0.5)
-    # The rest of the way would take 10 s.
+    # The rest of the motion would take 10 s.
     ahead = 0.5 * np.sign(client.sent[-1][1].points[0].velocities[0])
     goal = client.robot.position['panda_joint1'] + float(ahead)
     client.stream('joints', JointState(name=['panda_joint1'], position=[goal]))

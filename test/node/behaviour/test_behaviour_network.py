@@ -13,7 +13,7 @@ _REASON = network.why_not()
 pytestmark = [
     pytest.mark.dds,
     pytest.mark.skipif(bool(_REASON), reason=_REASON or 'permitted'),
-    # Longer than each of the cases has.
+    # Longer than the time limit of each case.
     pytest.mark.timeout(400),
 ]
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Obstacles that appear on the path, or where the robot is; judged by coal and real meshes."""
+"""Obstacles that appear on the path or inside the robot; judged by coal and real meshes."""
 
 from geometry_msgs.msg import Point
 from geometry_msgs.msg import Pose
@@ -58,7 +58,7 @@ class Shapes:
         least = np.inf
         for item, placed in zip(self._geometry.geometryObjects, self._placements.oMg, strict=True):
             at = coal.Transform3s(placed.rotation, placed.translation)
-            # A point, for the surface of a mesh says nothing about what is inside of it.
+            # A point, because the surface of a mesh does not tell its inside from its outside.
             found = coal_distance(item.geometry, at, coal.Sphere(1e-6), place)[0]
             least = min(least, found - RADIUS)
         return least
@@ -99,7 +99,7 @@ def change(client, *changes):
 
 
 def wait_for_count(client, number):
-    """Wait until the node says that it knows so many obstacles."""
+    """Wait until the node reports a number of obstacles."""
     client.diagnostics.clear()
 
     def counts():
@@ -113,7 +113,7 @@ def wait_for_count(client, number):
 
 
 def ball(centre):
-    """Return the message that puts a ball there."""
+    """Return the message that adds a ball at a position."""
     message = Obstacle(
         id='ball', operation=Obstacle.ADD, type=Obstacle.SPHERE, dimensions=[RADIUS],
         pose=Pose(position=Point(x=centre[0], y=centre[1], z=centre[2])),
@@ -135,7 +135,7 @@ def distances(client, centre, since=0):
 
 
 def test_an_obstacle_that_appears_on_the_path_is_not_touched(client):
-    # So slowly that a machine that stands still for a while sends the ball in time.
+    # So slowly that even a machine that stalls for a while sends the ball in time.
     assert client.set(ee__max_linear_speed=0.1)['ee.max_linear_speed'].successful
     target = client.moved_pose((0.0, 0.4, 0.0))
     centre = (place_of(target) - [0.0, 0.05, 0.0]).tolist()

@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Every motion ends within limits, starts where the robot is measured, goes on from the command.
+"""Motions end within limits, start at the measured state, and continue from the command.
 
-The robot is in the test's hand: it is moved while it is not commanded, and its encoders lie.
+The test plays the robot: it moves while it has no command, and its encoders have errors.
 """
 
 from lifecycle_msgs.msg import Transition
@@ -25,7 +25,7 @@ from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
 
-# What becomes stale where that is the test, and only there.
+# Inputs that become stale, only in the tests of that.
 IMPATIENT = 0.2
 
 
@@ -43,7 +43,7 @@ def client(tmp_path_factory):
 
 @pytest.fixture
 def robot(client):
-    """Return the robot at home without a target; judge what was commanded afterwards."""
+    """Return the robot at home without a target; judge the commands afterwards."""
     robot = client.robot
     robot.bias = robot.noise = 0.0
     robot.parts, robot.silent, robot.follows = [ARM], False, True
@@ -66,7 +66,7 @@ def quiet(client):
 
 
 def aim(client, **shift):
-    """Stream joint targets that lie this far from where the robot is; return them."""
+    """Stream joint targets at a displacement from the robot's position; return them."""
     goal = {name: client.robot.position[name] + value for name, value in shift.items()}
     client.stream('joints', JointState(name=list(goal), position=list(goal.values())))
     return goal
@@ -102,15 +102,15 @@ def speak(client):
     """Send joint states again."""
     client.statuses.clear()
     client.robot.silent = False
-    # What was heard last must not become fresh again. The robot moves at once: one that looks at
-    # its poses only now and then does not see it where it was.
+    # The last message must not become fresh again. The robot moves at once: the node must not see
+    # it at its old position.
     client.wait_for(
         lambda: any(s.code != IkStatus.JOINT_STATE_STALE for s in client.statuses), 'fresh states'
     )
     client.set(**NEVER_STALE)
 
 
-# What ends a motion, the status that says so, and what lets the robot move again.
+# Cause of the end of a motion, its status, and the action that permits motion again.
 ENDS = {
     'stale target': (
         let_target_expire, IkStatus.COMMAND_STALE, 'older than command_timeout',

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The control thread by itself: topics that cannot be read, threads that wait for a pause."""
+"""The control thread alone: topics that cannot be read, threads that wait for a pause."""
 
 import math
 import threading
@@ -82,9 +82,9 @@ def test_a_topic_that_cannot_be_read_ends_the_servo_but_not_the_thread(loop, ser
     wait(lambda: loop.output.code != StatusCode.SOLVER_FAILED)
 
 
-# A pause far longer than what a loaded machine takes to wake a thread.
+# A pause far longer than the wake-up of a thread on a loaded machine.
 @pytest.mark.parametrize('period', [0.05])
-def test_what_waits_at_the_gate_goes_on_between_two_ticks(loop, period, monkeypatch):
+def test_threads_at_the_gate_continue_between_two_ticks(loop, period, monkeypatch):
     monkeypatch.setattr('ros_ik.node.execution.tick_gap._LONGEST', PATIENCE)
     inside = threading.Event()
 
@@ -100,11 +100,11 @@ def test_what_waits_at_the_gate_goes_on_between_two_ticks(loop, period, monkeypa
         loop.gate.wait()
         met.append(inside.is_set())
         time.sleep(0.05 * period * (k % 23))
-    # At any moment it would be 36 of 60; the machine may hold up one now and then.
+    # At random it would be 36 of 60; the machine may delay one now and then.
     assert sum(met) < 12, f'{sum(met)} of 60 went on in a tick'
 
 
-def test_nobody_waits_at_the_gate_after_the_last_tick(loop):
+def test_no_thread_waits_at_the_gate_after_the_last_tick(loop):
     wait(lambda: math.isfinite(loop.gate._until))
     loop.finish()
     assert loop.gate._until == math.inf
@@ -112,7 +112,7 @@ def test_nobody_waits_at_the_gate_after_the_last_tick(loop):
 
 def test_each_tick_that_fails_ends_velocities_at_once(servo, period):
     failures = []
-    # What else ends them runs in ticks that do not fail.
+    # Other code that ends them runs in ticks that do not fail.
     publishers = SimpleNamespace(
         stop_velocities=lambda: failures.append(loop._failures),
         wait_for_all_acked=lambda: None,

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Targets refused as jumps: each is counted once, under the name of what it came from."""
+"""Targets refused as jumps: each is counted once, under the name of its topic."""
 
 from types import SimpleNamespace
 

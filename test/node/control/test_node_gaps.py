@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """No change of a parameter, an obstacle or a target leaves a gap in the commands, over DDS.
 
-Gaps are those between the times at which the node sent two commands. A busy machine makes gaps
-of its own, at random: a change that leaves a long one is tried again, beside the node that nothing
-is asked of. What needs no clock is counted: graphs recorded in ticks.
+Gaps are times between two commands of the node. A busy machine makes random gaps of its own: a
+change that leaves a long one is tried again, and compared with a node without a change. Graphs
+recorded in ticks are counted, which needs no clock.
 """
 
 import itertools
@@ -66,7 +66,7 @@ def sway(client, ticks=4):
         client.home, 0.05 * np.array([np.cos(angle), np.sin(angle), 0.0])
     )
     client.stream('ee', client.pose)
-    # By the times at which they were sent: those of before may be on their way.
+    # By their times of sending: earlier ones may still arrive.
     now = time.time_ns()
     client.wait_for(
         lambda: len(client.sent) >= ticks and client.sent[-ticks][0] > now, 'commands'
@@ -87,16 +87,16 @@ def longest_gap(client, change):
 
 
 class Gaps:
-    """The gaps that changes leave, beside those that there are when nothing changes."""
+    """Gaps after changes, compared with gaps without changes."""
 
     def __init__(self, client):
         self._client, self.count, self._long = client, 0, {}
 
     def measure(self, name, change):
-        """Measure the gap that a change leaves, the shortest of some tries if it is a long one.
+        """Measure the gap after a change, the shortest of some tries if it is long.
 
-        Two periods are none. Where it is longer, so has to be each of as many times of as many
-        commands in which nothing changes: only then it is the machine.
+        Two periods count as no gap. A longer gap is that of the machine only if as many commands
+        without a change have gaps as long.
         """
         self.count += 1
         calm, limit = math.inf, 2.5 * PERIOD
@@ -113,7 +113,7 @@ class Gaps:
 
     def assert_none(self):
         """Check that no change leaves a gap."""
-        # Each with its gap, and with that without a change.
+        # Each with its gap, and the gap without a change.
         assert not self._long
 
 

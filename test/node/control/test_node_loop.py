@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The control thread of a running node: what the system does for it, and deadlines it misses."""
+"""The control thread of a running node: its scheduling, and missed deadlines."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.dds
 
 
 def _of_threads(client, look):
-    """Return what is found of each thread of the node, by identifier."""
+    """Return the values of each thread of the node, by identifier."""
     found = {}
     for entry in Path(f'/proc/{client.processes.pid("node")}/task').iterdir():
         # Threads end at any time.
@@ -103,11 +103,11 @@ def test_deadlines_missed_are_counted_and_the_loop_goes_on(tmp_path):
         client.statuses.clear()
         client.wait_for(lambda: len(client.statuses) > 50, 'fifty more ticks')
         missed = client.status.missed_ticks - before.missed_ticks
-        # At 100 Hz; whatever else the machine does can only add to it.
+        # At 100 Hz; other load of the machine can only add to it.
         assert missed >= int(100 * stopped) - 2, (missed, stopped)
         ticks = [status.ticks for status in client.statuses]
         assert all(b > a for a, b in zip(ticks[:-1], ticks[1:], strict=True))
-        # It does not make up for them: ticks would come faster than their period.
+        # Missed ticks are not made up for, which would make ticks faster than their period.
         stamps = [s.header.stamp.sec + 1e-9 * s.header.stamp.nanosec for s in client.statuses]
         assert (ticks[-1] - ticks[0]) <= 100 * (stamps[-1] - stamps[0]) + 2
         client.assert_trajectories_are_accepted()

@@ -28,9 +28,9 @@ def arms(tmp_path_factory):
     folder = tmp_path_factory.mktemp('outputs')
     with ros_rig(folder) as client:
         arms = TwoArms(client)
-        # A robot and targets that wait for a processor are neither slow nor stale.
+        # Timeouts that a robot and targets without processor time do not exceed.
         arms.start(folder, **UNWATCHED, **NEVER_STALE)
-        # Everything that the right controller was sent, also while the client stands still.
+        # All messages to the right controller, also while the client is suspended.
         arms.every_array = []
         client.node.create_subscription(
             Float64MultiArray,
@@ -68,7 +68,7 @@ def test_each_controller_is_sent_its_own_joints_in_its_own_order(arms):
     for name, value in first.items():
         assert value == pytest.approx(before[name], abs=5e-3), 'it starts elsewhere'
     assert max(abs(arms.position[name] - before[name]) for name in RIGHT) > 0.02
-    # Both controllers are streamed to; the arm without a target is told to stay.
+    # Both controllers get streams; the arm without a target stays.
     assert arms.trajectories
     for message in arms.trajectories:
         assert tuple(message.joint_names) == LEFT

@@ -65,10 +65,10 @@ def test_the_robot_follows_trajectories_of_seven_points(client):
 
 
 def compare_with_what_was_sent_next(sent):
-    """Check that where targets stay as they are, the next message begins where one leads."""
+    """Check that without changes of targets each message begins at the prediction of the last."""
     compared = 0
     for (_, one, number), (_, other, next_number) in zip(sent, sent[1:], strict=False):
-        # Before the target came there was nothing to predict, and messages may be lost.
+        # Before the target there is no prediction, and messages may be lost.
         if next_number == number + 1 and points(one, 'velocities')[1:].any():
             first, second = points(one, 'positions'), points(other, 'positions')
             np.testing.assert_allclose(first[1], second[0], rtol=0.0, atol=1e-6)

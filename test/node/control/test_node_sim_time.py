@@ -49,7 +49,7 @@ class Simulation:
 
 
 def is_loop_warned(client, text):
-    """Return whether /diagnostics has warned of the loop with this text."""
+    """Return whether /diagnostics has warned about the loop with this text."""
     return any(
         entry.name == 'ros_ik: loop' and entry.level == DiagnosticStatus.WARN
         and text in entry.message
@@ -58,7 +58,7 @@ def is_loop_warned(client, text):
 
 
 def time_of(status):
-    """Return the time of the tick that a status tells of [s]."""
+    """Return the time of the tick of a status [s]."""
     return status.header.stamp.sec + 1e-9 * status.header.stamp.nanosec
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The node and a mock robot over DDS: it says what it waits for, reaches poses, stops."""
+"""The node and a mock robot over DDS: missing inputs are named, poses reached, stops made."""
 
 import itertools
 import math
@@ -59,7 +59,7 @@ def set_timeout(client, name, seconds):
 
 
 def jumps_of(sent):
-    """Return how far commands are from one another [rad]; for one that was lost, in the mean."""
+    """Return distances of successive commands [rad]; the mean across lost ones."""
     return [
         max(
             abs(b - a)
@@ -136,7 +136,7 @@ def test_motion_starts_where_the_robot_is(client):
     client.stream('pose', client.moved_pose((0.0, 0.0, 0.1)))
     client.wait_for(lambda: client.sent, 'a trajectory')
     _, first, number = client.sent[0]
-    # The first may be lost on the way to a client that stood still: a step of each gains 1 mrad.
+    # The first may be lost while the client was suspended: each step gains 1 mrad.
     steps = number - last
     most = 1e-3 * (1 + steps * (steps + 1) // 2)
     for joint, position in zip(first.joint_names, first.points[0].positions, strict=True):
@@ -155,7 +155,7 @@ def test_a_stale_target_ends_at_rest_and_then_in_silence(client):
     client.wait_for_ticks(30)
     assert len(client.trajectories) == count, 'it goes on publishing'
     steps = jumps_of(client.sent[-8:])
-    # What the tolerances of the step leave is no motion.
+    # Motion within the tolerances of the step counts as rest.
     moving = [step for step in steps if step > 1e-7]
     assert moving == sorted(moving, reverse=True), 'it does not slow down steadily'
     assert steps[: len(moving)] == moving, 'it goes on after a rest'
@@ -188,7 +188,7 @@ def test_stale_joint_states_stop_it_and_it_goes_on_without_a_jump(client):
 
 
 def bad_poses(good):
-    """Return (reason, pose) for each way in which a pose can be bad."""
+    """Return (reason, pose) for each fault of a pose."""
     nan = pose_like(good)
     nan.pose.position.x = math.nan
     infinite = pose_like(good)
@@ -202,7 +202,7 @@ def bad_poses(good):
         ('non_finite', nan),
         ('non_finite', infinite),
         ('zero_quaternion', zero),
-        # Without tf2_ros it says so; with it, that tf has no such frame.
+        # Without tf2_ros the text says so; with it, that tf has no such frame.
         ('tf_unavailable', unknown),
     ]
 
@@ -218,7 +218,7 @@ def pose_like(pose):
 
 
 def assert_dropped(client, topic, message, reason):
-    """Send a message until its counter says so: best effort may lose one on a busy machine."""
+    """Send a message until its counter rises: best effort may lose one on a busy machine."""
     before, sent = client.dropped().get(reason, 0), 0
     while client.dropped().get(reason, 0) == before:
         assert sent < 10, f'no counter {reason}'
@@ -298,8 +298,8 @@ def test_diagnostics_has_an_entry_for_each_concern(client):
     client.diagnostics.clear()
     names = {f'ros_ik: {name}' for name in ('loop', 'joint states', 'command', 'safety', 'model')}
     client.wait_for(lambda: {entry.name for entry in client.diagnostics} == names, 'diagnostics')
-    # The level of the loop depends on how busy the machine is; that of the model says that the
-    # meshes of the description are not found here.
+    # The level of the loop depends on the load of the machine; that of the model reports missing
+    # meshes.
     others = {'ros_ik: loop', 'ros_ik: model'}
     levels = {}
 
@@ -307,7 +307,7 @@ def test_diagnostics_has_an_entry_for_each_concern(client):
         levels.update((e.name, e.level) for e in client.diagnostics if e.name not in others)
         return set(levels.values()) == {DiagnosticStatus.OK}
 
-    # The first may be of before the reset.
+    # The first may be from before the reset.
     client.wait_for(all_is_well, 'an end of warnings')
 
 

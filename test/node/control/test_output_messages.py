@@ -35,7 +35,7 @@ class Recorder:
 
         def publish(message):
             read = deserialize_message(message, kind)
-            # Between its fields rclpy leaves whatever was in memory: bytes cannot be compared.
+            # Padding between fields is arbitrary memory in rclpy: bytes cannot be compared.
             assert len(serialize_message(read)) == len(message)
             sent.append(read)
 
@@ -73,7 +73,7 @@ def speeds_of(rig, output):
     return list(output.joint_qd[rig.robot.group.variable_dof])
 
 
-def test_a_mark_that_is_not_there_once_is_refused():
+def test_a_mark_that_does_not_occur_exactly_once_is_refused():
     marks = Marks()
     mark, other = marks.take(2), marks.take(2)
     message = SerializedMessage(Float64MultiArray(data=mark))

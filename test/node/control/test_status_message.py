@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The bytes of a status say what a status made field by field says, tick after tick."""
+"""The bytes of a status are those of a status made field by field, in every tick."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -67,7 +67,7 @@ def test_numbers_are_those_of_the_tick_and_of_no_tick_before(drops):
         ]
 
 
-def test_every_word_that_changes_is_said_at_once(drops):
+def test_every_changed_word_is_in_the_next_status(drops):
     message, statistics = StatusMessage(500.0, drops), TickStatistics()
     plain, state = output(), NodeState((), 1, '', 'base')
     first = told(message, plain, state, statistics)

@@ -30,7 +30,7 @@ def test_late_ticks_do_not_shift_what_follows(period, tick):
     np.testing.assert_allclose(times, grid, atol=1.5 * tick)
 
 
-def test_a_standstill_is_not_made_good():
+def test_missed_statuses_are_not_repeated():
     ticks = np.concatenate([np.arange(0.0, 1.0, 0.01), np.arange(5.0, 6.0, 0.01)])
     times = published(ticks, 0.1, 0.01)
     assert len(times) == 20

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A robot that is driven by velocities over DDS: it arrives, and nothing leaves it moving."""
+"""A robot driven by velocities over DDS: it arrives, and never continues to move alone."""
 
 import signal
 import time
@@ -26,12 +26,12 @@ pytestmark = pytest.mark.dds
 TOPIC = 'velocity_controller/commands'
 # Part of the commanded velocity at which the drives run.
 SLOW = 0.95
-# Longest step of the drives [s]: where the client stands still, so do they.
+# Longest step of the drives [s]: they stand still with the client.
 _STEP = 0.03
 
 
 class VelocityRobot:
-    """Drives that go on at the last velocity, as those behind forward_velocity_controller do."""
+    """Drives that continue at the last velocity, as those behind forward_velocity_controller."""
 
     def __init__(self, client):
         home = HeldRobot.home()
@@ -85,7 +85,7 @@ def start_to_move(robot):
 def test_drives_that_are_slow_arrive_and_stand(robot):
     client = robot.client
     start_to_move(robot)
-    # By the measured frame: the error of the drives is made good.
+    # By the measured frame: the error of the drives is corrected.
     client.wait_for_arrival()
     assert {len(command) for command in robot.commands} == {len(ARM)}
     client.stream('ee', None)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Deadlines, statistics and what surrounds the control thread, without ROS."""
+"""Deadlines, statistics and system settings of the control thread, without ROS."""
 
 import gc
 import os
@@ -24,7 +24,7 @@ PERIOD = 0.001
 
 
 class Clock:
-    """A clock that moves when somebody sleeps, too long if he is unlucky, or works."""
+    """A clock that advances while a caller sleeps, sometimes for too long, or works."""
 
     def __init__(self):
         self.now, self.late = 1e6, 0.0
@@ -48,9 +48,9 @@ def clock(monkeypatch):
     return clock
 
 
-def test_ticks_begin_at_multiples_of_the_period_for_ever(clock):
+def test_ticks_begin_at_multiples_of_the_period(clock):
     begin, random = clock.now, np.random.default_rng(0)
-    # A period that no binary number holds, so that roundings would add up.
+    # A period without an exact binary representation, so that rounding would accumulate.
     steady = schedule.SteadySchedule(PERIOD / 3.0)
     for k in range(1, 200_000):
         clock.now += random.uniform(0.0, 0.9) * PERIOD / 3.0

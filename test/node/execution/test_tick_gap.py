@@ -26,7 +26,7 @@ def ended(thread):
     return not thread.is_alive()
 
 
-def test_nobody_waits_where_there_are_no_ticks_or_the_next_one_is_far_away(monkeypatch):
+def test_no_thread_waits_without_ticks_or_long_before_the_next_one(monkeypatch):
     monkeypatch.setattr('ros_ik.node.execution.tick_gap._LONGEST', LONG)
     gate = TickGap()
     assert ended(waiting(gate))
@@ -35,7 +35,7 @@ def test_nobody_waits_where_there_are_no_ticks_or_the_next_one_is_far_away(monke
     assert not gate.open(LONG), 'nobody waits'
 
 
-def test_one_who_comes_before_or_in_a_tick_goes_on_after_it(monkeypatch):
+def test_a_thread_that_comes_before_or_in_a_tick_continues_after_it(monkeypatch):
     monkeypatch.setattr('ros_ik.node.execution.tick_gap._LONGEST', LONG)
     gate = TickGap()
     assert not gate.open(SHORT)
@@ -50,7 +50,7 @@ def test_one_who_comes_before_or_in_a_tick_goes_on_after_it(monkeypatch):
     assert not gate.open(SHORT), 'nobody waits any more'
 
 
-def test_ticks_that_stand_still_hold_nobody_up():
+def test_stalled_ticks_delay_no_thread_for_long():
     gate = TickGap()
     gate.open(SHORT)
     assert ended(waiting(gate))

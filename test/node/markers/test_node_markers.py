@@ -36,7 +36,7 @@ def arms(tmp_path_factory):
     with ros_rig(folder) as client:
         arms = TwoArms(client)
         arms.obstacles = client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
-        # It is there before the node is.
+        # It exists before the node.
         arms.obstacles.publish(ObstacleArray(obstacles=[ball('early')]))
         arms.start(folder)
         arms.seen = []
@@ -62,7 +62,7 @@ def painters(client):
 
 
 def command_line(process_id):
-    """Return the command line of a process, nothing where it has ended meanwhile."""
+    """Return the command line of a process, '' if it has ended."""
     try:
         return Path(f'/proc/{process_id}/cmdline').read_bytes()
     except OSError:
@@ -117,7 +117,7 @@ def test_shapes_obstacles_and_the_closest_pairs_are_shown(arms):
     lines = [m for m in found['closest_pairs'] if m.type == Marker.LINE_LIST]
     (segments,) = lines
     assert len(segments.colors) == len(segments.points)
-    # The words beside the first pair have its distance, as the status has: negative inside.
+    # The label of the first pair has its distance, as in the status: negative inside.
     (words,) = (m for m in found['closest_pairs'] if m.type == Marker.TEXT_VIEW_FACING)
     distance = np.linalg.norm(np.diff(ends(segments)[0], axis=0))
     said = float(words.text.split(': ')[1].removesuffix(' m'))
@@ -157,7 +157,7 @@ def test_a_twist_is_an_arrow_and_an_arc_while_it_counts(arms):
     assert [m.type for m in found['twists']] == [Marker.ARROW, Marker.LINE_STRIP, Marker.ARROW]
     start, end = (xyz(point) for point in shapes[Marker.ARROW].points)
     assert min(np.linalg.norm(ends(m)[0, 0] - start) for m in found['frames']) < 1e-9
-    # As far as it goes in a second, along the axes that it is given in.
+    # Its displacement in a second, along the axes in which it is given.
     np.testing.assert_allclose(end - start, linear, atol=1e-9)
     spokes = np.array([xyz(point) for point in shapes[Marker.LINE_STRIP].points]) - start
     np.testing.assert_allclose(np.linalg.norm(spokes, axis=1), 0.1, atol=1e-9)
@@ -211,7 +211,7 @@ def test_changes_of_obstacles_apply_in_order_and_as_a_whole(arms):
         lambda: arms.client.dropped().get('bad_obstacle', 0) > before.get('bad_obstacle', 0),
         'a counter',
     )
-    # It is counted first and logged then.
+    # It is counted before it is logged.
     arms.client.wait_for(
         lambda: "obstacle 'e'" in arms.client.processes.text('node'), 'a line in the log'
     )
@@ -231,7 +231,7 @@ def test_changes_of_obstacles_apply_in_order_and_as_a_whole(arms):
     wait_for_obstacles(arms, 0)
 
 
-def test_the_rate_is_taken_over(arms):
+def test_the_rate_is_applied(arms):
     stamps = []
     arms.client.listen(
         MarkerArray, 'ros_ik/markers', lambda _, info: stamps.append(info['source_timestamp']), 10
@@ -244,7 +244,7 @@ def test_the_rate_is_taken_over(arms):
             """Return the times between messages that were sent after that [s]."""
             return 1e-9 * np.diff([stamp for stamp in stamps if stamp > taken_over])
 
-        # A busy machine draws later, if not always, but never sooner.
+        # A busy machine may draw later, but never sooner.
         arms.client.wait_for(
             lambda steps=steps, longest=longest: len(steps()) >= 3 and min(steps()) < longest,
             f'markers at {rate} Hz',
@@ -270,7 +270,7 @@ def test_another_model_clears_what_is_shown_and_keeps_the_obstacles(arms):
     assert xyz(shown.pose.position) == pytest.approx(PLACE)
 
 
-def test_the_fall_of_the_process_that_draws_harms_nobody(arms):
+def test_a_crash_of_the_drawing_process_does_no_harm(arms):
     look(arms, 'collision_shapes')
     (painter,) = painters(arms.client)
     os.kill(painter, signal.SIGKILL)

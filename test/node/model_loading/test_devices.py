@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The device of a servo is the first of those asked for that works."""
+"""The device of a servo is the first working one of the request."""
 
 import pytest
 import warp as wp

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Descriptions as the node hears them: real latched messages over DDS."""
+"""Descriptions as the node receives them: real latched messages over DDS."""
 
 import time
 

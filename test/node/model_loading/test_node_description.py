@@ -53,7 +53,7 @@ def test_a_bad_first_description_is_refused_with_its_reason(client):
 
 
 def count_of(client, words):
-    """Return how often the node has logged some words."""
+    """Return the number of lines with some words in the node's log."""
     return client.processes.text('node').count(words)
 
 
@@ -65,7 +65,7 @@ def test_a_bad_description_keeps_the_model_and_says_why(client, kind):
     text = BAD[kind] or re.sub(r'<axis xyz="[^"]*"', '<axis xyz="0 0 0"', panda_urdf(), count=1)
     before = count_of(client, REFUSED)
     client.describe(text)
-    # The status may still say so of the previous one.
+    # The status may still be about the previous one.
     client.wait_for(lambda: count_of(client, REFUSED) == before + 1, 'a refusal in the log')
     status = client.wait_for_code(IkStatus.OK, text=REFUSED)
     assert status.model_generation == 1
@@ -87,7 +87,7 @@ def test_a_description_too_large_to_be_one_is_dropped_unread(client, topic):
         lambda: client.status and client.dropped().get('too_large', 0) == before + 1,
         'a counted drop',
     )
-    # It is said for a second, which may be over when the count is seen.
+    # The text stays for a second, which may be over when the count is seen.
     client.wait_for(lambda: any(line in status.text for status in client.statuses), 'its reason')
     # The status may be quicker than the log.
     client.wait_for(lambda: line in client.processes.text('node'), 'a line in the log')
@@ -117,14 +117,14 @@ def test_an_empty_description_is_counted_and_keeps_the_model(client):
     assert client.status.model_generation == generation
     assert client.transition(Transition.TRANSITION_DEACTIVATE)
     assert client.transition(Transition.TRANSITION_CLEANUP)
-    # The description before is still there to be built.
+    # The previous description can still be built.
     client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=LONG)
     assert client.transition(Transition.TRANSITION_CONFIGURE)
     assert client.transition(Transition.TRANSITION_ACTIVATE)
     client.wait_for_text('waiting for a target')
 
 
-def test_a_good_description_is_taken_over_in_motion(client):
+def test_a_good_description_is_loaded_in_motion(client):
     client.stream('pose', client.moved_pose((0.0, 0.2, 0.0)))
     client.wait_for_code(IkStatus.OK, text='tracking')
     generation = client.status.model_generation
@@ -134,7 +134,7 @@ def test_a_good_description_is_taken_over_in_motion(client):
     client.wait_for_code(IkStatus.OK, text='tracking')
     client.wait_for_arrival()
     points = [(message.points[0].positions, number) for _, message, number in client.sent]
-    # In the mean of those that were lost on the way.
+    # The mean across lost ones.
     jumps = [
         max(abs(b - a) for a, b in zip(p, q, strict=True)) / (number - before)
         for (p, before), (q, number) in itertools.pairwise(points)

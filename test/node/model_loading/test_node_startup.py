@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""From the start of the process to the first trajectory, and the end while it is not there yet."""
+"""From the start of the process to the first trajectory, and an end before that."""
 
 import re
 import signal
@@ -42,7 +42,7 @@ def test_the_states_of_a_start_and_another_robot_of_the_same_structure(tmp_path)
         client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=LONG)
         client.describe(panda_urdf())
         client.wait_for_code(IkStatus.WAITING_FOR_JOINT_STATES, timeout=120.0)
-        # A machine that is too busy for the control rate says that in the place of OK.
+        # On a machine too busy for the control rate another code replaces OK.
         late = IkStatus.DEADLINE_MISSED
         codes = [IkStatus.OK if s.code == late else s.code for s in client.statuses]
         assert codes == sorted(codes, key=[10, 12, 0, 11].index), codes
@@ -75,7 +75,7 @@ def test_a_signal_while_kernels_are_compiled_ends_it_with_exit_code_0(
         )
         assert status.model_generation == 0
         if number == signal.SIGTERM:
-            # The status and the log say how far it is.
+            # The status and the log report the progress.
             client.wait_for_code(IkStatus.WARMING_UP, text='kernels compiled', timeout=LONG)
             assert 'kernels compiled, the last one' in client.processes.text('node')
         client.processes.signal('node', number)

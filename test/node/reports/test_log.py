@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The log: a robot description that does not come, refusals that repeat and that differ."""
+"""The log: a missing robot description, refusals that repeat and that differ."""
 
 import time
 
@@ -49,8 +49,8 @@ def test_a_node_without_a_description_says_so_and_what_to_do(tmp_path):
             'a reminder',
             LONG,
         )
-        # The client publishes there, but has published nothing. It may be found after the first
-        # reminder.
+        # The client has a publisher, but has published nothing. It may be discovered after the
+        # first reminder.
         client.wait_for(
             lambda: 'Publishers there: 1; they must be transient' in client.processes.text('node'),
             'a reminder that tells of the publisher',
@@ -69,7 +69,7 @@ def test_the_reminder_comes_after_two_seconds_and_then_every_ten(node, capfd):
     assert len(lines(capfd, 'start robot_state_publisher, or remap')) == 1
 
 
-def test_the_reminder_ends_with_a_description_and_begins_anew_without_one(node, capfd):
+def test_the_reminder_ends_with_a_description_and_restarts_without_one(node, capfd):
     reminder = Reminder(node)
     for second in range(8):
         reminder.remind(WAITING if second in (0, 1, 4, 5) else StatusCode.OK, float(second))

@@ -23,10 +23,9 @@ OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.E
 
 
 def entry(client, name, is_wanted=lambda level, message, values: True):
-    """Return level, message and values of the next diagnostics entry of a name that is wanted.
+    """Return level, message and values of the next diagnostics entry that meets a condition.
 
-    The next ones may have been on their way for long, or be about a moment at which the machine
-    stood still.
+    The next ones may be old, or about a moment at which the machine stalled.
     """
     found = []
 
@@ -44,7 +43,7 @@ def entry(client, name, is_wanted=lambda level, message, values: True):
 
 
 def has_level(wanted):
-    """Return a function that says whether an entry has a level."""
+    """Return a function that tells whether an entry has a level."""
     return lambda level, message, values: level == wanted
 
 
@@ -63,7 +62,7 @@ def rig(tmp_path_factory):
         assert client.processes.is_alive('node'), client.processes.text('node')
 
 
-# Before the others: two clients in one process may fall over each other as they end.
+# Before the others: two clients in one process may disturb each other as they end.
 def test_a_group_of_the_semantic_description_is_waited_for(tmp_path):
     with ros_rig(tmp_path) as client:
         HeldRobot(client)
@@ -158,12 +157,12 @@ def test_stop_and_pause_are_told(rig):
 
 def test_loop_and_model_are_told(rig):
     client, _ = rig
-    # Soon after the start nothing has been summed up.
+    # Soon after the start there are no statistics.
     _, _, values = entry(client, 'loop', lambda _, __, values: values['tick p50 ms'] != 'nan')
     assert values['rate Hz'] == '100' and int(values['ticks']) > 0
     assert float(values['tick p50 ms']) <= float(values['tick p99 ms'])
     level, text, values = entry(client, 'model')
-    # The meshes of the description are not found here: distances do not count all of the robot.
+    # The meshes of the description are not found here: distances do not cover the whole robot.
     assert level == WARN and 'panda_link0' in text
     assert 'panda_link0' in values['links not measured']
     assert (values['generation'], values['device']) == ('1', 'cpu')

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Obstacles of ~/obstacles reach the services of planners, and leave them again."""
+"""Obstacles of ~/obstacles reach the planners' services, and so does their removal."""
 
 import numpy as np
 import pytest

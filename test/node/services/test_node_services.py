@@ -38,7 +38,7 @@ pytestmark = pytest.mark.dds
 
 @pytest.fixture(scope='module', params=ROBOTS)
 def robot(request, tmp_path_factory):
-    """Return the name of a robot, a client of its node, and its planner and its twin here."""
+    """Return the name of a robot, a client of its node, its planner and its model here."""
     with ros_rig(tmp_path_factory.mktemp('services')) as client:
         start(client, request.param)
         planner = make_planner(request.param)
@@ -47,7 +47,7 @@ def robot(request, tmp_path_factory):
 
 
 def links_with_collision_meshes(name):
-    """Return the names of links that the description gives a mesh for collisions."""
+    """Return the names of links with a collision mesh in the description."""
     links = ElementTree.fromstring(robot_text(name)).iter('link')
     return {link.get('name') for link in links if link.find('collision/geometry/mesh') is not None}
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The process that answers planners: its bounds, and how it comes and goes with the node."""
+"""The process that answers planners: its bounds, its start and its end with the node."""
 
 import math
 import os
@@ -36,7 +36,7 @@ def client(tmp_path):
 
 @pytest.fixture(scope='module')
 def lasting(tmp_path_factory):
-    """Return the client of a node whose planning process the tests below replace in turn."""
+    """Return the client of a node whose planning process these tests replace in turn."""
     with ros_rig(tmp_path_factory.mktemp('process')) as client:
         start(client, services__nice=1, services__timeout=300.0)
         yield client
@@ -44,7 +44,7 @@ def lasting(tmp_path_factory):
 
 
 def ask_for_long(client, poses=20000):
-    """Send a request that takes long; return its answer to come, once it is being worked on."""
+    """Send a long request; return the future of its answer once the work has begun."""
     (child,) = process_ids(client)[1]
     before = costs(child)[0]
     future = begin(client, SolveIk, 'solve_ik', SolveIk.Request(poses=unreachable(poses)))
@@ -54,7 +54,7 @@ def ask_for_long(client, poses=20000):
 
 
 def test_the_services_live_in_a_process_of_their_own(lasting):
-    """So no byte of a request passes through the process with the control thread."""
+    """No byte of a request passes through the process with the control thread."""
     client = lasting
     (child,) = process_ids(client)[1]
     assert os.getpriority(os.PRIO_PROCESS, child) == os.getpriority(os.PRIO_PROCESS, 0) + 1
@@ -80,14 +80,14 @@ def test_sizes_times_and_numbers_of_requests_are_bounded(client):
         answer = solve(client, **fields)
         assert not answer.success
         assert 'services.max_poses' in answer.message and str(size) in answer.message
-    # One is worked on, one waits, the third is refused; nobody is left without an answer.
+    # One runs, one waits, the third is refused; each of them gets an answer.
     long = ask_for_long(client, 10000)
     waiting = begin(client, SolveIk, 'solve_ik', SolveIk.Request(poses=one, timeout=0.1))
     refused = solve(client, poses=one)
     assert not refused.success and 'busy' in refused.message and not long.done()
     client.wait_for(lambda: long.done() and waiting.done(), 'answers', LONG)
     assert long.result().success and set(long.result().codes) == {SolveIk.Response.UNREACHABLE}
-    # Its time counts from its receipt.
+    # Its time is counted from its receipt.
     assert waiting.result().success and [*waiting.result().codes] == [SolveIk.Response.TIMED_OUT]
     limited = solve(client, poses=unreachable(10000), timeout=2.0)
     assert limited.success and 'in 2 s' in limited.message
@@ -138,12 +138,12 @@ def test_it_comes_and_goes_with_the_configuration(lasting):
     client.wait_for(lambda: solve(client, poses=unreachable(1)).success, 'an answer', LONG)
 
 
-def test_a_process_that_falls_is_started_again(lasting):
+def test_a_crashed_process_is_started_again(lasting):
     client = lasting
     (child,) = process_ids(client)[1]
     os.kill(child, signal.SIGKILL)
     client.wait_for(lambda: process_ids(client)[1] not in ([], [child]), 'another process', LONG)
-    # Requests may still go to the one that was killed, which DDS takes for alive for a while.
+    # Requests may still go to the killed process, which DDS regards as alive for a while.
     future, asked = None, -math.inf
     while future is None or not future.done():
         if time.monotonic() > asked + 3.0:

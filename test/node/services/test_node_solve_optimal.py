@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""~/solve_optimal over DDS: the end is judged by Pinocchio, the way by ~/check_trajectory."""
+"""~/solve_optimal over DDS: the end is judged by Pinocchio, the path by ~/check_trajectory."""
 
 import math
 
@@ -78,7 +78,7 @@ def test_the_motion_arrives_is_safe_and_a_controller_takes_it(rig):
     report = ask(
         client, CheckTrajectory, 'check_trajectory', CheckTrajectory.Request(trajectory=trajectory)
     )
-    # Without meshes nothing is safe; but for that nothing is wrong.
+    # Without meshes nothing counts as safe; there is no other fault.
     assert report.success and not report.violated, (report.message, report.violated)
     assert report.unmeasured_links == answer.unmeasured_links and not answer.complete
     now = client.node.get_clock().now().nanoseconds

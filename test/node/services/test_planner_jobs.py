@@ -28,7 +28,7 @@ class Answers:
         self._news = threading.Condition()
 
     def job(self, name, work):
-        """Return a request whose answer is noted under a name."""
+        """Return a request whose answer is recorded under a name."""
 
         def note(results, value):
             with self._news:
@@ -79,7 +79,7 @@ def wait_for_threads():
 
 
 class Blocking:
-    """A request that runs until it is let go, and looks at its budget as all of them do."""
+    """A request that runs until it is released, and checks its budget like all others."""
 
     def __init__(self):
         self.started, self.go = threading.Event(), threading.Event()

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""~/current_obstacles: every obstacle that there is, whoever sent it, also for who joins late."""
+"""~/current_obstacles: every present obstacle, of any sender, also for late subscribers."""
 
 from geometry_msgs.msg import Point
 from geometry_msgs.msg import Pose
@@ -43,9 +43,9 @@ def client(tmp_path_factory):
 
 @pytest.fixture
 def world(client):
-    """Return what is heard by who was there before all of it."""
+    """Return the messages that an early subscriber receives."""
     heard = World(client)
-    # The list for who comes before the first obstacle is empty.
+    # The list for subscribers before the first obstacle is empty.
     client.wait_for(lambda: heard.obstacles is not None, 'first list')
     yield heard
     heard.change(Obstacle(operation=Obstacle.CLEAR))
@@ -80,7 +80,7 @@ class World:
 
 
 def described(entry):
-    """Return what tells an obstacle from others of its name."""
+    """Return the fields that distinguish obstacles of one name."""
     p, q = entry.pose.position, entry.pose.orientation
     pose = [round(value, 9) for value in (p.x, p.y, p.z, q.x, q.y, q.z, q.w)]
     return entry.type, list(entry.dimensions), pose
@@ -136,7 +136,7 @@ def test_poses_keep_their_link(client, world):
     world.change(obstacle('standing'), hung)
     world.wait_for(all_of(obstacle('standing'), hung))
     assert world.frames['hung'] == 'ball' and world.frames['standing'] not in ('', 'ball')
-    # A description anew keeps them.
+    # A new description keeps them.
     generation = client.status.model_generation
     client.describe(URDF.replace('<robot ', '<robot version="1.0" '))
     client.wait_for(lambda: client.status.model_generation > generation, 'other robot', LONG)

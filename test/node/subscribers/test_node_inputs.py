@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs over DDS: joint states in every shape, frames, stamps, modes, absurd sizes."""
+"""Inputs over DDS: joint states of every form, frames, stamps, modes, absurd sizes."""
 
 import math
 import time
@@ -72,7 +72,7 @@ def test_one_joint_without_a_number_costs_that_joint_alone(rig, value):
     spoilt.position[2] = value
     timer = client.node.create_timer(0.01, lambda: robot.publisher.publish(spoilt))
     client.wait_for_code(IkStatus.JOINT_STATE_STALE)
-    # While this process stands still every joint is stale.
+    # While this process is suspended every joint is stale.
     client.wait_for(
         lambda: list(client.status.waiting_for) == ['panda_joint3'], 'the joint by its name'
     )
@@ -114,7 +114,7 @@ def test_wrong_sizes_are_dropped_and_velocities_alone_are_no_error(rig):
 def test_absurd_sizes_are_refused_before_python_sees_them(rig):
     client, _ = rig
     before, many = count(client, 'too_large'), 20_000
-    # A publisher of its own: the next state of the robot would take the place of this one.
+    # A separate publisher: the next state of the robot would replace this one.
     publisher = client.node.create_publisher(JointState, 'joint_states', 1)
     client.wait_for(lambda: publisher.get_subscription_count() > 1, 'subscribers')
     absurd = JointState(name=['j'] * many, position=[0.0] * many)
@@ -142,7 +142,7 @@ def test_bytes_that_are_no_message_are_counted(rig):
     client.wait_for_code(IkStatus.OK, text='waiting for a target')
 
 
-def test_a_frame_that_nobody_knows_is_in_the_status(rig):
+def test_an_unknown_frame_is_in_the_status(rig):
     client, _ = rig
     pose = client.moved_pose(frame='camera')
     client.stream('pose', pose)
@@ -154,7 +154,7 @@ def test_a_frame_that_nobody_knows_is_in_the_status(rig):
 
 
 def stamped(client, pose, seconds):
-    """Return a pose with the time that is so far ahead of now."""
+    """Return a pose with a stamp ahead of now."""
     now = client.node.get_clock().now() + Duration(seconds=seconds)
     pose.header.stamp = now.to_msg()
     return pose
@@ -176,14 +176,14 @@ def test_stamps_count_only_where_that_is_asked_for(rig):
 def test_a_stamp_of_the_future_keeps_no_target_alive(rig):
     client, _ = rig
     client.set(command_time_source='header')
-    # Again and again: one that comes while this process stands still may never be tracked.
+    # Repeated: one that arrives while this process is suspended may never be tracked.
     client.stream('pose', stamped(client, client.moved_pose((0.0, 0.1, 0.0)), 3600.0))
     client.wait_for_code(IkStatus.OK, text='tracking')
     client.stream('pose', None)
     client.wait_for_code(IkStatus.COMMAND_STALE)
 
 
-def test_modes_are_taken_over_and_unknown_ones_refused(rig):
+def test_modes_are_applied_and_unknown_ones_refused(rig):
     client, _ = rig
     answer = set_mode(client, SetMode.Request.JOINT)
     assert (answer.success, answer.mode) == (True, SetMode.Request.JOINT)

@@ -64,7 +64,7 @@ def node(tmp_path_factory):
 
 @pytest.fixture
 def client(node):
-    """Return the client with the robot at home, at rest; check what was commanded afterwards."""
+    """Return the client with the robot at home, at rest; check the commands afterwards."""
     node.robot.place(**HeldRobot.home())
     node.robot.wait_until_seen()
     node.sent.clear()
@@ -90,7 +90,7 @@ def jog(**velocities):
 
 
 def send(client, outlet, message):
-    """Send a target, which counts for long, until something is commanded."""
+    """Send a target with a long timeout until a command comes."""
     since = len(client.sent)
 
     def is_tracking():
@@ -102,9 +102,9 @@ def send(client, outlet, message):
 
 
 def move(client, outlet, message, speeds, wanted, **tolerance):
-    """Send a velocity until all of the last commands have the speeds that are wanted.
+    """Send a velocity until the last commands have the expected speeds.
 
-    Commands for what was sent before come too, as many as a busy machine keeps back.
+    Commands for earlier messages may come first on a busy machine.
     """
     found = None
 
@@ -114,7 +114,7 @@ def move(client, outlet, message, speeds, wanted, **tolerance):
         client.spin(0.02)
         if len(client.sent) > 20:
             found = speeds(motion_of(client, since=-21))
-        # Commands that were lost on the way leave fewer.
+        # Lost commands leave fewer.
         is_known = found is not None and len(found) > 10
         return is_known and np.allclose(found, wanted, **tolerance)
 
@@ -201,10 +201,10 @@ def test_a_bad_velocity_is_refused_with_its_reason_and_nothing_moves(
 
 
 def wait_until_refused(client, outlet, message, reason, named):
-    """Send what is to be refused until a status counts it and says why.
+    """Send a bad message until a status counts it and gives the reason.
 
-    Only some of many have a sentence, and only the newest is in the status: so the next one is
-    sent when the status has long been about the previous one.
+    Only some of many have a sentence, and only the newest is in the status: the next one is sent
+    after the status has reported the previous one for long.
     """
     before, sent_at = client.dropped().get(reason, 0), -math.inf
 

@@ -21,12 +21,12 @@ pytestmark = pytest.mark.dds
 TOPIC = 'ros_ik/controller_state'
 # References count as long as joint states, targets for less than it takes to fall silent [s].
 TIMEOUTS = {'joint_state_timeout': 1.0, 'command_timeout': 0.3}
-# What encoders lack to where the controller holds the joints [rad].
+# Difference between the controller's positions and the encoders [rad].
 SAG = 0.03
 
 
 class Controller:
-    """Publishes what it drives the joints to: where the robot in the hand of the test is."""
+    """A controller that publishes its reference: the position of the robot that the test plays."""
 
     def __init__(self, client, kind):
         self.kind, self.speaks, self.names = kind, True, ARM
@@ -69,7 +69,7 @@ def controller(client):
 
 
 def start_of(client):
-    """Begin a motion; return how far it begins from where the robot is held [rad], and the status.
+    """Begin a motion; return its first distance from the held position [rad], and the status.
 
     The first point is the first step of the motion away.
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Velocities and the centre of mass over DDS; where the robot ends is checked by Pinocchio."""
+"""Velocities and the centre of mass over DDS; the end is checked by Pinocchio."""
 
 from geometry_msgs.msg import PointStamped
 from geometry_msgs.msg import TwistStamped
@@ -49,7 +49,7 @@ class Twin:
 
     def center(self, position):
         moving = pin.centerOfMass(self.model, self.data, self.configuration(position))
-        # What is fixed to the world has mass too, which Pinocchio leaves out.
+        # Links fixed to the world have mass too, which Pinocchio leaves out.
         base, mass = self.model.inertias[0], self.data.mass[0]
         return (mass * moving + base.mass * base.lever) / (mass + base.mass)
 
@@ -91,7 +91,7 @@ def move(arms, message, is_far):
 
     arms.streams['left/target_twist'] = message
     arms.client.wait_for_code(IkStatus.OK, text='tracking')
-    # A client that stands still lets the twist go stale: the way counts, not the time.
+    # While the client is suspended the twist becomes stale: the distance counts, not the time.
     arms.client.wait_for(has_moved, 'way of the hand')
     arms.streams.clear()
     arms.client.wait_for_code(IkStatus.COMMAND_STALE)
@@ -101,7 +101,7 @@ def move(arms, message, is_far):
     return (turned, here), arms.twin.pose(arms.position, 'left_gripper', 'torso')
 
 
-# Before the others: two clients in one process may fall over each other as they end.
+# Before the others: two clients in one process may disturb each other as they end.
 def test_the_centre_of_mass_goes_where_it_is_told(tmp_path):
     with ros_rig(tmp_path) as client:
         robot, twin = HeldRobot(client), Twin(PANDA)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Frames that are no links of the model: tf2 where it is installed, its stand-in where not."""
+"""Frames that are not links of the model: tf2 if it is installed, otherwise a stand-in."""
 
 import copy
 import importlib.util
@@ -35,7 +35,7 @@ TURN = (0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5))
 
 @pytest.fixture(scope='module')
 def tf(tmp_path_factory):
-    """Return a client of a node that has tf2, and how to make its messages."""
+    """Return a client of a node that has tf2, and the types of its messages."""
     patch = pytest.MonkeyPatch()
     if not REAL:
         patch.syspath_prepend(STUB)
@@ -90,7 +90,7 @@ def in_turned_frame(pose, xyz):
     return pose
 
 
-# Before the others: two clients in one process may fall over each other as they end.
+# Before the others: two clients in one process may disturb each other as they end.
 def test_without_use_tf_the_frame_is_unknown(tmp_path):
     with ros_rig(tmp_path) as client:
         client.robot = HeldRobot(client)
@@ -129,7 +129,7 @@ def test_a_stamp_that_tf_does_not_know_yet_means_the_newest_transform(tf):
     client.forget_targets()
     moving = frame('panda_link0', 'belt', (0.0, 0.0, 0.0))
     moving.header.stamp = client.node.get_clock().now().to_msg()
-    # Again and again: one may be lost.
+    # Repeated: one may be lost.
     timer = client.node.create_timer(0.1, lambda: publish(moving))
     target = client.moved_pose((0.0, 0.0, 0.05), frame='belt')
     target.header.stamp = client.node.get_clock().now().to_msg()

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of streams read from their bytes against rclpy's own way of reading them."""
+"""Messages of streams, read from their bytes, against rclpy's own reader."""
 
 from array import array
 import struct
@@ -24,7 +24,7 @@ from ros_ik.node.transport.cdr_readers import read_point
 from ros_ik.node.transport.cdr_readers import read_pose
 from ros_ik.node.transport.cdr_readers import read_twist
 
-# Names of every length modulo eight, so that the numbers begin at each place they can.
+# Names of every length modulo eight, so that the numbers begin at each possible offset.
 _NAMES = ('', *('abcdefghijklmnopqr'[:n] for n in range(1, 18)), 'gelenk_ä/τ')
 _ARM = [f'panda_joint{k}' for k in range(1, 8)]
 
@@ -73,14 +73,14 @@ def _message(kind, frame_id, numbers, stamp=(12, 34)):
 
 
 def _raw(name: bytes, numbers, order='<'):
-    """Return the bytes of a pose whose frame has a name with whatever it ends with."""
+    """Return the bytes of a pose whose frame has a name with a given end."""
     body = struct.pack(f'{order}iII', 12, 34, len(name)) + name
     encapsulation = bytes([0, order == '<', 0, 0])
     return encapsulation + body + bytes(-len(body) % 8) + struct.pack(f'{order}7d', *numbers)
 
 
 def _says(sample, message):
-    """Assert that a sample says what a message does; NaN too."""
+    """Assert that a sample equals a message; NaN too."""
     assert (sample.frame_id, *sample.stamp) == (
         message.header.frame_id,
         message.header.stamp.sec,
@@ -194,7 +194,7 @@ def test_joint_states_with_the_same_names_are_read_from_their_bytes(sizes, monke
     read = JointReader()
     read(serialize_message(_joint_state(_ARM, sizes, rng)))
     message = _joint_state(_ARM, sizes, rng)
-    # What DDS delivers ends with the last field; serialize_message leaves room behind it.
+    # Bytes from DDS end with the last field; serialize_message leaves room behind it.
     data = serialize_message(message).rstrip(b'\0') + bytes(8)
     expected = deserialize_message(data, JointState)
     monkeypatch.delattr(cdr_readers, 'deserialize_message')

@@ -85,7 +85,7 @@ def wait(condition):
 
 
 def settle(node, topic, count=1):
-    """Wait until a topic has a publisher and what it has sent is there."""
+    """Wait until a topic has a publisher and its messages have arrived."""
     wait(lambda: node.count_publishers(topic) >= count)
     time.sleep(0.1)
 
@@ -164,7 +164,7 @@ def test_a_stream_may_be_destroyed_while_it_is_read(node):
 
 
 class Counted:
-    """A stream that counts readings, with a message at some of them."""
+    """A stream that counts its reads, with a message at some of them."""
 
     def __init__(self):
         self.heard, self.readings, self.full = -math.inf, 0, False
@@ -189,7 +189,7 @@ def test_a_silent_stream_is_looked_at_in_turn_and_a_lively_one_each_tick(rate, l
     assert others == [looks] * 5
     # Found within a round at the latest, and read at each tick since.
     assert 4 <= readings[2] <= 6
-    # No message for a second: it is one of the silent again.
+    # No message for a second: it counts as silent again.
     streams[2].full = False
     for each in streams:
         each.readings = 0
@@ -234,7 +234,7 @@ def read_all(inbox):
 
 
 def forgetful(topics):
-    """Return what lets a node forget its targets, by name."""
+    """Return the events that drop a node's targets, by name."""
     services = topics._services
     return {
         'reset': lambda: services._on_reset(Trigger.Request(), Trigger.Response()),
@@ -324,7 +324,7 @@ def test_numbers_that_are_none_cost_their_joint_alone(node, inputs, servo, last)
 def test_drops_are_counted_by_two_threads_and_logged_by_one(node, monkeypatch):
     drops, lines = MessageStats(node), []
     node.get_logger().warning = lines.append
-    # The log says the same again after some time, which a busy machine may take.
+    # The log repeats it after some time, which may pass on a busy machine.
     monkeypatch.setattr('ros_ik.node.transport.message_stats._LOG_PERIOD', 1e3)
     threads = [
         threading.Thread(

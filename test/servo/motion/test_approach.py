@@ -55,7 +55,7 @@ def test_a_turn_back_starts_from_rest():
 
 
 def fewest_steps(distance, speed, acceleration, dt):
-    """Return in how many steps no faster motion from rest to rest covers a distance."""
+    """Return the least number of steps of a motion from rest to rest over a distance."""
     gain, count, covered = acceleration * dt**2, 0, 0.0
     while covered < distance * (1.0 - 1e-9):
         count += 1
@@ -70,7 +70,7 @@ def random_motion(generator):
     dt = generator.choice([1e-3, 2e-3, 0.01, 0.02])
     acceleration, speed = 10.0 ** generator.uniform([-0.5, -1.0], [1.0, 0.5])
     gain = acceleration * dt**2
-    # A few steps, or many, or exactly what braking from some speed takes.
+    # A few steps, or many, or exactly the braking distance from some speed.
     count = int(generator.integers(1, 30))
     distance = gain * generator.choice([generator.uniform(0.0, 500.0), count * (count + 1) / 2])
     return distance, speed, acceleration, dt
@@ -114,7 +114,7 @@ def test_a_target_at_the_braking_distance_is_neared_at_the_velocity(seed):
     dt = generator.choice([1e-3, 0.01])
     acceleration = 10.0 ** generator.uniform(-1.0, 1.5, 5)
     velocity = np.append(generator.uniform(-2.0, 2.0, 4), 0.0)
-    # One that is a whole number of ticks of braking away from rest.
+    # A distance of a whole number of ticks of braking.
     velocity[3] = -7.0 * acceleration[3] * dt
     way = braking_distance(velocity, acceleration, dt)
     step = joint_step(way, np.full(5, np.inf), acceleration, dt)

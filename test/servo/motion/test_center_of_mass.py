@@ -29,7 +29,7 @@ def oracle_center(rig):
     """Return the centre of mass in the left sole by Pinocchio."""
     other = oracle()
     position, rotation = other.pose(rig.q, 'left_sole_link')
-    # Its own function leaves out the root link, which is a part of the world there.
+    # Pinocchio's function leaves out the root link, which belongs to the world there.
     parts = zip(other.pin.inertias, other.data.oMi, strict=True)
     moments = [(part.mass, part.mass * place.act(part.lever)) for part, place in parts]
     center = sum(moment for _, moment in moments) / sum(mass for mass, _ in moments)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Halt modes: decelerating, or going back to where the halt began; and filtered targets."""
+"""Halt modes: decelerating, or returning to the start of the halt; filtered targets."""
 
 import numpy as np
 import pytest

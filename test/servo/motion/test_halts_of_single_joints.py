@@ -17,7 +17,7 @@ from ros_ik.servo import StatusCode
 from ros_ik.solvers import SolveStatus
 
 ROBOTS = ('panda', 'baxter', 'talos_left_arm', 'mobile_arm')
-# Collisions are not what this is about: without them joints move as they like.
+# Without collision checks joints move freely.
 FREE = {'barriers__self_collision__enabled': False, 'barriers__world__enabled': False}
 TRIALS = 8
 
@@ -35,7 +35,7 @@ def make(robot, **values):
 
 
 def scatter(rig, limits, rng):
-    """Put the robot somewhere, one or two of its joints outside their limits; return which."""
+    """Place the robot at random with one or two joints outside their limits; return these."""
     names, q = rig.robot.group.joint_names, rig.q.copy()
     low = np.where(np.isfinite(limits.lower), limits.lower, -3.0)
     high = np.where(np.isfinite(limits.upper), limits.upper, 3.0)
@@ -49,13 +49,13 @@ def scatter(rig, limits, rng):
     q[rig.robot.coords] = values
     rig.q = rig.model.apply_mimic(q)
     targets = rng.uniform(low, high)
-    # Those outside move in, slowly or fast.
+    # Joints outside move inwards, slowly or fast.
     rig.aim_joints(**dict(zip(names, targets.tolist(), strict=True)))
     return outside
 
 
 def fail(rig, monkeypatch):
-    """Let the next solution fail, as a solver that diverges would."""
+    """Make the next solution fail, like a solver that diverges."""
     solver = rig.servo._solver
     monkeypatch.setattr(solver, 'solve', lambda *given: SolveStatus.NUMERICAL_FAILURE)
 
@@ -82,7 +82,7 @@ EVENTS = {
 
 
 def assert_brakes(rig, limits, scale, what=''):
-    """Check every command since the last start: limits, and no joint stopped but by braking."""
+    """Check every command since the last start: limits hold, and joints stop only by braking."""
     dt, dofs, coords = rig.dt, rig.robot.group.variable_dof, rig.robot.coords
     speed = np.array([output.joint_qd[dofs] for output in rig.published])
     q = np.array([output.joint_q[coords] for output in rig.published])
@@ -149,7 +149,7 @@ def test_a_joint_outside_stays_where_it_stops_and_the_others_go_back():
     assert rig.outputs[-1].code == StatusCode.PAUSED and rig.outputs[-1].still
     np.testing.assert_allclose(rig.q[rig.robot.coords[1:]], begun[1:], atol=1e-8)
     stopped = rig.q[rig.robot.coords[0]]
-    # v^2 / 2a; ticks make it longer by less than one of them goes.
+    # v^2 / 2a; discrete ticks add less than the displacement of one.
     way = rig.speeds()[14][0] ** 2 / (2.0 * limits.acceleration[0])
     assert abs(begun[0] - stopped - way) < 0.02
     assert_brakes(rig, limits, 1.0)

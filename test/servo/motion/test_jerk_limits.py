@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Jerk limits of a servo: strict ones hold, and with none does a robot swing about its target."""
+"""Jerk limits of a servo: strict ones hold, and no limits make a robot swing about its target."""
 
 import itertools
 
@@ -86,7 +86,7 @@ def test_no_velocity_of_the_frame_is_swung_about(mode, ratio, most):
             rig.tick()
             heights.append(rig.pose()[2])
         np.testing.assert_allclose(np.diff(heights) / rig.dt, speed, atol=2e-3)
-    # What an arm lacks to where it was sent fades with three ramps.
+    # The distance to the target fades within three ramps.
     positions(rig, round(max(0.0, 36.0 / ratio - 1.2) / rig.dt))
     assert moved(rig, 0.3) < STILL
 
@@ -119,7 +119,7 @@ def test_strict_limits_hold_in_motion_and_in_stops(rate, ratio):
     assert (np.abs(steps) <= velocity * (1.0 + 1e-9)).all()
     assert np.abs(changes).max() <= ACCELERATION * (1.0 + 1e-6)
     assert np.abs(jerks).max() <= ratio * ACCELERATION * (1.0 + 1e-6)
-    # They were used, and the stop ended.
+    # The limits were reached, and the stop ended.
     assert np.abs(changes).max() > 0.99 * ACCELERATION
     assert not steps[-1].any()
 

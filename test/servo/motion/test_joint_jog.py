@@ -20,7 +20,7 @@ def speed_of(rig, joint):
 
 
 def others(rig, *names):
-    """Return the positions of all controlled joints but those."""
+    """Return the positions of the other controlled joints."""
     moved = [rig.robot.coord_of[name] for name in names]
     return rig.q[np.setdiff1d(rig.robot.coords, moved)]
 
@@ -149,9 +149,9 @@ def test_units():
     )
     assert frame_speeds(twist, unitless) == [0.1, -0.2, 0.0, 0.6, 0.0, -0.3]
     assert joint_speeds((1.0, -0.5), unitless) == [0.1, -0.05]
-    # Single precision rounds a full deflection up; more than that is an error of the sender.
+    # Single precision rounds a full deflection up; more is an error of the sender.
     assert joint_speeds((1.0 + 5e-7,), unitless) == [pytest.approx(0.1)]
     assert joint_speeds((1.01,), unitless) is Rejection.BEYOND_SCALE
     assert frame_speeds((0.0,) * 5 + (-1.5,), unitless) is Rejection.BEYOND_SCALE
-    # What is no number is left for the check of targets to name.
+    # The check of targets reports values that are not finite.
     assert np.isnan(frame_speeds((np.nan, 2.0, 0.0, 0.0, 0.0, 0.0), unitless)[0])

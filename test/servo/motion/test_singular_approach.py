@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arms that are sent beyond their reach: they come to rest at its edge and do not swing there."""
+"""Arms with targets beyond their reach: they come to rest at its edge and do not swing."""
 
 import math
 
@@ -22,7 +22,7 @@ def make_rig(robot, acceleration, ratio, **values):
 
 
 def swing(rig, kind, direction):
-    """Send a tool out of its reach; return how far it moves back from its farthest place [m]."""
+    """Send a tool out of its reach; return its largest motion back from the farthest place [m]."""
     along = np.array(direction)
     if kind == 'velocity':
         rig.aim_twist(linear=tuple(0.3 * along))
@@ -37,7 +37,7 @@ def swing(rig, kind, direction):
     return np.max(np.maximum.accumulate(ways) - ways)
 
 
-# A velocity along the floor leads UR5 sideways along the edge, at 10 mm/s, which is no swing.
+# A velocity along the floor moves UR5 sideways along the edge at 10 mm/s, which is no swing.
 CASES = [
     ('ur5', 'velocity', UP, 2.0, 0),
     ('ur5', 'velocity', UP, 5.0, 5),
@@ -88,7 +88,7 @@ def test_what_is_allowed_can_be_braked(ramp, dt):
         bend -= rate * dt
         assert bend > -1e-6
     assert bend < 0.01
-    # From its largest on, the rate falls no faster than the joints can brake.
+    # Beyond its maximum, the rate falls no faster than the joints can brake.
     peak = int(np.argmax(rates))
     assert max(-np.diff(rates[peak:])) < 5.0 * dt
 

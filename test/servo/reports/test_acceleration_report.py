@@ -8,7 +8,7 @@ FAR = {'max_target_step_linear': 10.0, 'max_target_step_angular': 4.0}
 
 
 def texts(**values):
-    """Go to a pose 0.36 m away with a Panda; return what the status says on the way."""
+    """Move a Panda to a pose 0.36 m away; return the status texts of the motion."""
     rig = Rig('panda', **FAR, **values)
     rig.aim(rig.moved((0.0, 0.3, -0.2)))
     return {rig.tick().text for _ in range(150)}

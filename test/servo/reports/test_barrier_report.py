@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Reports on barriers are made at the ticks whose report is read, and repeated between them."""
+"""Reports on barriers are made in ticks whose report is read, and repeated in others."""
 
 import pytest
 from support.barrier_rig import BarrierRig
@@ -41,12 +41,12 @@ def test_reports_now_and_then_say_what_reports_at_every_tick_say():
         elif last.code in HELD_BACK:
             assert said(other) == said(last), f'tick {k}'
         else:
-            # Other codes are of each tick.
+            # Other codes belong to each tick.
             assert said(other)[2:] == said(last)[2:], f'tick {k}'
     assert codes >= HELD_BACK, 'the test shows nothing'
 
 
-def test_nothing_is_evaluated_where_nobody_reads(monkeypatch):
+def test_nothing_is_evaluated_without_readers(monkeypatch):
     rig = into_itself()
     solver, asked = rig.servo._solver, []
     values = solver.barrier_values

@@ -44,11 +44,11 @@ def test_links_come_nearer_about_as_fast_as_the_gain_lets_them():
             rig.tick()
             distances = rig.oracle.distances(rig.q, rig.pairs)
             closing, room = (before - distances) / rig.settings.period, before - margin
-            # Slower than 0.02 m/s and nearer than 2 mm, roundness and rounding count for more.
+            # Below 0.02 m/s and 2 mm, curvature and rounding dominate.
             parts = np.where((room > 0.002) & (closing > 0.02), closing / (gain * room), 0.0)
             before, most = distances, max(most, parts.max())
-    # Above 1 where the nearest point jumps to a side of the link that comes faster: the robot
-    # brakes within its acceleration limits then. Steps that gave way too much came to 3.
+    # Above 1 where the nearest point jumps to a faster side of the link: the robot then brakes
+    # within its acceleration limits. Steps that were relaxed too much reached 3.
     assert 0.9 < most < 2.0
 
 
@@ -161,8 +161,8 @@ def test_an_obstacle_right_on_the_robot_is_left_and_never_entered_deeper():
 
 
 def test_the_way_out_of_a_margin_is_gone_slowly():
-    # Without an SRDF two links of the Panda are nearer than the margin where it starts, and hardly
-    # any motion parts them: what the row asks for took joints to their velocity limits.
+    # Without an SRDF two links of the Panda start below the margin, and hardly any motion
+    # separates them: the row used to drive joints to their velocity limits.
     text = urdf_path('panda').read_text()
     model = Model.from_urdf(text, package_paths=PACKAGES, device='cpu')
     rig = BarrierRig(model=model)

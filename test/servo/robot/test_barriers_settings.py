@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of barriers and limits do what they say, most of them while the robot runs."""
+"""Effects of the parameters of barriers and limits, most of them while the robot runs."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ ROUNDING = 1e-6
 
 
 def walled(**values):
-    """Return a rig whose hand goes for a wall."""
+    """Return a rig whose hand moves towards a wall."""
     rig = BarrierRig(**values)
     rig.add('wall', 'box', [1.0, 0.05, 1.0], rig.pose()[:3] + [0.0, 0.4, 0.0])
     rig.aim(rig.moved((0.0, 0.5, 0.0)))
@@ -26,7 +26,7 @@ def walled(**values):
 
 
 def distance(rig):
-    """Return what the status says of the wall."""
+    """Return the status text about the wall."""
     assert 'wall' in rig.outputs[-1].limiting_pair
     return rig.outputs[-1].barrier_distance
 
@@ -210,7 +210,7 @@ def test_jerk_limits_bound_the_change_of_acceleration():
         rig.tick(200)
         assert rig.outputs[-1].tasks[0].reached
         speeds = np.concatenate([np.zeros((2, 7)), rig.speeds()])
-        # What stops may stop at once rather than turn round.
+        # A joint that stops may stop at once instead of turning back.
         goes_on = speeds[2:] * speeds[1:-1] > 0.0
         found = np.abs(np.diff(speeds, n=2, axis=0)) / rig.dt**2
         worst.append(found[goes_on].max())

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Obstacles that overlap links hide no others and hold no joints but their own; coal judges."""
+"""Obstacles that overlap links hide no others and hold only joints near them; coal judges."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_the_box_before_the_hand_is_not_touched(radius, height, rise, max_pairs)
 
 
 def test_joints_that_an_obstacle_does_not_squeeze_go_on():
-    # The shoulder can move neither way; elbow and wrist could not either, for 1e-11 m of rounding.
+    # The shoulder is blocked both ways; rounding of 1e-11 m used to block elbow and wrist too.
     rig = rig_in_a_ring(0.05, 0.283, 0.02, 64)
     before = rig.q.copy()
     rig.tick(60)
@@ -72,7 +72,7 @@ def collar(count, radius, size, height):
 
 
 def squeezed(rig, names):
-    """Return which joints bring some link that is too near an obstacle nearer either way."""
+    """Return the joints that move a link too near an obstacle nearer in both directions."""
     oracle, start = rig.oracle, rig.q
 
     def distances(joint, way):
@@ -95,7 +95,7 @@ def squeezed(rig, names):
     return np.array(held)
 
 
-# Joints that are not squeezed take the hand wherever they can.
+# Joints that are not blocked move the hand as far as they can.
 @pytest.mark.parametrize(
     ('boxes', 'held'),
     [((8, 0.1, 0.08, 0.1), 1), ((12, 0.12, 0.06, 0.15), 1), ((10, 0.1, 0.08, 0.25), 2)],

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Settings against a model: what they select, and errors that name parameter and value."""
+"""Settings resolved in a model: selections, and errors that name parameter and value."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs that touch by design: what is left out is judged by coal at Pinocchio's poses."""
+"""Pairs that touch by design: excluded pairs are judged by coal at Pinocchio's poses."""
 
 from xml.etree import ElementTree
 
@@ -27,7 +27,7 @@ from ros_ik.settings import read_settings
 
 MARGIN = 0.01
 SETTINGS = read_settings({'ee.frame': 'any', 'barriers.self_collision.margin': MARGIN})
-# What the sampling of the judge may differ by from 5 %, four standard deviations at 300 samples.
+# Tolerance of the judge's sampling around 5 %, four standard deviations at 300 samples.
 FREE_SHARE, SLACK = 0.05, 0.05
 SAMPLES = 300
 
@@ -38,13 +38,13 @@ def tiago():
     text = find_robot('tiago').urdf_path.read_text()
     model = Model.from_urdf(text, package_paths=PACKAGES, device='cpu')
     with pytest.MonkeyPatch.context() as patch:
-        # A first start would leave some of the meshes uncut.
+        # The first start leaves some of the meshes uncut.
         patch.setattr('ros_ik.servo.robot.shape_fits._CUTTING_TIME', 600.0)
         return model, robot_shapes(model, SETTINGS)
 
 
 def left_out(model, shapes):
-    """Return which pairs of primitives are left out, [n, 2], and which of these always touch."""
+    """Return the excluded pairs of primitives, [n, 2], and flags of those that always touch."""
     pairs = shapes.geometry.self_pairs()
     watched = {tuple(pair) for pair in shapes.pairs.tolist()}
     pairs = np.array([pair for pair in pairs.tolist() if tuple(pair) not in watched])
@@ -57,7 +57,7 @@ def left_out(model, shapes):
 
 
 def configurations(model, seed):
-    """Return configurations of the judge's own; of half of them, joints are at their limits."""
+    """Return independent configurations; in half of them, joints are at their limits."""
     rng = np.random.default_rng(seed)
     q = model.random_joint_q(SAMPLES, rng)
     lower, upper = model.limits64()[:2]
@@ -72,7 +72,7 @@ def configurations(model, seed):
 
 
 def coal_primitive(geometry, row):
-    """Return a primitive of ours as coal's, with a radius to take off distances."""
+    """Return a primitive in coal, with a radius to subtract from distances."""
     kind, size, radius = (getattr(geometry, name)[row] for name in ('kind', 'size', 'radius'))
     if kind == GeoType.CAPSULE:
         return coal.Capsule(radius, 2.0 * size[2]), 0.0
@@ -115,7 +115,7 @@ def test_what_is_left_out_always_touches_or_never_does(tiago):
         for k, (a, b) in enumerate(pairs[always].tolist()):
             (one, at, more), (two, to, beside) = placed[a], placed[b]
             if coal_distance(one, at, two, to)[0] - more - beside >= MARGIN:
-                # Or their shapes are near, whichever of their primitives are.
+                # Or their shapes are near, by any of their primitives.
                 both = np.sort(geometry.shape[[a, b]])[None]
                 free[k] += oracle.distances(q, both)[0] >= MARGIN
     assert np.max(free) / (SAMPLES - SAMPLES // 2) <= FREE_SHARE + SLACK
@@ -171,7 +171,7 @@ def shapes_of(text, srdf=None, **values):
 
 
 def test_each_kind_of_pair():
-    # The second ball sits at the joint to the third link, the last one reaches back to the first.
+    # The second ball is at the joint to the third link, the last one reaches back to the first.
     text = chain(('0 0 0', 0.05), ('0.3 0 0', 0.08), ('0 0 0', 0.02), ('0 0 0', 0.05))
     model, shapes = shapes_of(text)
     assert not shapes.near and len(shapes.pairs) == 3  # a-c, a-d, b-d
@@ -196,7 +196,7 @@ def test_pairs_that_often_hold_the_robot_are_named(radius, share, often):
     assert ('b', 'd') not in shapes.often
 
 
-def test_the_outcome_is_kept_and_a_damaged_one_is_found_anew(tmp_path, monkeypatch):
+def test_the_outcome_is_cached_and_a_damaged_one_is_replaced(tmp_path, monkeypatch):
     text = chain(('0.3 0 0', 0.4), ('0 0 0', 0.05), ('0 0 0', 0.05), ('0 0 0', 0.05))
     _, shapes = shapes_of(text)
     geometry, pairs = shapes.geometry, shapes.geometry.self_pairs()
@@ -212,7 +212,7 @@ def test_the_outcome_is_kept_and_a_damaged_one_is_found_anew(tmp_path, monkeypat
         again = touching_pairs(geometry, pairs, MARGIN, 0.0, cache)
         np.testing.assert_array_equal(again.always, first.always)
         np.testing.assert_array_equal(again.thick, first.thick)
-        # Another margin, padding or geometry is another question.
+        # Another margin, padding or geometry is another key of the cache.
         for other in (
             lambda: touching_pairs(geometry, pairs, 0.02, 0.0, cache),
             lambda: touching_pairs(geometry, pairs, MARGIN, 0.01, cache),

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Robots that lag, stand still, or are blocked: how far the command gets ahead of them."""
+"""Robots that lag, stand still, or are blocked: the lead of the command over them."""
 
 import numpy as np
 import pytest
@@ -13,9 +13,9 @@ from ros_ik.servo import StatusCode
 from ros_ik.settings import SettingsError
 
 OK, FOLLOWING = StatusCode.OK, StatusCode.FOLLOWING_ERROR
-# docs/parameters.md: what an empty following_error.max is; the lag is 0.1 s, 0.025 s and a period.
+# docs/parameters.md: default of following_error.max; the lag is 0.1 s, 0.025 s and a period.
 FLOOR, DELAY = 0.1, 0.125
-# The most that a joint is asked for before it has moved again [rad].
+# Largest command of a joint before it has moved again [rad].
 TRIAL = 0.01
 ARMS = {
     'panda': {f'panda_joint{k}': p for k, p in enumerate((1, -0.5, 1, -1, 1, 2.5, 1.5), 1)},
@@ -45,7 +45,7 @@ def make(name, **values):
 
 
 def widest(loop):
-    """Return how far each command may be ahead, by the limits of the joint alone."""
+    """Return the permitted lead of each command, from the limits of the joint alone."""
     velocity, acceleration = loop.limits()
     lag = DELAY + loop.rig.dt
     return FLOOR + lag * velocity + velocity**2 / (2.0 * acceleration)
@@ -74,7 +74,7 @@ def test_a_driver_that_freezes_finds_the_command_where_the_robot_is(
     loop.drives.frozen = True
     loop.tick(seconds=seconds)
     assert np.all(loop.gaps(frozen) <= widest(loop))
-    # Once it is known, which takes less than the command takes to rest and come back.
+    # After the detection, which takes less than the halt and the return of the command.
     known = frozen + round(1.1 * rate)
     assert set(loop.codes[known:]) == {FOLLOWING}
     assert loop.gaps(known).max() <= TRIAL + 1e-6
@@ -82,7 +82,7 @@ def test_a_driver_that_freezes_finds_the_command_where_the_robot_is(
     released = len(loop.codes)
     loop.drives.frozen = False
     loop.tick()
-    # 0.65 rad before: the command went on as if the robot had followed.
+    # It used to be 0.65 rad: the command continued as if the robot had followed.
     assert np.all(loop.gaps(released) <= TRIAL + loop.limits()[1] * loop.rig.dt**2)
     loop.tick(seconds=3.0)
     assert loop.codes[-1] != FOLLOWING
@@ -102,7 +102,7 @@ def test_the_command_is_never_farther_ahead_than_max(action, most, moment):
     loop.tick(seconds=1.0)
     loop.drives.frozen = False
     loop.tick(seconds=0.5)
-    # Noise is what the robot says of itself: five times its deviation.
+    # Five standard deviations of the measurement noise.
     assert loop.gaps().max() <= most + 5e-4
     assert FOLLOWING in loop.codes
 
@@ -156,14 +156,14 @@ def test_a_slow_robot_takes_the_command_down_to_its_pace(speed):
     aim(loop, 'joints')
     loop.tick(seconds=3.0)
     steady = np.abs(loop.speeds(150)).max(axis=1)
-    # Joints that have less to go are slower; the one at the robot's pace is the fastest.
+    # Joints with shorter paths are slower; the fastest one moves at the robot's speed.
     assert np.median(steady) == pytest.approx(speed, rel=0.1)
     assert steady.max() < speed + 0.1 and steady.min() > 0.25 * speed, 'it goes by fits and starts'
     assert np.all(loop.gaps() <= widest(loop))
     assert loop.codes[-1] == FOLLOWING
 
 
-def test_a_robot_that_sags_is_no_robot_that_stands():
+def test_a_robot_that_sags_does_not_count_as_standing():
     loop = make('panda', noise=1e-4, sag=0.05)
     aim(loop, 'pose')
     loop.tick(seconds=4.0)
@@ -238,7 +238,7 @@ def test_a_robot_that_is_moved_by_hand_without_a_target_is_left_alone():
 
 
 @pytest.mark.parametrize('ends', ['pause', 'stop'])
-def test_whoever_halts_the_node_halts_the_way_back_too(ends):
+def test_a_halt_of_the_node_halts_the_return_too(ends):
     loop = make('panda')
     aim(loop, 'pose')
     loop.tick(seconds=0.4)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""States in which motions begin: references of controllers, and robots that others move."""
+"""Start states of motions: references of controllers, and robots moved by other programs."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def place_of(rig):
 
 
 def begin(rig):
-    """Begin a motion of 0.05 m/s; return where it begins, and its first velocities."""
+    """Begin a motion of 0.05 m/s; return its start, and its first velocities."""
     rig.published.clear()
     rig.aim_twist(linear=(0.0, 0.05, 0.0))
     output = rig.tick()
@@ -101,7 +101,7 @@ def test_a_reference_that_moves_is_carried_on():
 def moving(rate=100.0, speed=0.3, joint=0, noise=NOISE, seed=3, **values):
     """Return a robot one of whose joints another program moves, while the servo is inactive.
 
-    It goes on until the servo commands something.
+    It continues until the servo sends a command.
     """
     rig, rng = Rig(control_rate=rate, activate=False, **FAR, **values), np.random.default_rng(seed)
     tick = rig.tick
@@ -139,7 +139,7 @@ def test_an_activation_in_motion_goes_on_with_the_velocity_of_the_robot(rate, sp
     # The posture moves the redundant arm a little once it has arrived.
     assert np.all(np.sign(speed) * speeds[:, 0] > -0.01)
     began = rig.published[0].joint_q[rig.robot.coords] - speeds[0] * rig.dt
-    # A fifth of following_error.delay ahead: where a controller may be.
+    # A fifth of following_error.delay ahead, the possible state of a controller.
     expected = place[0] + rig.way + 0.2 * 0.1 * speed
     np.testing.assert_allclose(began[0], expected, atol=4.0 * NOISE)
     rig.assert_within_limits()
@@ -149,7 +149,7 @@ def test_joints_that_rest_beside_one_that_moves_begin_at_rest():
     rig = moving()
     rig.change(active=True)
     rig.aim(rig.pose())
-    # What a servo finds when it is activated is dropped.
+    # A servo drops the targets from before its activation.
     assert not rig.tick().publish
     output = rig.tick()
     velocity = output.joint_qd[rig.robot.group.variable_dof]
@@ -198,7 +198,7 @@ def test_a_robot_that_is_held_from_its_motion_brakes():
     assert rig.published[-1].joint_q[rig.robot.coords[0]] > place[0] + rig.way
 
 
-# Before and after the robot is put elsewhere, on a machine that stands still in between [s].
+# Before and after the robot is moved elsewhere, on a machine that stalls in between [s].
 STALLS = {
     'one before': ([-0.06], [-0.012, -0.009, -0.006, -0.003, 0.0]),
     'one after': ([-0.06, -0.057, -0.054, -0.051, -0.04, -0.03], [0.0]),

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Starts of motions of a robot that rests beside its command: at the command, or as measured."""
+"""Starts of motions of a robot that rests beside its command: at the command, or measured."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ SAG = np.array([0.01, 0.03, -0.02, -0.04, 0.005, 0.02, -0.01])
 
 @pytest.fixture
 def rig():
-    """Return a robot that sags at once, as one that rests for long has."""
+    """Return a robot that sags at once, as after a long rest."""
     rig = Rig(**FAR)
     rig.offset[rig.robot.coords] = SAG
     return rig
@@ -47,7 +47,7 @@ def test_bursts_of_a_robot_that_sags_do_not_ratchet_down(rig):
         commands = burst(rig, speed=0.05 if k % 2 else -0.05)
         steps = np.diff(np.vstack([last, commands]), axis=0)
         assert np.all(np.abs(steps[0]) <= loss * rig.dt**2 + 1e-9)
-    # Out and back, ten times: SAG at each start would make 0.6 rad of it.
+    # Out and back, ten times: SAG at each start would add up to 0.6 rad.
     assert np.abs(rig.q - begin).max() < 0.01
 
 
@@ -153,7 +153,7 @@ def test_a_robot_that_still_settles_is_held(rig):
     rig.aim_twist(linear=(0.0, 0.05, 0.0))
     rig.tick(seconds=0.4)
     rig.quiet()
-    # Silent for a moment only, and nearer to the command than it will settle.
+    # Silent for a moment only, and nearer to the command than after settling.
     while rig.outputs[-1].publish:
         rig.tick(1)
     rig.offset *= 0.3
@@ -161,7 +161,7 @@ def test_a_robot_that_still_settles_is_held(rig):
 
 
 def first_place(rig):
-    """Begin a motion; return where it begins, less where the robot is without its noise."""
+    """Begin a motion; return its start relative to the robot's position without noise."""
     rig.published.clear()
     place = rig.q[rig.robot.coords].copy()
     rig.aim_twist(linear=(0.0, 0.05, 0.0))

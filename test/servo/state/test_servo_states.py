@@ -91,7 +91,7 @@ def silent(rig):
     pause(rig)
     assert rig.servo.state is ServoState.STOPPING
     resume(rig)
-    # Targets go on while it stops: tracking restarts at rest.
+    # Targets continue while it stops: tracking restarts at rest.
     move(rig)
     rig.command = rig.command.with_reset()
     rig.tick()
@@ -229,20 +229,20 @@ def not_following(loop):
     loop.tick()
     assert following(loop) is Following.UNKNOWN
     release(loop)
-    # The robot is moved by hand, and the command waits for it to stand.
+    # The robot is moved by hand, and the command waits until it rests.
     push(loop)
     loop.rig.quiet()
     tick_until(loop, ServoState.ENDING)
     assert following(loop) is Following.RETURNS
     tick_until(loop, ServoState.IDLE)
     release(loop)
-    # Meanwhile it is told to repeat its command.
+    # Meanwhile it is set to repeat its command.
     push(loop)
     loop.rig.set(publish_when_idle=True)
     loop.tick()
     assert following(loop) is Following.HALTS
     tick_until(loop, ServoState.PARKED)
-    # It goes back to a robot that moves on once more.
+    # It returns to a robot that moves again.
     loop.drives.q[loop.coords] += 0.01
     tick_until(loop, Following.RETURNS)
     loop.tick()

@@ -56,7 +56,7 @@ class Judge:
         self.acceleration = rig.robot.acceleration[self.dofs]
 
     def configurations(self, count):
-        """Yield random configurations, where what is ahead is measured."""
+        """Yield random configurations at which the conditioning is evaluated."""
         robot = self.rig.robot
         for _ in range(count):
             q, low, high = self.rig.q.copy(), robot.lower[self.dofs], robot.upper[self.dofs]
@@ -65,7 +65,7 @@ class Judge:
             yield q
 
     def jacobian(self, q, way=None):
-        """Return it at q, or at a way of the controlled joints from there, [rows, joints]."""
+        """Return the Jacobian at q, or displaced by the controlled joints, [rows, joints]."""
         q = q.copy()
         if way is not None:
             q[self.rig.robot.coords] += way
@@ -86,7 +86,7 @@ def test_the_singular_value_changes_along_its_joints_as_that_of_the_jacobian(rob
     for q in judge.configurations(40):
         J = judge.jacobian(q)
         _, s, V = np.linalg.svd(J)
-        # Power iteration tells apart what differs.
+        # Power iteration needs distinct singular values.
         if s[-1] > 0.4 * s[-2]:
             continue
         found, w = judge.ahead.conditioning.frames[0].direction(), V[len(s) - 1]
@@ -143,7 +143,7 @@ def test_an_arm_of_few_joints_is_not_near_a_singularity_everywhere():
 
 
 def pushed_up(**values):
-    """Return a Panda that is pushed up by a velocity until its arm is stretched, and longer."""
+    """Return a Panda that a velocity moves up until its arm is stretched, and longer."""
     rig = Rig(ee__orientation_weight=0.0, **values)
     rig.aim_twist((0.0, 0.0, 0.4))
     rig.tick(seconds=4.5)

@@ -13,8 +13,8 @@ _POSE = {
     'inside itself': (0.0, 0.0, 0.15, 1.0, 0.0, 0.0, 0.0),
     'inside the ball': (0.55, 0.3, 0.45, 1.0, 0.0, 0.0, 0.0),
 }
-# What is set, where it is not set to begin with: a lower speed is taken over little by little.
-# Barriers that let links come near fast, so that braking in time is what holds them back.
+# Settings, except at the start: a lower speed takes effect gradually. Barriers permit fast
+# approaches, so that only braking in time holds links back.
 _FAST = {
     'ee__max_linear_speed': 2.0,
     'ee__max_linear_acceleration': 50.0,
@@ -79,7 +79,7 @@ def test_what_is_set_later_counts_as_if_it_had_been_set_from_the_start(name, val
         each.tick(5)
     changed.set(**{key: value})
     expected, (speeds, reports) = motion(begun, pose), motion(changed, pose)
-    # Rounding, where the solver was left elsewhere by what went before.
+    # Rounding, because the solver starts from another state.
     assert speeds == pytest.approx(expected[0], abs=1e-6)
     # The first tick reports that the new margin is violated.
     assert reports[1:] == expected[1][1:]

@@ -11,8 +11,8 @@ from ros_ik.servo import StatusCode
 from ros_ik.servo.motion.pose_math import quat_rotate
 
 MARGIN = 0.02
-# Part of its range that a joint is away from its limit when the setting changes, and its speed is
-# above this part of what it may have.
+# Distance of the joint from its limit when the setting changes, as a part of its range, and least
+# speed then, as a part of the limit.
 NEAR, FAST = 0.15, 0.4
 
 
@@ -33,7 +33,7 @@ def towards_limit(name='panda', **values):
 
 
 def changes(rig):
-    """Return how much each published velocity differs from the previous one, [ticks, dofs]."""
+    """Return the changes between successive published velocities, [ticks, dofs]."""
     velocity = np.array([output.joint_qd for output in rig.published])
     return np.abs(np.diff(velocity, axis=0)) / rig.dt
 
@@ -53,7 +53,7 @@ def test_less_acceleration_ends_no_motion_at_the_wall(name, scale, then):
     rig.assert_within_limits()
     farthest = max(output.joint_q[coord] for output in rig.published)
     assert farthest <= rig.robot.upper[dof] - MARGIN + 1e-9
-    # With little acceleration the last bit of the way takes long.
+    # With little acceleration the end of the motion takes long.
     assert rig.outputs[-1].still or (then in ('goes on', 'goes back') and scale < 0.1)
 
 
@@ -153,14 +153,14 @@ def test_motion_does_not_count_on_braking_that_stops_are_not_checked_for(then):
     rig.tick(60)
     stops = rig.servo._solver._stops
     soft, passes = stops._deceleration.in_force.copy(), stops._passes
-    # As where an obstacle is in the way of the shorter stop, but not of the longer one.
+    # As if an obstacle blocked the shorter stop, but not the longer one.
     stops._passes = lambda *steps: (
         np.array_equal(steps[-1], soft) and passes(*steps)
     )
     rig.set(limits__acceleration_scale=1.0)
     rig.tick(55)
-    # Then something comes beside the hand that leaves nothing but the stop: fingers that turn
-    # away from it on one side come nearer on the other.
+    # Then an obstacle beside the hand permits only the stop: fingers that turn away from it on one
+    # side come nearer on the other.
     for k in range(300):
         pose = rig.pose()
         pose[:3] += quat_rotate(pose[3:].tolist(), [0.1, 0.1, 0.0])

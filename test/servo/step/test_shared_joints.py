@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The centre of mass and frames that share joints: none swings, however little these can do."""
+"""The centre of mass and frames that share joints: none swings, even with weak joints."""
 
 import functools
 
@@ -22,12 +22,12 @@ TORSO = ('torso_1_joint', 'torso_2_joint')
 
 
 def distances(rig, goals, seconds):
-    """Return how far the places are from goals after each tick [ticks, goals]; m.
+    """Return the distances of frames from their goals after each tick [m], [ticks, goals].
 
     Args:
         rig: The robot, told where to go.
-        goals: Functions that return a position now, and the positions they are to have.
-        seconds: For how long.
+        goals: Functions that return a current position, and their target positions.
+        seconds: Duration.
     """
     found = []
     for _ in range(round(seconds / rig.dt)):
@@ -37,7 +37,7 @@ def distances(rig, goals, seconds):
 
 
 def assert_reached_without_swing(ways, dt):
-    """Check that each distance falls below 2 mm and stays there but for a millimetre."""
+    """Check that each distance falls below 2 mm and then stays below 3 mm."""
     for way in ways.T:
         least = int(np.argmax(way < 2e-3))
         assert 0 < least, 'it is not reached'

@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Predicted steps: they come true, keep limits and barriers, and change nothing that is commanded.
+"""Predicted steps: accurate, within limits and barriers, and without effect on commands.
 
-Where frames are is said by Pinocchio.
+Pinocchio computes the poses of frames.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ TIP, BASE = 'panda_hand_tcp', 'panda_link0'
 JOINTS = {f'panda_joint{k}': 1.5 for k in (1, 3, 5)}
 # The least distance of the origin of the hand from the centre of the ball: it is outside.
 RADIUS = 0.08
-# Barriers are looked at in float64, and the check of a step forgives as much.
+# Rounding of barriers in float64, which the check of a step tolerates as well.
 ROUNDING = 1e-6
 
 
@@ -32,7 +32,7 @@ class Twin:
         self.data, self._coord_of = self.model.createData(), rig.robot.coord_of
 
     def position(self, q, frame=TIP):
-        """Return where a frame is in the base."""
+        """Return the position of a frame in the base."""
         twin = pin.neutral(self.model)
         for name, coord in self._coord_of.items():
             joint = self.model.joints[self.model.getJointId(name)]
@@ -53,7 +53,7 @@ def ball(center):
 
 
 def drive(rig):
-    """Go through every kind of target, with an obstacle, changed settings, rest and a stop."""
+    """Send every kind of target, with an obstacle, changed settings, rest and a stop."""
     start = rig.pose()
     rig.aim(start + np.array([0.1, 0.2, 0.05, 0, 0, 0, 0]))
     rig.tick(60)
@@ -104,14 +104,14 @@ def test_what_is_commanded_does_not_depend_on_it(jerk):
 
 
 def assert_comes_true(rig, first):
-    """Compare what was predicted from an output on with what was commanded later."""
+    """Compare the predictions of an output with the later commands."""
     outputs, compared = rig.outputs[first:], 0
     for index, output in enumerate(outputs[:-STEPS]):
         if output.ahead is not None:
             later = outputs[index + 1 : index + 1 + STEPS]
             for name, values in (('joint_q', output.ahead), ('joint_qd', output.ahead_qd)):
                 commanded = np.array([getattr(one, name) for one in later])
-                # Two solvers that start warm from other steps may differ by rounding.
+                # Two solvers with different warm starts may differ by rounding.
                 np.testing.assert_allclose(values, commanded, rtol=0.0, atol=1e-9)
             compared += 1
     assert compared >= 30
@@ -145,7 +145,7 @@ def aim_center(rig):
       'joint_limits__panda_joint1__max_jerk': 50.0}],
     ids=['plain', 'filtered', 'jerk'],
 )  # fmt: skip
-def test_what_is_predicted_comes_true(aim, values):
+def test_predictions_are_those_of_later_commands(aim, values):
     rig = rig_with(**values)
     aim(rig)
     rig.tick(90)
@@ -172,7 +172,7 @@ def test_steps_are_predicted_to_be_cut_before_a_wall(aim):
     rig.servo._solver.enforce_stopping = lambda *steps: cuts.append(enforce(*steps)) or cuts[-1]
     aim(rig)
     rig.tick(25)
-    # A stop that was checked for other limits is kept until one with these is possible.
+    # A stop checked for other limits stays until one with these is possible.
     rig.set(limits__acceleration_scale=0.1)
     rig.tick(100)
     assert 3 <= sum(cuts) < len(cuts)
@@ -259,7 +259,7 @@ def test_a_goal_beyond_the_box_is_not_predicted_to_be_reached():
     assert max(highest) <= wall + ROUNDING
     assert max(highest) > wall - 0.02, 'it never came near'
     assert twin.position(rig.q)[1] > wall - 0.02
-    # It was seen coming: the command itself was still far away then.
+    # It was predicted in advance: the command itself was still far away then.
     near = next(k for k, value in enumerate(highest) if value > wall - 0.02)
     outputs = [output for output in rig.outputs if output.ahead is not None]
     assert twin.position(outputs[near].joint_q)[1] < wall - 0.02
@@ -280,7 +280,7 @@ def test_an_obstacle_is_not_predicted_to_be_met():
     )
     # Frames lie within their links, which keep the margin.
     assert RADIUS < least < 0.2
-    # Without the obstacle it goes there.
+    # Without the obstacle it arrives.
     rig.change(obstacles=())
     rig.tick(150)
     assert np.linalg.norm(twin.position(rig.published[-1].ahead[-1]) - center) < 0.01

@@ -22,7 +22,7 @@ def moving():
     return rig
 
 
-def test_hold_comes_to_rest_and_goes_on_with_the_fresh_target(moving):
+def test_hold_comes_to_rest_and_continues_with_the_fresh_target(moving):
     moving.change(mode=Mode.HOLD)
     outputs = [moving.tick() for _ in range(60)]
     assert {output.code for output in outputs} == {StatusCode.OK}

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Aims beside the targets: elbows, manipulability, centering and chosen joints, by Pinocchio."""
+"""Secondary aims: elbows, manipulability, centering and chosen joints, by Pinocchio."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from ros_ik.settings import SettingsError
 
 pytestmark = pytest.mark.oracle
 
-# A posture of the arm that can be bettered, the link of its elbow, and what else is free.
+# A posture that can be improved, the link of the elbow, and other joints that are free.
 ROBOTS = {
     'panda': ({'panda_joint3': 0.4, 'panda_joint4': -1.1}, 'panda_link4', {}),
     'baxter': (
@@ -26,13 +26,13 @@ ROBOTS = {
         {'ee__orientation_weight': 0.0, 'ee__position_weight': 1.0},
     ),
 }  # fmt: skip
-# Largest error of the target with an aim [m, rad]. Each tick takes the error away, and the aim
-# brings back the square of its weight, 1e-4, of its way, 5 mrad, over a singular value of 0.02.
+# Largest error of the target with an aim [m, rad]. Each tick removes the error, and the aim adds
+# its displacement, 5 mrad, times the square of its weight, 1e-4, over a singular value of 0.02.
 BOUND = 3e-5
 
 
 def make_rig(robot, **values):
-    """Return a robot at its posture, whose target is where it is, and Pinocchio's view of it."""
+    """Return a robot at its posture with that pose as target, and its model in Pinocchio."""
     home, elbow, free = ROBOTS[robot]
     # Links of Baxter's description are near each other by design.
     rig = Rig(
@@ -45,7 +45,7 @@ def make_rig(robot, **values):
 
 
 def manipulability(rig, other, q=None):
-    """Return Yoshikawa's measure of the rows that count, as seen from a base that rests."""
+    """Return Yoshikawa's measure of the weighted rows, seen from a base at rest."""
     task = rig.settings.tasks[0]
     rows = np.array(task.position_weight + task.orientation_weight) > 0.0
     dofs = rig.robot.group.variable_dof
@@ -56,15 +56,15 @@ def manipulability(rig, other, q=None):
 
 
 def height(rig, other):
-    """Return how high the elbow is above the base, along the axis of that [m]."""
+    """Return the height of the elbow above the base, along the base's axis [m]."""
     base, turned = other.pose(rig.q, rig.model.body_label[rig.robot.base_link])
     return (turned.T @ (other.pose(rig.q, rig.settings.tasks[0].elbow_frame)[0] - base))[2]
 
 
 def off_centre(rig, _other):
-    """Return the sum of squares of what joints lack to the middle of their ranges, less is more.
+    """Return the negative sum of squared distances of joints from the middle of their ranges.
 
-    It comes with its sign turned, so that more is better.
+    A larger value is better.
     """
     dofs = rig.robot.group.variable_dof
     middle = 0.5 * (rig.robot.lower[dofs] + rig.robot.upper[dofs])

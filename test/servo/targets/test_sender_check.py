@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Signs of senders that are not one with one clock: said in the status, and nothing is lost."""
+"""Signs of two senders or of wrong stamps: reported in the status, without loss of targets."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ STAMPS = 1000.0
 
 
 def stream(rig, places, period=0.03, stamps=None, seconds=1.0):
-    """Send places in turn [m]; return the texts of the status and the coordinates commanded."""
+    """Send positions in turn [m]; return the texts of the status and the commanded coordinates."""
     home, texts, count, due = rig.pose().copy(), [], 0, rig.now
     for _ in range(round(seconds / rig.dt)):
         if rig.now >= due:
@@ -33,7 +33,7 @@ def test_two_senders_are_told_of(prediction):
     texts = stream(rig, np.array([[0.0, 0.1, 0.0], [0.0, -0.1, 0.02]]))
     assert 'alternate between two places' in texts[-1] and texts[-1].startswith('tracking; ee: ')
     rig.assert_within_limits()
-    # And no longer than that.
+    # Only for that time.
     assert stream(rig, np.zeros((1, 3)), seconds=2.0)[-1] == 'tracking'
 
 
@@ -44,7 +44,7 @@ def test_a_target_that_moves_to_and_fro_or_trembles_is_one_sender(rate, noise):
         stream = Stream(path, rate, noise=noise, jitter=0.3, delay=0.01)
         rig = ride(stream, 3.0, ee__target_prediction='off').rig
         assert {output.text for output in rig.published} == {'tracking'}
-        # Joints that catch up with a target may need all their acceleration, and that is said.
+        # Joints that catch up with a target may need all their acceleration, which is reported.
         for output in ride(stream, 3.0).rig.published:
             assert output.text.startswith('tracking') and 'ee: ' not in output.text
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Rest short of a pose target has a code of its own, which slow motion and arrival never have."""
+"""Rest short of a pose target has its own code, which slow motion and arrival never get."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ FAR = {'max_target_step_linear': 10.0, 'max_target_step_angular': 4.0}
 
 
 def wall(rig, x):
-    """Put a wall in front of the robot."""
+    """Add a wall in front of the robot."""
     book = ObstacleRegistry(rig.robot, 8)
     size, place = (0.02, 2.0, 2.0), (x, 0.0, 0.5)
     request = ObstacleRequest(ObstacleOperation.ADD, 'wall', ObstacleKind.BOX, size, '', place)
@@ -30,7 +30,7 @@ def codes(rig, since=0):
 
 
 def changes(codes):
-    """Return how often a sequence of codes begins or ends to be STATIONARY."""
+    """Return the number of changes of a sequence of codes to or from STATIONARY."""
     still = np.array([code == StatusCode.STATIONARY for code in codes], dtype=int)
     return int(np.abs(np.diff(still)).sum())
 
@@ -147,7 +147,7 @@ def test_out_of_reach_and_between_two_targets_nothing_is_in_the_way():
 
 
 def test_a_joint_at_its_limit_is_named():
-    """Pull the arm down until it is folded as far as a joint lets it."""
+    """Pull the arm down until a joint limit stops its folding."""
     rig = Rig(**FAR, barriers__self_collision__enabled=False)
     target = rig.pose()
     target[:3] = [0.05, 0.0, 0.9]

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Streamed targets as motion: estimates against the truth, and robots that follow streams."""
+"""Motion of streamed targets: estimates against the truth, and robots that follow streams."""
 
 import dataclasses
 import functools
@@ -25,18 +25,18 @@ UNPREDICTED = {'ee__target_prediction': 'off'}
 # Largest speeds and accelerations of a task by default.
 LIMITS = (0.5, 1.0), (2.5, 5.0)
 STILL = (0.0, 0.0, 0.0, 1.0)
-# When the start of a stream is over [s].
+# Time after which the start of a stream is over [s].
 SETTLED = 1.5
 
 
 @functools.cache
 def at_loop_rate(loop):
-    """Return the RMS jerk of a robot that gets a target each tick, without prediction."""
+    """Return the RMS jerk of a robot with a target in each tick, without prediction."""
     return ride(Stream(rate=loop), seconds_of(loop), loop, **UNPREDICTED).jerk(SETTLED)
 
 
 def seconds_of(loop):
-    """Return how long to look at a stream: fast loops have as many ticks sooner."""
+    """Return the duration of a stream: fast loops reach the same number of ticks sooner."""
     return 5.0 if loop < 500 else 2.5
 
 
@@ -49,7 +49,7 @@ def test_slow_streams_are_followed_as_smoothly_as_fast_ones(loop, rate, ratio):
     followed = ride(Stream(rate=rate), seconds, loop, **PREDICTED)
     assert followed.jerk(SETTLED) < ratio * at_loop_rate(loop)
     followed.rig.assert_within_limits()
-    # It is 80 times as much and more without.
+    # Without prediction it is 80 times as much and more.
     without = ride(Stream(rate=rate), seconds, loop, **UNPREDICTED)
     assert without.jerk(SETTLED) > 50.0 * at_loop_rate(loop)
 
@@ -66,11 +66,11 @@ def test_a_constant_speed_is_followed_with_a_lag_below_a_tick(loop, rate):
 def test_after_a_sudden_stop_it_comes_back_to_rest(rate):
     followed = ride(Stream(ramp, rate), 3.0, **PREDICTED)
     beyond = followed.way[:, 1].max() - 1.2 * SPEED
-    # The way of the target until the next message.
+    # The path of the target until the next message.
     assert 0.0 < beyond < SPEED / rate
     assert abs(followed.way[-1, 1] - 1.2 * SPEED) < 1e-4
     assert np.abs(np.diff(followed.way[-20:], axis=0)).max() < 1e-6
-    # Without a target in motion everything is as without prediction.
+    # For a target at rest everything is as without prediction.
     assert not followed.rig.servo.goals.trackers[0]._target.moves(followed.rig.now)
 
 
@@ -80,7 +80,7 @@ def test_after_a_sudden_stop_it_comes_back_to_rest(rate):
 def test_no_stop_that_keeps_the_line_and_the_orientation_is_shorter(loop, rate):
     followed = ride(Stream(ramp, rate), 2.3, loop, **PREDICTED)
     rig, dt = followed.rig, 1.0 / loop
-    # The tick before the one that hears of the stop, which is a period after it.
+    # The tick before the one that receives the stop, a period later.
     last = int(np.ceil((1.7 + 1.0 / rate) * loop - 1e-6)) - 2
     before = followed.way[last, 1] - 1.2 * SPEED
     assert before < SPEED / rate
@@ -88,8 +88,8 @@ def test_no_stop_that_keeps_the_line_and_the_orientation_is_shorter(loop, rate):
     least = least_stop(jacobian(rig, q), followed.velocity[last], limits, dt)
     beyond = followed.way[:, 1].max() - 1.2 * SPEED
     assert before < beyond < before + least
-    # A robot that lags by less than a tick, and goes on until the tick before the one that hears
-    # of the stop, has two ticks to stop in, if it is to stop within the way of a period.
+    # A robot that lags by less than a tick, and continues until the tick before the one that
+    # receives the stop, must stop within two ticks to stay within the path of a period.
     assert (least < 2.0 * SPEED * dt) == (loop == 100)
 
 
@@ -131,7 +131,7 @@ def test_places_that_come_slower_than_motion_does_are_no_motion():
 def test_a_bad_network_is_not_seen(change):
     good = ride(Stream(), 6.0, **PREDICTED)
     bad = ride(dataclasses.replace(Stream(), **change), 6.0, **PREDICTED)
-    # 470 without prediction.
+    # Without prediction: 470.
     assert bad.jerk(2.0) < 34.0
     # Later by the delay and half a tick.
     assert np.linalg.norm(bad.way - good.way, axis=1)[200:].max() < 0.02 * 0.28 + 1e-3
@@ -187,7 +187,7 @@ def test_a_sender_that_falls_silent_is_followed_over_a_lost_message(rate):
     longest = SPEED * 2.5 / rate + SPEED**2 / (2.0 * 2.5)
     assert SPEED / rate < followed.way[:, 1].max() - last < longest
     assert np.abs(followed.velocity[-1]).max() == 0.0
-    # Before the target is stale, the robot is back, or on its way.
+    # Before the target is stale, the robot is back, or returning.
     assert followed.way[-1, 1] - last < (0.014 if rate == 30 else 1e-4)
 
 
@@ -201,7 +201,7 @@ def test_after_a_silent_sender_the_last_target_counts_again(rate):
 
 
 def feed(motion, times, poses, stamps=None):
-    """Give a motion its messages."""
+    """Pass messages to a motion."""
     for k, (time, pose) in enumerate(zip(times, poses, strict=True)):
         motion.add(tuple(pose), time, None if stamps is None else stamps[k], *LIMITS)
 
@@ -276,7 +276,7 @@ def test_stamps_of_another_clock_count_by_their_differences():
     assert times.add(1.0, 5e8 + 0.5) is None
     assert times.add(1.02, 100.0) is None
     assert times.add(1.04, 100.02) == pytest.approx(1.04)
-    # And one that was set forward.
+    # Likewise a clock that was set forward.
     assert times.add(1.06, 900.0) == pytest.approx(1.06)
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Targets that are refused, each with its reason, and those that are not."""
+"""Refused targets, each with its reason, and accepted ones."""
 
 import math
 

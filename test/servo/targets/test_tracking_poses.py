@@ -68,7 +68,7 @@ def test_out_of_reach_comes_as_near_as_possible_and_back():
     rig.aim(far)
     rig.tick(seconds=6.0)
     assert not rig.outputs[-1].tasks[0].reached
-    # A stretched arm is damped: it takes the last millimetres slowly.
+    # A stretched arm is damped: it covers the last millimetres slowly.
     assert np.abs(rig.speeds()[-10:]).max() < 0.08
     rig.aim(home)
     rig.tick(seconds=6.0)

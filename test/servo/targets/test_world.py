@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Requests to change the obstacles: what is taken, what is refused and why."""
+"""Requests to change obstacles: accepted ones, and refused ones with their reasons."""
 
 import math
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Every solution of a pose, judged by a product of exponentials in NumPy that shares nothing."""
+"""Every solution of a pose, judged by an independent product of exponentials in NumPy."""
 
 import os
 
@@ -26,11 +26,11 @@ from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
 
-# What a solution is held to [m, rad], and the rounding of the oracle on top.
+# Tolerances of a solution [m, rad], plus the rounding of the oracle.
 TOLERANCE, ROUNDING = 1e-10, 1e-13
 # Random arms of each structure; `make stress` takes a thousand.
 ARMS = int(os.environ.get('CLOSED_FORM_ARMS', '2'))
-# A typical arm of the shape of a UR: places of the axes and the tool [m].
+# A typical arm like a UR: positions of the axes and the tool [m].
 UR_H = np.array([[0, 0, 1], [0, 1, 0], [0, 1, 0], [0, 1, 0], [0, 0, -1], [0, 1, 0]], dtype=float)
 UR_P = np.array(
     [
@@ -62,7 +62,7 @@ def misses(reached, poses):
 
 
 def assert_true(axes, result, poses, scale=1.0):
-    """Assert that every solution is one, and that those of a pose are distinct and sorted."""
+    """Assert that every solution reaches its pose; those of a pose are distinct and sorted."""
     h, p, tool = axes
     for slot in range(result.joint_q.shape[1]):
         rows = slot < result.n_found
@@ -77,7 +77,7 @@ def assert_true(axes, result, poses, scale=1.0):
 
 
 def planted_missing(result, q, separation=1e-5):
-    """Return how many of the configurations q [n, 6] are not among the solutions."""
+    """Return the number of configurations q [n, 6] that are not among the solutions."""
     apart = np.abs(wrapped(result.joint_q - q[:, None])).max(axis=2)
     apart[np.arange(apart.shape[1]) >= result.n_found[:, None]] = np.inf
     return int(np.sum(apart.min(axis=1) > separation))
@@ -144,7 +144,7 @@ def test_singular_poses_have_a_marked_solution(joint, away):
     if away <= 1e-6:
         assert result.singular.any(axis=1).all()
     else:
-        # Near the wrist's the last bits of a pose turn the planted solution by their share.
+        # Near a wrist singularity the last bits of a pose turn the planted solution.
         assert planted_missing(result, q, 1e-5 if joint == 2 else 1e-8 / away) == 0
     J = jacobians(*axes, result.joint_q.reshape(-1, 6)).reshape(300, -1, 6, 6)
     moved = np.einsum('nsij,nsj->nsi', J, result.free_direction)
@@ -284,7 +284,7 @@ def test_poses_out_of_reach_get_the_nearest_configuration():
 
 
 def reach(axes):
-    """Return the length of the way from axis to axis to the tool, as the solver takes it."""
+    """Return the length of the chain from axis to axis to the tool, as in the solver."""
     h, p, tool = axes
     points = p + h * np.sum(h * (tool - p), axis=1, keepdims=True)
     points += h * np.sum(h * (points.mean(axis=0) - points), axis=1, keepdims=True)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Solutions of arms of one to five joints, and of poses of which a part counts, by Pinocchio."""
+"""Solutions of arms of one to five joints, and of poses with free rotations, by Pinocchio."""
 
 import os
 
@@ -201,7 +201,7 @@ def test_where_six_joints_with_a_locked_one_are_singular():
         six[:, first.real] = q
         return np.linalg.det(tool_jacobians(first.axes, six, np.zeros((0, 3))))
 
-    # The last joint turns joint 4 along the locked axis, to the last bit.
+    # The last joint aligns joint 4 with the locked axis, to the last bit.
     low, high = judge.random(3000, 1), judge.random(3000, 1)
     high[:, 4] = judge.random(3000, 2)[:, 4]
     opposite = volumes(low) * volumes(high) < 0.0
@@ -244,7 +244,7 @@ def test_poses_that_the_arm_cannot_reach_have_a_configuration_of_least_error(n):
     length = 0.3 * joint_axes(judge.chain).reach
     cost = np.hypot(moved, length * turned)
     assert np.all(cost <= length * turn.magnitude() * (1.0 + 1e-6))
-    # And no small step leads nearer.
+    # No small step leads nearer.
     for k in range(5):
         for step in 1e-3 * np.vstack([np.eye(n), -np.eye(n)]):
             near = judge.errors(judge.own(result.joint_q[k, :1]) + step, poses[k : k + 1])

@@ -21,7 +21,7 @@ from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
 from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
 
-# What a solution is held to [m, rad], and the rounding of the oracle on top.
+# Tolerances of a solution [m, rad], plus the rounding of the oracle.
 TOLERANCE, ROUNDING = 1e-10, 1e-13
 # A quarter turn, and a wrist whose axes meet in pairs at 60 degrees [m].
 QUARTER = 0.5 * np.pi
@@ -69,7 +69,7 @@ def any_axes(name):
 
 
 def assert_true(axes, result, poses, scale=1.0):
-    """Assert that every solution is one, and that the status says so."""
+    """Assert that every solution reaches its pose, and that the status is right."""
     assert np.all(result.status == SolveStatus.CONVERGED)
     for slot in range(int(result.n_found.max())):
         rows = slot < result.n_found

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Solutions of poses against those of EAIK, which decomposes the same arms on its own."""
+"""Solutions of poses against those of EAIK, which decomposes the same arms independently."""
 
 from eaik.pybindings import EAIK
 import numpy as np
@@ -20,7 +20,7 @@ from ros_ik.solvers.analytic.structure.structure import joint_axes
 pytestmark = pytest.mark.oracle
 ROBOTS = ('ur5_robot', 'ur10_robot', 'z1', 'kinova')
 LINKS = ('tool0', 'tool0', 'gripperStator', 'j2s6s200_end_effector')
-# Structures that EAIK has no decomposition for.
+# Structures without a decomposition in EAIK.
 BEYOND = {
     '2, 3, 4 meet', '3, 4, 5 meet', '1, 2, 3 parallel', '1, 2, 3 parallel, 4 meets 5',
     '4, 5, 6 parallel',

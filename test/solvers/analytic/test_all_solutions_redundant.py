@@ -24,7 +24,7 @@ from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
 
-# What a solution is held to [m, rad], and the rounding of two forward kinematics.
+# Tolerances of a solution [m, rad], plus the rounding of two forward kinematics.
 TOLERANCE = 1e-10 + 1e-13
 PR2 = [
     'torso_lift_joint', 'r_shoulder_pan_joint', 'r_shoulder_lift_joint', 'r_upper_arm_roll_joint',
@@ -69,7 +69,7 @@ class Robot:
         return np.array(rows)
 
     def assert_true(self, result, poses):
-        """Assert that every solution is one, inside the limits, distinct, and in order."""
+        """Assert that solutions reach their poses inside the limits, distinct and in order."""
         for k, pose in enumerate(poses):
             q = result.joint_q[k, : result.n_found[k]]
             reached = self.poses(q)
@@ -251,7 +251,7 @@ def test_poses_without_a_solution_are_told():
     poses = it.poses(it.random(4, seed=6))
     poses[0, 0] += 3.0
     poses[1, 2] = np.nan
-    # The last joint would have to be where it may not go.
+    # The last joint would have to be outside its limits.
     given = all_solutions(it.model, it.link, poses, redundant_values=[-2.5, 2.5])
     result = all_solutions(it.model, it.link, poses)
     for some in (given, result):
@@ -293,7 +293,7 @@ def test_solutions_that_collide_are_left_out(name):
         distance = [
             oracle.distances(row, pairs).min() for row in every.joint_q[k, : every.n_found[k]]
         ]
-        # Mesh files hold float32; nearer to zero either answer is right.
+        # Mesh files hold float32; closer to zero both answers are right.
         sure = np.abs(distance) > 1e-6
         assert np.all(sure)
         kept = every.joint_q[k, : every.n_found[k]][np.array(distance) > 0.0]

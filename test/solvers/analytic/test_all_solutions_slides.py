@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Solutions of arms of which some joints slide, judged by Pinocchio."""
+"""Solutions of arms with prismatic joints, judged by Pinocchio."""
 
 import numpy as np
 import pytest
@@ -78,7 +78,7 @@ def chain(kinds, seed=1, free='', meeting=(), parallel=(), along='', **options):
 
 
 def assert_solved(judge, n=40, scale=1.0):
-    """Assert that planted configurations are found and that every solution is one."""
+    """Assert that planted configurations are found and that every solution reaches its pose."""
     q = judge.random(n)
     poses = judge.loosened(judge.poses(q))
     result = judge.solve(poses)

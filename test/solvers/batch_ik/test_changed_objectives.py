@@ -43,7 +43,7 @@ def pull(
 
 
 class Beside:
-    """A class that is no objective."""
+    """A class that is not an objective."""
 
     gain = 1.0
 
@@ -53,7 +53,7 @@ def helper():
 
 
 class Schedule:
-    """An object that an objective keeps; its methods read a global, it is called itself."""
+    """An object kept by an objective: its methods read a global, and it is callable."""
 
     def value(self):
         return KEPT
@@ -242,7 +242,7 @@ def test_the_next_step_sees_it(rig, change):
         np.testing.assert_allclose(ours, theirs, rtol=0.0, atol=1e-12)
 
 
-def test_nothing_is_recorded_anew_while_nothing_changes(rig):
+def test_nothing_is_recorded_again_without_changes(rig):
     model, start = rig[:2]
     objectives = [make(name, rig) for name in ('newton position', 'pull', 'pose')]
     solver = IKSolver(model, N, objectives, jacobian_mode='mixed')

@@ -42,7 +42,7 @@ def difference(
 
 
 class Hold(IKObjective):
-    """Holds a joint where the data say; a subclass keeps them."""
+    """An objective that holds a joint at the value of the data; subclasses hold the data."""
 
     def residual_dim(self):
         return 1
@@ -75,7 +75,7 @@ class Node:
 
 
 def kept(data, read, write):
-    """Return an objective that keeps data, reads them by a function and changes them by one."""
+    """Return an objective that holds data, with functions that read and change them."""
 
     class Kept(Hold):
         def __init__(self):
@@ -164,7 +164,7 @@ KEPT = {
 
 
 class OfModule(Hold):
-    """Reads a variable of its module by name."""
+    """An objective that reads a variable of its module by name."""
 
     def __init__(self):
         super().__init__()
@@ -178,7 +178,7 @@ class OfModule(Hold):
 
 
 class Imported(Hold):
-    """Imports the module that holds the value when it reads it."""
+    """An objective that imports the module of the value when it reads it."""
 
     def __init__(self):
         super().__init__()
@@ -194,7 +194,7 @@ class Imported(Hold):
 
 
 class Cached(Hold):
-    """Reads through a cache that is cleared."""
+    """An objective that reads through a cache that is cleared."""
 
     def __init__(self):
         super().__init__()
@@ -210,7 +210,7 @@ class Cached(Hold):
 
 
 class FromFile(Hold):
-    """Reads a file with NumPy."""
+    """An objective that reads a file with NumPy."""
 
     def __init__(self, path):
         super().__init__()
@@ -225,7 +225,7 @@ class FromFile(Hold):
 
 
 class OfOther(Hold):
-    """Reads an attribute of another objective."""
+    """An objective that reads an attribute of another one."""
 
     def __init__(self):
         super().__init__()
@@ -240,7 +240,7 @@ class OfOther(Hold):
 
 
 class SetUp(Hold):
-    """Sets its value when a solver sets it up; the user changes it later."""
+    """An objective that sets its value when a solver sets it up; the user changes it later."""
 
     def init_buffers(self, model, jacobian_mode):
         super().init_buffers(model, jacobian_mode)
@@ -287,7 +287,7 @@ def made(kind, folder: Path):
 
 @pytest.mark.parametrize('optimizer', ['lm', 'lbfgs'])
 @pytest.mark.parametrize('kind', CLASSES.values(), ids=CLASSES)
-def test_a_solve_reads_it_anew(model, kind, optimizer, tmp_path):
+def test_a_solve_reads_it_again(model, kind, optimizer, tmp_path):
     objective = made(kind, tmp_path)
     solver = IKSolver(model, n_problems=2, objectives=[objective], optimizer=optimizer,
                       jacobian_mode='autodiff')  # fmt: skip
@@ -300,7 +300,7 @@ def test_a_solve_reads_it_anew(model, kind, optimizer, tmp_path):
 
 
 @pytest.mark.parametrize('kind', CLASSES.values(), ids=CLASSES)
-def test_a_control_step_reads_it_anew(model, kind, tmp_path):
+def test_a_control_step_reads_it_again(model, kind, tmp_path):
     objective = made(kind, tmp_path)
     solver, task = DifferentialIK(model), Task(objective, gain=1.0)
     joint_q, out = model.neutral_joint_q(), np.zeros(model.joint_dof_count)

@@ -40,7 +40,7 @@ def spread(
 
 
 class Pull(IKObjective):
-    """Draws the first three joints to targets by a factor of its own."""
+    """An objective of targets for the first three joints, with a factor of its own."""
 
     is_recordable = True
 
@@ -197,7 +197,7 @@ def test_it_is_found_and_runs_each_time(rig, function):
     q = to_warp(start)
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', RuntimeWarning)
-        solver.step(q, q, iterations=3)  # records anew: the class has changed
+        solver.step(q, q, iterations=3)  # records again: the class has changed
         times.clear()
         solver.step(q, q, iterations=3)
     assert len(times) >= 4
@@ -235,7 +235,7 @@ def test_what_it_changes_in_itself_asks_for_no_new_set_up(rig):
     model, start = rig
     for use_graph in (True, False):
         objective = named(counts)()
-        objective.init_buffers = Mock()  # of the library: what it counts is no data
+        objective.init_buffers = Mock()  # of the library: its counter is not data of the objective
         solver = IKSolver(model, N, [objective], use_graph=use_graph)
         q = to_warp(start)
         solver.step(q, q, iterations=2)
@@ -281,7 +281,7 @@ def test_pure_functions_are_recorded(rig, function):
 
 
 class OnTheHost(Pull):
-    """Writes its residuals on the host, where a tape sees nothing."""
+    """An objective whose residuals are written on the host, invisible to a tape."""
 
     def compute_residuals(self, body_q, joint_q, model, residuals, start_idx, problem_idx=None):
         rows = residuals.numpy()

@@ -104,7 +104,7 @@ def test_built_in_objectives_serve_every_solver_of_a_model(problems):
         for solver, each in zip(solvers, options, strict=True):
             expected = own(problems, builtins, each)
             np.testing.assert_array_equal(solve(solver, problems.seeds), expected)
-    # None of them had to be recorded anew.
+    # None of them had to be recorded again.
     for solver in solvers[1:-1]:
         assert solver._backend._evaluation.is_current
 

@@ -30,7 +30,7 @@ def problems():
 
 @pytest.fixture(autouse=True, params=['fused', 'modular'])
 def path(request):
-    """Run every test with the one kernel for built-in objectives, and without it."""
+    """Run every test with and without the fused kernel of built-in objectives."""
     PATH['use_fused'] = request.param == 'fused'
     return request.param
 
@@ -171,12 +171,12 @@ def test_what_is_not_finite_is_refused_and_leaves_its_neighbours_alone(
     assert np.all(solver.status.numpy()[bad] == SolveStatus.NON_FINITE_INPUT)
     costs = solver.costs.numpy().reshape(N, -1)
     assert np.all(np.isposinf(costs[bad])) and np.all(np.isfinite(costs[good]))
-    # The seeds lie inside the limits, so they come back to the bit; else the neutral pose.
+    # Seeds inside the limits come back to the bit; otherwise the neutral pose does.
     np.testing.assert_array_equal(found[[7, 8]], start[[7, 8]])
     neutral = problems.model.neutral_joint_q().astype(np.float32)
     np.testing.assert_array_equal(found[[3, 4]], [neutral, neutral])
 
-    # Nothing of it stays behind.
+    # It has no effect on the next solve.
     objective.set_target_poses(problems.poses)
     solver.reset()
     np.testing.assert_array_equal(solve(solver, problems.seeds, iterations=8), expected)
@@ -235,7 +235,7 @@ def test_solvers_in_several_threads_do_not_disturb_each_other(problems):
 
 
 def test_a_solver_is_made_while_another_one_solves(problems):
-    """Recording waits for solves and holds them up: the lock, seen from outside."""
+    """Recording waits for solves and blocks them: the lock, seen from outside."""
     solver = make(problems, jacobian_mode='autodiff')
     expected = solve(solver, problems.seeds, iterations=20)
     start, out = to_warp(problems.seeds), to_warp(problems.seeds)

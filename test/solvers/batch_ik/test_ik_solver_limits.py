@@ -34,7 +34,7 @@ def problems():
 
 @pytest.fixture(autouse=True, params=[True, False], ids=['fused', 'modular'])
 def use_fused(request):
-    """Run every test with the one kernel for built-in objectives, and without it."""
+    """Run every test with and without the fused kernel of built-in objectives."""
     return request.param
 
 
@@ -160,7 +160,7 @@ def test_joints_with_a_quaternion_freeze_as_a_whole(kind, optimizer, use_fused):
         model, 8, [IKObjectivePose(3, targets)], optimizer=optimizer,
         joint_dof_mask=wp.array(mask, dtype=wp.bool, device='cpu'), use_fused=use_fused,
     )  # fmt: skip
-    start[0, coords] *= 1.001  # not quite unit: not ours to repair
+    start[0, coords] *= 1.001  # not quite unit: left unchanged
     found = solve(solver, start, iterations=10)
     np.testing.assert_array_equal(found[:, coords], start[:, coords])
     assert np.all(found[:, 0] != start[:, 0])

@@ -74,7 +74,7 @@ def test_every_joint_kind_of_newton_is_inside_its_limits(kind, sampler):
     q_start, qd_start = model.joint_q_start.numpy(), model.joint_qd_start.numpy()
     if kind == 'ball':
         start[0, q_start[2] - 1] = 1.0
-    # The solver moves nothing into the limits here: the sampler does.
+    # Here the sampler, not the solver, keeps the limits.
     options = {'noise_std': 2.0, 'respect_limits': False}
     seeds = seeds_of(model, start, 400, sampler, **options)[0][0]
     lower, upper = model.joint_limit_lower.numpy(), model.joint_limit_upper.numpy()

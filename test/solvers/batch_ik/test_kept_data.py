@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Data of a caller's objective, however it is kept: the next solve sees that it has changed."""
+"""Data of a user's objective, held in any form: the next solve sees changes."""
 
 import array
 import collections
@@ -33,7 +33,7 @@ def pull_to(
 
 
 class Pull(IKObjective):
-    """Draws the first three joints to what ``goal`` returns."""
+    """An objective of the targets that ``goal`` returns for the first three joints."""
 
     def residual_dim(self):
         return 3

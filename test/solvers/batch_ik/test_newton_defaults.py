@@ -44,7 +44,7 @@ def test_arguments_are_newtons(name, method):
     for parameter in theirs.values():
         assert parameter.name in ours, parameter
         mine = ours[parameter.name]
-        # What is required there may have a default here; a default there is the same here.
+        # Arguments required there may have a default here; defaults there are the same here.
         if parameter.default is not parameter.empty:
             assert plain(mine.default) == plain(parameter.default), parameter.name
     positional = [p.name for p in theirs.values() if p.kind == p.POSITIONAL_OR_KEYWORD]
@@ -60,7 +60,7 @@ def test_every_class_of_newton_is_compared():
 
 
 def test_the_default_number_of_iterations_is_taken():
-    """The optimizers differ; the front end says its own."""
+    """The defaults of the optimizers differ; the front end has its own."""
     model = panda()
     problems = PoseProblems(model, model.body_index('panda_hand'), 4)
     for optimizer_type, default in ((IKOptimizerLM, 10), (IKOptimizerLBFGS, 50)):

@@ -25,8 +25,8 @@ pytestmark = [
 ]
 MODULES = ('test_ik', 'test_ik_lbfgs', 'test_ik_fk_kernels')
 
-# Tests that read parts of newton.ik.IKSolver which have no public name, and those parts. What they
-# hold is held by test/objectives (Jacobians against finite differences) and
+# Tests that read private parts of newton.ik.IKSolver, with these parts. Their subjects are tested
+# in test/objectives (Jacobians against finite differences) and
 # test/solvers/batch_ik/test_newton_compatibility.py (poses, Jacobians, loop joints).
 PRIVATE = {
     'test_position_jacobian_compare': '_impl',
@@ -42,7 +42,7 @@ PRIVATE = {
     'test_ik_loop_joint_mapping_lbfgs': '_fk_two_pass',
 }
 
-# Tests that want a refusal of what ros_ik does: joint_dof_mask with L-BFGS and with samplers.
+# Tests that expect a refusal of features of ros_ik: joint_dof_mask with L-BFGS and with samplers.
 WIDER = ('test_joint_dof_mask_validation',)
 
 

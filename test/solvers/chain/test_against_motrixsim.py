@@ -138,7 +138,7 @@ def test_solvers(ours, theirs, solver):
     if solver == 'gauss_newton':
         mine, peer = GaussNewtonSolver(), motrixsim.ik.GaussNewtonSolver()
     else:
-        # Less damping than this drowns in motrixsim's float32, and each step with it.
+        # Less damping than this is lost in the rounding of motrixsim's float32.
         settings = {'damping': 0.02, 'adaptive_damping': solver == 'adaptive'}
         mine, peer = DlsSolver(**settings), motrixsim.ik.DlsSolver(**settings)
     rows = mine.solve(chain, seeds, targets)

@@ -158,7 +158,7 @@ def test_a_step_is_the_best_one_inside_the_limits():
             assert row[2:] == pytest.approx(positions + step_size * expected, abs=1e-8)
             clamped = np.clip(positions + step_size * np.linalg.solve(H, J.T @ e), lower, upper)
             frozen += np.abs(row[2:] - clamped).max() > 1e-3
-    # In most cases clamping the free step would have come out elsewhere.
+    # In most cases clamping the free step gives another configuration.
     assert frozen > 50
 
 

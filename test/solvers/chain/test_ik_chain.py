@@ -63,7 +63,7 @@ def robot(stem, floating=False):
 
 
 def chain_dofs(model, chain):
-    """Degrees of freedom of the joints that carry the links of the chain, found on their own."""
+    """Return the degrees of freedom of the joints that carry the chain, found independently."""
     child, start = model.joint_child.numpy().tolist(), model.joint_qd_start.numpy()
     links = [chain.get_link(k).index for k in range(chain.num_links)]
     joints = [child.index(link) for link in links]
@@ -145,7 +145,7 @@ def test_velocity_is_that_of_the_point_in_the_world():
     # Central differences: h^2 truncation, eps / h rounding.
     assert np.abs(velocity[:3] - pin.log3(a @ b.T) / (2.0 * h)).max() <= 1e-8
     assert np.abs(velocity[3:] - (ahead - behind)[:3] / (2.0 * h)).max() <= 1e-8
-    # The waist moves it as well, so it is more than the chain's own Jacobian gives.
+    # The waist moves it as well, so it is more than the product of the chain's Jacobian.
     own = chain.get_end_effector_jac(joint_q) @ chain.get_dof_vel(JointState(joint_q, joint_qd))
     assert np.abs(velocity - own).max() > 0.01
     # The base alone: its twist is about the world origin, where its joint is anchored.
@@ -160,7 +160,7 @@ def test_mimics_follow_whatever_the_data_says():
     model = Model.from_urdf(MIMIC_URDF, device='cpu')
     chain = IkChain(model, 'c', None, OFFSET)
     assert chain.num_dof_pos == chain.num_dof_vel == 1
-    # j_b <= 0.8 holds j_a below 1, though j_a itself may reach 1.5.
+    # j_b <= 0.8 keeps j_a below 1, although the limit of j_a is 1.5.
     assert chain.path.lower == pytest.approx([-1.5]) and chain.path.upper == pytest.approx([1.0])
     start = model.joint_q_start.numpy()
     k = {name: start[model.joint_index(name)] for name in ('j_a', 'j_b', 'j_c', 'j_thumb')}

@@ -68,7 +68,7 @@ class Rig:
         return self.moved(q, self.rng.uniform(-spread, spread, len(self.coords)))
 
     def moved(self, joint_q, change):
-        """Return a configuration of other variables inside their limits."""
+        """Return a configuration with other values of the variables, inside their limits."""
         q = joint_q.copy()
         q[self.coords] = np.clip(q[self.coords] + change, self.lower, self.upper)
         return self.model.apply_mimic(q)
@@ -77,7 +77,7 @@ class Rig:
         return {k: pin.SE3(R, p) for k, (p, R) in self.oracle.poses(joint_q).items()}
 
     def center(self, joint_q):
-        """Centre of mass in its link; Pinocchio's leaves what is fixed to the world out."""
+        """Return the centre of mass in its link; Pinocchio leaves out links fixed to the world."""
         oracle = self.oracle
         moving = pin.centerOfMass(oracle.pin, oracle.data, oracle.configuration(joint_q))
         fixed, mass = oracle.pin.inertias[0], oracle.data.mass[0]
@@ -169,7 +169,7 @@ def check_motion(rig, result, joint_q, joint_qd=None, speed_part=1.0, accelerati
 
 
 def check_interpolations(times, q, v, a, speed, acceleration):
-    """Check what a controller makes of knots: the limits hold, and all of it is one motion.
+    """Check the interpolation of knots by a controller: limits hold, and the motion is smooth.
 
     The polynomials are those of trajectory.cpp of joint_trajectory_controller: linear from
     positions, cubic from velocities too, quintic from accelerations too.

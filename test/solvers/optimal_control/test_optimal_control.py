@@ -74,7 +74,7 @@ def test_two_targets_of_one_joint_add_up(panda):
     # argmin (0.2 - q)^2 + 3 (0.5 - q)^2 = 0.425, where it is 0.0675.
     assert result.positions[-1, panda.coords[0]] == pytest.approx(0.425, abs=1e-6)
     assert result.feedback.total_cost == pytest.approx(0.0675, abs=1e-9)
-    # Ten iterations of patience have not passed: there is nothing left to gain.
+    # The ten iterations without progress have not passed: the optimum is exact.
     assert result.iterations < 10 and result.reason is StopReason.MINIMUM
     assert result.feedback.finished
     for stop_cost, stops in ((0.0650, False), (0.0700, True)):

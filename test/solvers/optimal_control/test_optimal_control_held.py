@@ -18,7 +18,7 @@ from ros_ik.solvers import OptimalControlSettings
 from ros_ik.solvers import StopReason
 from ros_ik.solvers.status import SolveStatus
 
-# Bent knees and elbows, which leave hands and hips room to move.
+# Bent knees and elbows, so that hands and hips can move.
 STANCES = {
     'talos_reduced': {'leg_{}_3': -0.4, 'leg_{}_4': 0.8, 'leg_{}_5': -0.4, 'arm_{}_4': -1.2},
     'g1_29dof_rev_1_0': {
@@ -26,7 +26,7 @@ STANCES = {
     },
 }  # fmt: skip
 HUMANOIDS = pytest.mark.parametrize('name', STANCES)
-# What counts as holding: the settings' position_tolerance and rotation_tolerance.
+# Tolerances of held targets: the settings' position_tolerance and rotation_tolerance.
 HELD = (1e-3, 1e-2)
 
 
@@ -91,7 +91,7 @@ def test_foot_and_centre_of_mass_stay_while_the_hands_move(name):
         check_motion(standing.rig, result, standing.q)
         straight = np.linspace(standing.q, result.positions[-1], 11)
         if result.status is SolveStatus.UNREACHABLE or result.status is SolveStatus.AT_LIMITS:
-            continue  # the weights share what cannot be met
+            continue  # the weights distribute the error that remains
         slid += np.any(standing.worst(straight)[[0, 2]] > 2e-3)
         worst = standing.worst(standing.knots_and_middles(result))
         # Joints go straight where that leaves a place by less than a tenth of what still holds.
@@ -159,7 +159,7 @@ def test_barriers_hold_along_a_curve_too():
 
 
 def test_the_status_says_what_does_not_hold():
-    """Two solutions of one pose that no way joins without leaving the pose."""
+    """Two solutions of one pose that no path at the pose connects."""
     with pytest.MonkeyPatch.context() as patch:
         pair = ('base_link', 'tool0')
         patch.setitem(ROBOTS, 'ur5_robot', ('base_link:tool0', [pair], None))
@@ -185,7 +185,7 @@ def test_the_status_says_what_does_not_hold():
     assert len(result.left) == 1
     assert result.left[0].startswith('left on the way: tool0 in base_link by ')
     told = [float(part.split()[0]) for part in result.left[0].split(' by ')[1].split(' and ')]
-    # Told to three digits, at a hundred knots.
+    # Reported with three digits, at a hundred knots.
     assert told == pytest.approx([1e3 * distance, angle], rel=0.02)
 
 

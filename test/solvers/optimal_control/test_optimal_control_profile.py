@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Motions in time: they arrive, at rest, inside their limits, and no later than they must."""
+"""Timing of motions: arrival at rest, inside the limits, in the least time."""
 
 import numpy as np
 import pytest

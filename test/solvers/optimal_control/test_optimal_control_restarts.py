@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Far pose targets are met, and a status tells those that are not; Pinocchio measures."""
+"""Far pose targets are met, and the status names missed ones; Pinocchio measures."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The path chosen among all branches is the shortest one that there is."""
+"""The path chosen among all branches is the shortest one."""
 
 import heapq
 import itertools
@@ -47,7 +47,7 @@ def motion(joint_q):
 
 
 def dijkstra(layers, longest):
-    """Return how many layers a path gets through, and its least motion."""
+    """Return the number of layers that a path passes, and its least motion."""
     queue = [(0.0, 0, k) for k in range(len(layers[0]))]
     done, best = set(), {}
     while queue:
@@ -189,7 +189,7 @@ def test_smoothing_finds_the_even_way_between_fixed_ends():
         lambda rows: solved,
         is_start_fixed=True,
     )
-    # The far end is free: its column follows the start, where nothing pulls it.
+    # The far end is free: its column follows the start, because no target pulls it.
     np.testing.assert_allclose(even[:, 0], 0.0, atol=1e-3)
     np.testing.assert_array_equal(even[:, 1], path[:, 1])
     wall = lambda rows: rows[:, 0] >= 0.05 * straight  # noqa: E731

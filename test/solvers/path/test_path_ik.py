@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Paths are continuous where they can be, and say where they cannot."""
+"""Paths are continuous if possible, and report their breaks."""
 
 import itertools
 
@@ -94,7 +94,7 @@ def test_a_flip_is_a_break_and_the_path_goes_on_behind_it():
     whole = solve_path(model, 'tool0', line_there, q[0], max_joint_step=0.1)
     assert whole.fraction == 1.0
     np.testing.assert_allclose(whole.joint_q, np.tile(q[0], (5, 1)), atol=1e-3)
-    # A whole turn away the pose is the same one: the path stays where the start is.
+    # A whole turn away the pose is the same: the path stays at the start.
     np.testing.assert_allclose(path.joint_q, np.tile(far, (5, 1)), atol=1e-3)
     jump = np.concatenate([line_there, np.tile(body_q[1, tool], (3, 1))])
     broken = solve_path(model, 'tool0', jump, q[0], max_joint_step=1e-3)
@@ -128,7 +128,7 @@ def test_far_poses_are_joined_only_where_the_arm_can_move_between_them():
 
 
 def test_no_joint_moves_further_than_asked_for_up_to_the_first_break():
-    """Whoever sends the path would have to refuse longer steps itself otherwise."""
+    """Otherwise the sender of the path would have to refuse longer steps."""
     model = robot('ur5_robot')
     rng = np.random.default_rng(3)
     longer = 0

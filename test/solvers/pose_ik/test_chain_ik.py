@@ -33,7 +33,7 @@ def errors(oracle, link, joint_q, pose):
 
 
 def assert_solved(name, link, joint_q, poses, position=1e-3, rotation=1e-2):
-    """Assert what a solution is: at the pose, by Pinocchio, and inside the limits."""
+    """Assert that a solution is at the pose, by Pinocchio, and inside the limits."""
     model = robot(name)
     lower, upper = model.limits64()[:2]
     oracle = PinocchioRobot(urdf_text(name), model)
@@ -320,7 +320,7 @@ def test_one_part_of_the_pose_can_be_left_free(free):
 
 
 def test_a_free_position_does_not_slow_the_rotation_down():
-    # The damping alone makes Newton's steps; rows that do not count must not be in them.
+    # The damping alone makes Newton's steps; they must not contain rows without weight.
     model = robot('ur5_robot')
     poses, seeds = reachable(model, 'tool0', 100)
     near = np.clip(seeds + 0.2, *model.limits64()[:2])

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""With check_collisions no solution collides, as Pinocchio and coal see it."""
+"""With check_collisions no solution collides, by Pinocchio and coal."""
 
 import warnings
 
@@ -91,7 +91,7 @@ def test_solutions_of_robots_do_not_collide(name):
     joint_q = configurations(solver, n, free=True)
     poses, seeds = poses_of(model, link, joint_q), configurations(solver, n, free=False)
     result = solver.solve(poses, seeds)
-    # Each pose comes from a configuration out of collision: one is to be found.
+    # Each pose comes from a configuration without collision, so a solution exists.
     assert np.all(result.status == SolveStatus.CONVERGED) and np.all(result.n_found == 1)
     assert_at_poses(name, link, result.joint_q, poses)
     assert np.all(result.position_error <= 1e-3) and np.all(result.rotation_error <= 1e-2)
@@ -127,7 +127,7 @@ def test_without_the_check_some_collide(name):
     assert np.all(free | (checked.status == SolveStatus.IN_COLLISION))
     assert np.any(free)
     assert least_distances(name, solver, checked.joint_q[free]).min() >= -TOLERANCE
-    # Those that are labelled come with the solution nearest to the seed: here the seed itself.
+    # Poses in collision return the solution nearest to the seed: here the seed itself.
     stuck = ~free
     np.testing.assert_array_equal(checked.joint_q[stuck], plain.joint_q[stuck])
     np.testing.assert_array_equal(checked.position_error[stuck], plain.position_error[stuck])
@@ -184,7 +184,7 @@ def test_of_several_solutions_those_out_of_collision_are_returned():
     blocked = two_links((0.6, 0.8, 0.05), (3.0, 0.0, 0.05))
     result = solve_ahead(blocked, n_solutions=2)
     assert result.status[0] == SolveStatus.CONVERGED and result.n_found[0] == 1
-    # Its one place is repeated.
+    # The only solution is repeated.
     np.testing.assert_array_equal(result.joint_q[0, 0], result.joint_q[0, 1])
     np.testing.assert_allclose(result.joint_q[0, 0], [DOWN, -2 * DOWN], atol=1e-4)
     assert np.all(result.position_error <= 1e-6)
@@ -292,7 +292,7 @@ def test_other_statuses_stay_as_they_are():
 def test_batches_threads_and_blocks_give_solutions_of_the_same_kind(monkeypatch):
     model, link, _ = setting('tiago')
     n = 300
-    # So that poses in collision go on in blocks of few.
+    # So that poses in collision continue in small blocks.
     monkeypatch.setattr('ros_ik.solvers.pose_ik.search.collisions._MOST_CANDIDATES', 33 * 20)
     solvers = [
         ChainIK(model, link, n, check_collisions=True, n_threads=threads) for threads in (1, 3)
@@ -381,7 +381,7 @@ def test_shapes_that_were_not_read_are_refused():
     pose = np.array([0.4, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0])
     with pytest.raises(ArgumentError, match='panda_link0/collision_0.*package_paths'):
         inverse_kinematics(model, 'panda_hand_tcp', pose, check_collisions=True)
-    # Pairs of what has a size can be asked for.
+    # Pairs of shapes with a size can be requested.
     fingers = [k for k, label in enumerate(model.shape_label) if 'finger/collision_3' in label]
     opened = model.neutral_joint_q()
     opened[-2:] = 0.04

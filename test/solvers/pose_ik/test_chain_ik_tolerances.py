@@ -84,7 +84,7 @@ def test_a_free_turn_about_an_axis(name, link, frame):
         turned = moved(poses, turn=angles[:, None] * np.eye(3)[axis])
         bound = np.where(np.arange(3) == axis, FREE, 1e-2)
         result = assert_within(name, link, turned, seeds, 1e-3, bound, frame)
-        # What is free is no error.
+        # Free axes have no error.
         assert np.all(result.rotation_error <= np.sqrt(2.0) * 1e-2 + ROUNDING)
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""inverse_kinematics by search, in closed form, and by whichever fits."""
+"""inverse_kinematics by search, in closed form, and by automatic choice."""
 
 import numpy as np
 import pytest

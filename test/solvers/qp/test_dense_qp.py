@@ -171,7 +171,7 @@ def test_a_row_that_holds_does_not_pull_where_another_cannot():
 def least_violation(programs, i):
     """Root of the least sum of squares by which rows of unit length are broken, by quadprog.
 
-    Rows that 0 satisfies, and others beyond 0, give way only where the bounds force them to.
+    Rows that 0 satisfies, and others beyond 0, are violated only as far as the bounds force them.
     """
     qpsolvers = pytest.importorskip('qpsolvers', reason='qpsolvers is not installed')
     norm = np.linalg.norm(programs['A'][i], axis=1)
@@ -189,7 +189,7 @@ def least_violation(programs, i):
 
 @pytest.mark.oracle
 @pytest.mark.parametrize(('n', 'rows'), [(1, 2), (3, 30), (7, 6), (7, 40), (32, 40)])
-def test_rows_give_way_no_more_than_they_have_to(n, rows):
+def test_rows_are_violated_no_more_than_necessary(n, rows):
     rng = np.random.default_rng(11 + n + rows)
     programs = random_programs(n, rows, batch=100, seed=n + rows, least_b=-0.2)
     # As of a robot in motion: the first joints cannot stop in one step.

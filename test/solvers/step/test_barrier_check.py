@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A barrier of a user's own, in the step and in the check of the step; what the check cuts."""
+"""A user-defined barrier, in the step and in its check; cuts of the check."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def height_jacobian(
 
 
 class HeightBarrier(Barrier):
-    """A link stays above a floor; kernels, host code and all by a user."""
+    """A user's barrier that keeps a link above a floor, with kernels and host code."""
 
     row_count = 1
 

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Every attribute and argument of the parts of a step, set after a solver has read it.
+"""Attributes and arguments of the parts of a step, set after a solver has read them.
 
-It counts in the next solve or is refused; the oracle is a solver made after the change. No public
-attribute and no argument of a constructor is left out.
+A change counts in the next solve or is refused; the oracle is a solver made after the change. No
+public attribute and no argument of a constructor is left out.
 """
 
 import inspect
@@ -89,7 +89,7 @@ class Rig:
         return kind([hand, 0], [[0.0, 0.0, 0.0]] * 2, [0.1, 0.1], [[0, 1]], minimum_distance=2.0)
 
 
-# What an attribute or argument is set to; a missing one is a mistake of this test.
+# New values of attributes and arguments; a missing one is a fault of this test.
 def others(rig):
     return {
         'link_index': rig.elbow,
@@ -210,7 +210,7 @@ def test_of_objectives(rig, kind, name):
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=0.0, atol=1e-7)
     changed = any(np.max(np.abs(a - b)) > 1e-4 for a, b in zip(expected, before, strict=True))
-    # What neither was refused nor changes anything is the same as before.
+    # A value that was neither refused nor has an effect equals the one before.
     assert changed or fresh is objective or name in ('n_problems', 'canonicalize_quat_err')
 
 

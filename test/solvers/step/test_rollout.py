@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Steps ahead: the same as steps taken one by one, inside limits and barriers at every one."""
+"""Rollouts: the same as single steps, each inside limits and barriers."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ DT, ACCELERATION, JERK, STEPS = 0.01, 20.0, 2000.0, 60
 
 
 class Rig:
-    """A Panda that is drawn to a wall."""
+    """A Panda with a target behind a wall."""
 
     def __init__(self, n_robots=1):
         (path,) = (path for path in ALL_URDFS if path.stem == 'panda')

@@ -23,7 +23,7 @@ ROBOTS = {
     'ur5_robot': ('base_link', 'ee_link'),
     'panda': ('panda_link0', 'panda_hand_tcp'),
 }
-# Where the arm loses a direction, by joint of the chain.
+# Singular configurations, by joint of the chain.
 SINGULAR = {
     ('ur5_robot', 'wrist'): [0.3, -1.2, 1.4, -1.0, 0.0, 0.4],
     ('ur5_robot', 'elbow'): [0.3, -1.2, 0.0, -0.6, 0.8, 0.4],
@@ -147,7 +147,7 @@ def test_the_bound_does_not_depend_on_the_error(factor):
 
 
 def test_without_damping_the_step_is_not_bounded():
-    """Shows that the passes above ask for something."""
+    """Shows that the passes above are demanding."""
     at = Pass('ur5_robot', 'wrist', limited=False, damping=0.0)
     _, steps, _ = at.run()
     assert np.linalg.norm(steps, axis=1).max() > 0.5 / np.sqrt(DAMPING)

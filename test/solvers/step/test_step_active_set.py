@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The program of a step solved from a guess, against the dual method, and when that takes over."""
+"""The program of a step solved from a guess, against the dual method, its fallback."""
 
 import numpy as np
 import pytest
@@ -84,8 +84,8 @@ def test_equals_the_dual_method_from_no_guess_and_from_its_own(n, rows):
     expected, status = dual_solutions(programs)
     cold = run(program, batch, is_warm=False)
     solved = cold > 0
-    # What it gives up goes to the dual method: rows that conflict, more rows than there is room
-    # for, a cycle, too many changes. These programs are harder than those of steps.
+    # The dual method solves the rest: rows that conflict, more rows than there is memory for, a
+    # cycle, too many changes. These programs are harder than those of steps.
     assert np.all(status[solved] == SolveStatus.CONVERGED)
     assert solved.mean() > {0: 0.9, 2: 0.9, 6: 0.8, 12: 0.2, 40: 0.2}[rows]
     # Both are exact; multipliers of 1e2 and a condition number of 1e6 leave this.

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The forms in which a step may be asked for, its settings, and what bounds its work."""
+"""Forms of the arguments of a step, its settings, and bounds of its work."""
 
 import numpy as np
 import pytest
@@ -117,7 +117,7 @@ _SETTABLE = {
 
 @pytest.mark.parametrize('name', _SETTABLE)
 def test_only_another_value_is_a_change(name):
-    """Set a value to itself, which costs the next solve nothing; another value reaches it."""
+    """Setting the same value costs the next solve nothing; another value has an effect."""
     base, value, other = _SETTABLE[name]
     arm = Arm()
     owner = {Task: arm.tasks[0], Limit: arm.limits[1], Barrier: arm.barriers[0]}[base]
@@ -232,7 +232,7 @@ BAD_TASKS = {
 
 @pytest.mark.parametrize('message', BAD_TASKS)
 def test_a_task_that_does_not_fit_the_model_is_refused_each_time(message):
-    """Also the second time, when a part of it has been set up: nothing outside is read."""
+    """Also the second time, after a part of it has been set up: no memory outside is read."""
     arm, step = Arm(), np.zeros(9)
     good = arm.step()
     tasks = [arm.tasks[0], Task(BAD_TASKS[message]())]
@@ -317,7 +317,7 @@ class FarAway(IKObjective):
 
 
 class Unready(FarAway):
-    """One that refuses to be set up."""
+    """An objective that refuses to be set up."""
 
     def init_buffers(self, model, jacobian_mode=None):
         raise ArgumentError('not today')

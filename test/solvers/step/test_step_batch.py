@@ -21,7 +21,7 @@ ROBOTS = {'panda': 'panda_hand_tcp', 'g1_29dof_with_hand_rev_1_0': 'left_wrist_y
 
 
 class ManipulabilityAsRows(IKObjectiveManipulability):
-    """Comes as residuals and Jacobian."""
+    """An objective evaluated as residuals and Jacobian."""
 
     has_record = False
 

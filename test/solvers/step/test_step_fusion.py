@@ -112,7 +112,7 @@ def test_nodes_of_every_kind_of_joint():
 
 
 class AsRows:
-    """Makes any objective come as residuals and Jacobian."""
+    """A wrapper that evaluates any objective as residuals and Jacobian."""
 
     has_record = False
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Steps that keep room to stop: barriers hold without leaving the acceleration limits."""
+"""Steps that leave the distance for a stop: barriers hold within the acceleration limits."""
 
 import numpy as np
 import pytest
@@ -20,9 +20,9 @@ from ros_ik.solvers import Task
 
 DT = 0.01
 # Between two configurations of a stop the tip leaves the chord by L dq^2 / 8: with 0.05 rad and
-# 1 m between them, 0.3 mm; a commanded configuration itself is looked at.
+# 1 m between them, 0.3 mm; commanded configurations themselves are checked.
 SWEPT = 1e-3
-# What the check leaves below a barrier without a margin, so that robots can slide along it.
+# Tolerance of the check below a barrier without a margin, so that robots can slide along it.
 ROOM = 1e-4 + 1e-12
 
 
@@ -87,7 +87,7 @@ ARMS = {
 }
 
 
-# Speed limits are below 6 rad/s: the first stops take up to 15 steps, of which each is looked at.
+# Speed limits are below 6 rad/s: the first stops take up to 15 steps, each of which is checked.
 @pytest.mark.parametrize(('acceleration', 'allowed'), [(40.0, ROOM), (3.0, SWEPT)])
 @pytest.mark.parametrize('name', sorted(ARMS))
 def test_barriers_and_accelerations_hold_together(name, acceleration, allowed):
@@ -111,7 +111,7 @@ def test_barriers_and_accelerations_hold_together(name, acceleration, allowed):
 
 
 def test_without_the_check_the_walls_are_crossed():
-    """Shows that the drive asks for something: limits are hard, so the barrier gives way."""
+    """Shows that the drive is demanding: limits are hard, so the barrier is violated."""
     drive = Drive('panda', *ARMS['panda'], acceleration=3.0, seed=1, n_robots=4)
     worst = 0.0
     for tick in range(200):
@@ -123,7 +123,7 @@ def test_without_the_check_the_walls_are_crossed():
 
 @pytest.mark.parametrize('name', sorted(ARMS))
 def test_sweeps_save_time_and_change_nothing(name):
-    """Without a sweep every configuration of every stop is looked at."""
+    """Without a sweep every configuration of every stop is checked."""
     drives = [Drive(name, *ARMS[name], acceleration=5.0, seed=8) for _ in range(2)]
     drives[1].barrier.sweeps = False
     halted = 0

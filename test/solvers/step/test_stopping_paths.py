@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Stops as a whole: what lies between the places that a check looks at, and every pair.
+"""Whole stops: motion between the sampled configurations of a check, and every pair.
 
 The stop is braked tick by tick in NumPy, links are placed by Pinocchio, and distances of capsules
 are closed forms of ``safety.geometry``: nothing is shared with the check.
@@ -26,8 +26,8 @@ from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import SolveStatus
 
-# Least distance of the barrier, what the check may miss it by between two places, and what a
-# stop that stays farther away must pass with [m].
+# Least distance of the barrier, tolerance of the check between two samples, and the distance with
+# which a stop must pass [m].
 D_MIN, BETWEEN, ROOM = 0.02, 2e-6, 1e-3
 # Tries for each deceleration, rate and size.
 TRIES = int(os.environ.get('STOPPING_TRIES', '4'))
@@ -88,7 +88,7 @@ class Stops:
         return found
 
     def sphere(self, ends, radius, gap):
-        """Return a place that a moving capsule comes that near beyond D_MIN, and all distances."""
+        """Return a point at a distance beyond D_MIN from a moving capsule, and all distances."""
         start, end = ends
         thick = self.geometry.radius[: start.shape[1]]
         for _ in range(100):
@@ -107,7 +107,7 @@ class Stops:
         return None, None
 
     def judge(self, acceleration, radius, gap):
-        """Return distance along a stop that a sphere is near, and whether the check passes it."""
+        """Return the distance of a sphere along a stop, and whether the check passes the stop."""
         center = None
         while center is None:
             joint_q = self.model.neutral_joint_q()

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The stand-in for control_msgs in tests: built once, kept until its files change."""
+"""The stand-in for control_msgs in tests: built once, and again after its files change."""
 
 import contextlib
 import ctypes
@@ -43,7 +43,7 @@ def controller_messages():
 
 
 def _built():
-    """Return where the stand-in is installed."""
+    """Return the folder in which the stand-in is installed."""
     patterns = ('*.txt', '*.xml', 'msg/*', 'action/*')
     files = sorted(file for pattern in patterns for file in HERE.glob(pattern))
     text = b''.join(file.read_bytes() for file in files) + sys.version.encode()
@@ -58,7 +58,7 @@ def _build(folder):
     part = folder.with_suffix(f'.{os.getpid()}')
     build = [
         'cmake', '-S', HERE, '-B', part / 'build', '-G', 'Ninja', '-DBUILD_TESTING=OFF',
-        # Libraries are found where they end up.
+        # Paths of libraries are those of the final folder.
         f'-DCMAKE_INSTALL_PREFIX={part}', f'-DCMAKE_INSTALL_RPATH={folder}/lib',
         f'-DPython3_EXECUTABLE={sys.executable}',
     ]  # fmt: skip

@@ -32,7 +32,7 @@ def box(x):
 
 
 class Node:
-    """The node as it keeps obstacles, told by pages when it has time, and its clock."""
+    """A stand-in for the node's obstacles that sometimes reads messages, and a clock."""
 
     def __init__(self, *pages):
         self.now, self.known, self.told = 0.0, {}, []
@@ -53,11 +53,11 @@ class Node:
                 self.told.append(message)
 
     def drop_old(self):
-        """Lose what is overwritten before the node has time."""
+        """Lose the messages that are overwritten before the node reads."""
         self.told = self.told[-1:]
 
     def answer(self, is_other_node=False):
-        """Apply what was published, and tell everybody what there is."""
+        """Apply the published changes, and publish all obstacles."""
         told, self.told = self.told, []
         for message in told:
             for entry in message.obstacles:
@@ -74,14 +74,14 @@ class Node:
             page.agree()
 
     def settle(self):
-        """Let time pass until everybody has said all and heard all."""
+        """Let time pass until all messages are sent and received."""
         for _ in range(4):
             self.now += 1.1
             self.collect()
             self.answer()
 
     def restart(self):
-        """Restart: the last message of each page comes again, in any order."""
+        """Restart: the last message of each page arrives again, in any order."""
         self.known = {}
         self.tell(is_other_node=True)
         self.told = [*reversed(self.latched.values()), *self.told]
@@ -103,7 +103,7 @@ def test_what_one_page_adds_moves_and_removes_is_on_the_other():
     one.remove('a')
     node.settle()
     assert places(one) == places(two) == node.known == {} and two.own == set()
-    # Everybody has said all: nothing goes round for ever.
+    # All messages are exchanged: none is repeated without end.
     assert [page.take_message(ORIGIN, 'base') for page in (one, two)] == [None, None]
 
 
@@ -118,7 +118,7 @@ def test_a_hand_does_not_fight_what_the_node_heard_before():
         node.tell()
         assert places(page) == {'a': 0.1 * step}
         node.collect()
-    # A node that stands still has not heard of it; its queue holds the newest message only.
+    # A stalled node has not received it; its queue holds the newest message only.
     for _ in range(50):
         node.now += 0.1
         page.agree()
@@ -164,7 +164,7 @@ def test_a_removed_obstacle_stays_away_though_the_node_has_not_heard_of_it():
     node.collect()
     node.answer()
     assert list(node.known) == ['b']
-    # Once that is known it is said no more: others may use the name.
+    # Once that is known it is no longer sent: others may use the name.
     node.settle()
     assert [entry.id for entry in node.latched[page].obstacles] == ['b']
 
@@ -189,13 +189,13 @@ def test_both_pages_keep_their_own_over_a_restart_of_the_node():
     node.settle()
     two.put('a', box(3.0))
     node.settle()
-    # Long after a change nothing is held any more; right after it something is.
+    # Long after a change no state is kept any more; right after it, it is.
     for wait, place in ((100.0, 3.0), (0.1, 4.0)):
         two.put('a', box(place))
         node.now += wait
         node.collect()
         node.restart()
-        # However long the new node takes to hear of them.
+        # However long the new node takes to receive them.
         node.now += 2.0
         for page in (one, two):
             page.agree()
@@ -228,7 +228,7 @@ def test_what_others_remove_at_once_does_not_come_back(is_new):
     node.collect()
     node.answer()
     assert set(node.known) == {'a'}
-    # Within the time in which the node may not have heard of it.
+    # Within the time in which the node may not have received it.
     node.now += 0.2
     node.known = {}
     node.tell()
@@ -245,18 +245,18 @@ def test_what_others_remove_does_not_come_back_with_something_else():
     node.now += 0.8
     page.put('a', box(2.0))
     node.collect()
-    # The answer to it is overwritten: somebody has cleared the world.
+    # The answer to it is overwritten: another client has cleared the world.
     node.told, node.known = [], {}
     node.now += 0.1
     node.tell()
-    # The removal is known now, the page has another message for those who come late.
+    # The removal is known now; the page has another message for late subscribers.
     node.now += 0.2
     node.tell()
     node.collect()
     node.answer()
     node.settle()
     assert places(page) == node.known == {}
-    # A hand that goes on is newer.
+    # A drag that continues is newer.
     page.put('a', box(3.0))
     node.settle()
     assert places(page) == {'a': 3.0} and set(node.known) == {'a'}
@@ -304,7 +304,7 @@ def test_obstacles_wait_for_a_node_that_is_not_there():
     assert list(node.known) == ['a']
 
 
-def test_removals_do_not_pile_up_where_nobody_listens():
+def test_removals_do_not_accumulate_without_listeners():
     page = SharedObstacles()
     for number in range(1000):
         page.put(f'{number}', box(0.0))

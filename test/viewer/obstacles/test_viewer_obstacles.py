@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Obstacles of the node on the pages of two viewers, whoever made them, over DDS."""
+"""Obstacles of any origin on the pages of two viewers, over DDS."""
 
 import signal
 import time
@@ -25,7 +25,7 @@ from ros_ik_interfaces.msg import ObstacleArray
 pytestmark = [pytest.mark.dds, pytest.mark.timeout(400)]
 
 FAR = np.array([0.0, 3.0, 1.0, 0.0, 0.0, 0.0, 1.0])
-# No path of a scene, and more than one of ROS.
+# Names that are no path of a scene, or more than one name of ROS.
 ODD_NAME = '/../robot/\u00e4 <b>"wall"</b>'
 
 
@@ -53,7 +53,7 @@ def empty(rig):
     last = -np.inf
 
     def is_nothing_left():
-        # Once more where a page had not heard yet of what the test did last, and sent its own.
+        # Again if a page had not yet received the last change of the test, and sent its own.
         nonlocal last
         if time.monotonic() - last > 3.0:
             last = time.monotonic()
@@ -112,7 +112,7 @@ def test_obstacles_of_others_are_drawn_whatever_their_names_and_shapes(rig):
     shapes = [path for path in paths if path.endswith('/shape')]
     assert len(shapes) == len(sizes)
     assert all(path.split('/')[2].isdigit() for path in shapes)
-    # Moved here, it is this page's; sizes that the controls cannot show stay.
+    # An obstacle moved on this page belongs to it; sizes that the controls cannot show stay.
     obstacles.move(box, FAR)
     obstacles.resize(box, (5.0, 0.2, 0.9))
     client.wait_for(lambda: client.known[box].pose.position.z == pytest.approx(FAR[2]), 'pose')
@@ -131,7 +131,7 @@ def test_a_viewer_that_comes_later_lists_what_there_is(rig):
 
 
 @pytest.mark.parametrize('graph', ['as it is', 'late'])
-def test_obstacles_stand_again_in_a_node_that_begins_anew(rig, graph, monkeypatch):
+def test_obstacles_are_restored_after_a_restart_of_the_node(rig, graph, monkeypatch):
     client, one, two = rig
     if graph == 'late':
         # ROS may know of a publisher later than its messages come.

@@ -18,13 +18,13 @@ from ros_ik.model import Model
 from ros_ik.viewer.robot.coarse_meshes import coarsen
 from ros_ik.viewer.robot.robot_meshes import read_meshes
 
-# What a part keeps in any case, and how far 95 % of the points of a surface may lie from samples
-# of another one [m], which lie up to 3 mm apart. Thin details may go.
+# Least part of the triangles that stays, and largest distance of 95 % of the points of a surface
+# from samples of another one [m], which lie up to 3 mm apart. Thin details may go.
 LEAST, APART = 100, 4e-3
 
 
 def meshes(name, triangles):
-    """Return what is drawn of a robot of the demo, by link."""
+    """Return the drawn meshes of a robot of the demo, by link."""
     robot = DemoRobot.load(name)
     model = Model.from_urdf(
         robot.text, None, package_paths=mesh_folders(robot.files.urdf_path), device='cpu'

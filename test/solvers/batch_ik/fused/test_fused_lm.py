@@ -126,7 +126,7 @@ def fused(model, objectives, n=N, **options):
 
 
 def solve(solver, start, iterations):
-    """Return where a solver ends."""
+    """Return the final configurations of a solver."""
     joint_q = wp.array(start, dtype=wp.float32, device='cpu')
     solver.step(joint_q, joint_q, iterations=iterations)
     return joint_q.numpy()

@@ -91,7 +91,7 @@ def test_costs_never_rise(problems):
         for iterations in range(0, 30, 3):
             solve(solver, problems.seeds, iterations=iterations)
             costs = solver.costs.numpy()
-            # The end evaluates anew: the same kernels, to the bit.
+            # The end evaluates again: the same kernels, to the bit.
             assert np.all(costs <= last)
             last = costs.copy()
 

@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Stands for ROS's package where it is not installed."""
+"""A stand-in for ROS's package where it is not installed."""
