@@ -63,7 +63,7 @@ GOALS = (
     Parameter(
         'actions.goal_tolerance', 'double', 0.01,
         'Accepted error of each joint at the end of ~/follow_joint_trajectory, for goals without '
-        'a tolerance: a robot that barriers have kept from the end has not succeeded.',
+        'a tolerance. If barriers keep the robot from the end, the goal fails.',
         unit='rad or m', minimum=0.0, exclusive_minimum=True, read_only=True,
     ),
     Parameter(

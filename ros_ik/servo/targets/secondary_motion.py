@@ -122,7 +122,7 @@ class SecondaryMotion:
             settings: The settings.
             joint_q: Commanded coordinates [joint_coord_count].
         """
-        anew = _weights(settings) != _weights(self._settings)
+        from_joints = _weights(settings) != _weights(self._settings)
         self._settings = settings
         for aims, task in zip(self._aims, settings.tasks, strict=True):
             aims.apply(task)
@@ -134,7 +134,7 @@ class SecondaryMotion:
             or any(aims.is_on for aims in self._aims)
             or (self._placed.any() and not self._placed.all())
         )
-        self._blend(joint_q, anew)
+        self._blend(joint_q, from_joints)
         self.place(joint_q)
 
     def choose(self, active: Sequence[bool], center: bool, joint_q: np.ndarray) -> None:
@@ -145,13 +145,13 @@ class SecondaryMotion:
             center: True if the centre of mass is active.
             joint_q: Commanded coordinates [joint_coord_count].
         """
-        anew = (active, center) != self._chosen
+        from_joints = (active, center) != self._chosen
         self._chosen = active, center
         self._moved[:] = center
         for aims, counts in zip(self._aims, active, strict=True):
             if counts:
                 self._moved[aims.frame.variables] = True
-        self._blend(joint_q, anew)
+        self._blend(joint_q, from_joints)
         self.place(joint_q)
 
     def rest(self) -> None:
@@ -201,10 +201,10 @@ class SecondaryMotion:
         target[coords] += velocity * POSTURE_TIME
         return target
 
-    def _blend(self, joint_q: np.ndarray, anew: bool) -> None:
-        """Start a blend: from the velocity of the joints if ``anew``, otherwise from V."""
+    def _blend(self, joint_q: np.ndarray, from_joints: bool) -> None:
+        """Start a blend: from the velocity of the joints if ``from_joints``, otherwise from V."""
         self._blends, self._elapsed, self._had = True, 0.0, None
-        if anew:
+        if from_joints:
             return
         coords = self._robot.coords
         pull = (self.posture - joint_q)[coords] / POSTURE_TIME

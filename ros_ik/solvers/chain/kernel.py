@@ -3,7 +3,7 @@
 """Kernel that solves an inverse kinematics problem of a chain, with a thread per problem.
 
 Each iteration solves the box-constrained program of ``chain_functions`` exactly by an active-set
-method: a joint that rests at a limit and is pushed outward is frozen and the others take over.
+method: a joint that rests at a limit and is pushed outward is frozen and the others do its part.
 With adaptive damping, the smooth rule of :mod:`ros_ik.solvers.least_squares.damping`, a step
 counts only if it lowers the error; a step that does not raises the damping. With fixed damping
 every step counts, and the best configuration met is returned; where the steps get stuck elsewhere,

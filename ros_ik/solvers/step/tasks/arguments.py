@@ -30,7 +30,7 @@ def sorted_arguments(
         Limits, barriers, delta_q, regularization.
 
     Raises:
-        ArgumentError: No array for the step, or an argument that is none of these.
+        ArgumentError: No array for the step, or an argument of another type.
     """
     found: dict[str, Any] = {'limits': (), 'barriers': (), 'delta_q': None}
     for value in (limits, barriers, delta_q):
