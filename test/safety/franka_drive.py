@@ -10,9 +10,13 @@ import dataclasses
 from pathlib import Path
 
 import numpy as np
+from safety.servo_drive import PAUSE_TICKS
 from safety.servo_drive import ServoDrive
 from safety.servo_judge import Judge
 
+from ros_ik.servo import ControllerReference
+from ros_ik.servo import JointTarget
+from ros_ik.servo import PoseTarget
 from ros_ik.settings.parameter_file import read_parameters
 
 RATE = 1000
@@ -81,17 +85,27 @@ class Interface:
         self.refused += int(bad.any(axis=1).sum())
 
 
+def _spread(rng, low, high):
+    """Return a number that is as often small as large."""
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
 class FrankaDrive(ServoDrive):
     """A drive of a Panda, which has the kinematics of the FR3, with strict limits of jerk.
 
     Positions and velocities are limited as in ``config/robots/franka_fr3.yaml``; accelerations and
-    jerks are used up to the limits of the interface. Only what would move the robot away from its
-    last command is left out: the interface itself ends then.
+    jerks are used up to the limits of the interface. The controller publishes its reference, as
+    joint_trajectory_controller does. Only what would move the robot away from it is left out: the
+    interface itself ends then.
+
+    Targets change more often than in other drives: to and fro within a few ticks, with noise, to
+    the ends of joints, a little beside the robot, and in messages of 30 Hz to 1 kHz.
     """
 
     def __init__(self, seed):
         super().__init__('panda', RATE, seed)
         self.interface, self._positions = Interface(), [self.sent] * 3
+        self.stride = 1
 
     def more(self):
         text = (Path(__file__).parents[2] / 'config/robots/franka_fr3.yaml').read_text()
@@ -115,14 +129,80 @@ class FrankaDrive(ServoDrive):
         self._positions.append(self.sent)
         return row
 
-    def _do_settings(self):
-        super()._do_settings()
-        self.lag = 0.0
+    def _measure(self):
+        given = ControllerReference(self.sent, self.sent_speed, np.full(len(self.sent), self.now))
+        return dataclasses.replace(super()._measure(), reference=lambda: given)
+
+    def _stream(self):
+        if self.ticks % self.stride == 0:
+            super()._stream()
+
+    def _disturb(self):
+        if self.rng.random() < 1.0 / PAUSE_TICKS:
+            kinds = ('reversals', 'noise', 'ends', 'beside', 'stride')
+            getattr(self, f'_do_{self.rng.choice(kinds)}')()
+        super()._disturb()
+
+    def _do_reversals(self):
+        """Stream velocities or positions of joints, or velocities of the hand, to and fro."""
+        rng, half = self.rng, int(_spread(self.rng, 1.0, 100.0))
+
+        def sign():
+            return 1.0 if self.ticks // half % 2 else -1.0
+
+        match rng.integers(3):
+            case 0:
+                speeds = rng.uniform(-2.0, 2.0, len(self.names)) * VELOCITY
+                self.targets = {'joints': lambda: self.reader.joint_velocities(
+                    self.names, (sign() * speeds).tolist(), self.now)}
+            case 1:
+                middle, way = self.sent, rng.normal(0.0, _spread(rng, 1e-5, 0.3), len(VELOCITY))
+                self.targets = {'joints': lambda: self.reader.joints(
+                    self.names, (middle + sign() * way).tolist(), self.now)}
+            case 2:
+                linear, angular = rng.normal(0.0, 0.5, 3), rng.normal(0.0, 2.0, 3)
+                self.targets = {('twist', 0): lambda: self.reader.twist(
+                    0, '', sign() * linear, sign() * angular, self.now)}
+
+    def _do_noise(self):
+        """Add noise to every target."""
+        size = _spread(self.rng, 1e-5, 1e-2)
+
+        def trembling(make):
+            def tremble():
+                target = make()
+                if isinstance(target, PoseTarget):
+                    pose = target.pose + size * self.rng.normal(size=7)
+                    pose[3:] /= np.linalg.norm(pose[3:])
+                    return dataclasses.replace(target, pose=pose)
+                if isinstance(target, JointTarget):
+                    noise = size * self.rng.normal(size=len(target.positions))
+                    return dataclasses.replace(target, positions=target.positions + noise)
+                return target
+
+            return tremble
+
+        self.targets = {kind: trembling(make) for kind, make in self.targets.items()}
+
+    def _do_ends(self):
+        """Send joints to the ends of their ranges, a little before them or beyond."""
+        ends = np.where(self.rng.random(len(self.low)) < 0.5, self.low, self.high)
+        beyond = self.rng.choice([-0.05, -1e-6, 0.0, 1e-6, 0.05], len(ends))
+        values = (ends + beyond).tolist()
+        self.targets = {'joints': lambda: self.reader.joints(self.names, values, self.now)}
+
+    def _do_beside(self):
+        """Send the hand a little way."""
+        pose = self.servo.goals.trackers[0].frame_pose(self.servo._poses())
+        pose[:3] += self.rng.normal(0.0, _spread(self.rng, 1e-6, 0.05), 3)
+        self.targets = {('pose', 0): lambda: self.reader.pose(
+            0, '', pose[:3], pose[3:], self.now)}
+
+    def _do_stride(self):
+        self.stride = int(self.rng.choice([1, 1, 4, 10, 33]))
 
     def _do_away(self):
         self._do_reset()
-
-    _do_freeze = _do_away
 
 
 class FrankaJudge(Judge):

@@ -187,8 +187,13 @@ class LimitsInForce:
             self._scale_velocity(max(scale.wanted, scale.in_force - self._scale_loss()))
 
     def begin(self, step: np.ndarray) -> None:
-        """Start a motion with a constant velocity; ``step`` is the displacement of a tick."""
-        self.before[:] = step
+        """Start a motion with a constant velocity; ``step`` is the displacement of a tick.
+
+        A motion from rest may follow a stop at once. Strict jerk limits then apply to the change
+        from the last deceleration of that stop.
+        """
+        if step.any() or not self.is_strict:
+            self.before[:] = step
 
     def take(self, last_step: np.ndarray) -> None:
         """Record the step taken after ``last_step`` [joint_dof_count]."""

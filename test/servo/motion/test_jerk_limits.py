@@ -124,6 +124,24 @@ def test_strict_limits_hold_in_motion_and_in_stops(rate, ratio):
     assert not steps[-1].any()
 
 
+def test_strict_limits_hold_where_a_motion_follows_a_stop_at_once():
+    rig = make_rig(500, rate=1000.0)
+    rows = [rig.q[rig.robot.coords]] * 3
+    rig.aim_joints(**{JOINTS[0]: 2.0})
+    for seconds in (0.1, 0.07, 0.043):
+        rows.extend(positions(rig, round(seconds * 1000.0))[3:])
+        rig.command = rig.command.with_pause(True)
+        rows.extend(positions(rig, 2)[3:])
+        rig.command = rig.command.with_pause(False)
+        while not rig.outputs[-1].still:
+            rows.extend(positions(rig, 1)[3:])
+        rows.extend(positions(rig, 1)[3:])
+        assert rows[-1][0] > rows[-2][0] == rows[-3][0]
+    rows.extend(positions(rig, 100)[3:])
+    jerks = np.diff(rows, 3, axis=0) / rig.dt**3
+    assert np.abs(jerks).max() <= 500 * ACCELERATION * (1.0 + 1e-6)
+
+
 def test_strict_limits_hold_where_a_barrier_is_seen_late():
     box = {'frame': 'tool0', 'max': [np.inf, np.inf, 0.5], 'gain': 100.0}
     values = {f'barriers__position__lid__{name}': value for name, value in box.items()}
