@@ -172,6 +172,26 @@ def test_every_folder_of_a_package_has_a_place(package):
     assert folders == set(ROOMS[package]) - {'.'}
 
 
+def file_counts(package):
+    """Return the number of Python files in each folder of a package."""
+    home = ROOT / 'ros_ik' / package
+    folders = [home, *(path for path in home.rglob('*') if path.is_dir())]
+    return [count for count in (len([*path.glob('*.py')]) for path in folders) if count]
+
+
+def test_no_folder_has_more_than_fifteen_modules():
+    assert max(file_counts('')) <= 15 + 1  # and __init__.py
+
+
+def test_the_table_of_the_folders_counts_them():
+    text = (ROOT / 'docs' / 'architecture.md').read_text()
+    rows = re.findall(r'^\| `ros_ik/(\S+)` \| \d+ \| (\d+) \| (\d+) \|$', text, re.MULTILINE)
+    assert len(rows) == 11
+    for package, folders, most in rows:
+        counts = file_counts(package)
+        assert (len(counts), max(counts)) == (int(folders), int(most)), package
+
+
 def test_importing_the_library_does_not_import_ros():
     code = (
         'import ros_ik, sys; sys.exit(any(name in sys.modules for name in ("rclpy", "pinocchio")))'

@@ -1,6 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Serialized status of a tick: rebuilt when texts change, otherwise numbers are filled in."""
+"""Serialized status of a tick: rebuilt when texts change, otherwise numbers are filled in.
+
+The servo chooses code and text, see :class:`ros_ik.servo.interface.codes.StatusCode`.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,12 @@ import enum
 
 
 class StatusCode(enum.IntEnum):
-    """State of the servo; numbers of ros_ik_interfaces/IkStatus, 0 to 6 of MoveIt Servo."""
+    """State of the servo; numbers of ros_ik_interfaces/IkStatus, 0 to 6 of MoveIt Servo.
+
+    Code and text are chosen together: at rest in :mod:`ros_ik.servo.state.hold_reasons` and
+    :mod:`ros_ik.servo.targets.target_selection`, in motion in :mod:`ros_ik.servo.servo` and
+    :mod:`ros_ik.servo.reports`, without a servo by the node.
+    """
 
     INVALID = -1
     OK = 0

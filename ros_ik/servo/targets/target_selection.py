@@ -22,6 +22,7 @@ from ros_ik.servo.motion.joint_jog import JointJog
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.state.hold_reasons import HoldReason
 from ros_ik.servo.targets.events import Events
+from ros_ik.servo.targets.staleness import Staleness
 from ros_ik.servo.targets.tracking import Pursuit
 from ros_ik.servo.targets.tracking import TaskTracker
 from ros_ik.settings import Settings
@@ -84,6 +85,7 @@ class TargetSelection:
         self._joint_sequence = 0
         # True if the last change of targets was the withdrawal of a lasting one.
         self._withdrawn = False
+        self._staleness = Staleness(settings)
         self.apply(settings)
 
     def branch(self) -> TargetSelection:
@@ -95,7 +97,7 @@ class TargetSelection:
 
     def apply(self, settings: Settings) -> None:
         """Apply settings."""
-        self._timeout = settings.command_timeout
+        self._staleness.apply(settings)
         self._has_center = settings.com_weight > 0.0
         self.center.apply(settings)
         for tracker, task in zip(self.trackers, settings.tasks, strict=True):
@@ -201,24 +203,13 @@ class TargetSelection:
             self.joints = None
             self._withdrawn = True
 
-    def is_fresh(self, received: float, now: float) -> bool:
-        """Return whether a target received at a time is not stale."""
-        # A time in the future is from another clock; its distance from now counts as age.
-        return abs(now - received) <= self._timeout
-
     def has_fresh_pose(self, tracker: TaskTracker, now: float) -> bool:
         """Return whether a frame task has a pose target that is not stale."""
-        return tracker.goal is not None and (
-            tracker.lasting > 0 or self.is_fresh(tracker.received, now)
-        )
+        return self._staleness.has_fresh_pose(tracker, now)
 
     def has_fresh_center(self, now: float) -> bool:
         """Return whether the centre of mass has an enabled target that is not stale."""
-        return (
-            self._has_center
-            and self.center.goal is not None
-            and self.is_fresh(self.center.received, now)
-        )
+        return self._has_center and self._staleness.has_fresh_center(self.center, now)
 
     def candidates(self, now: float, mode: Mode) -> Choice:
         """Return the targets that may become active now."""
@@ -233,7 +224,7 @@ class TargetSelection:
         if (
             joints is not None
             and mode in _JOINT_MODES
-            and (joints.lasting or self.is_fresh(joints.received, now))
+            and self._staleness.is_fresh_joints(joints, now)
             and joints.received > newest
         ):
             return self._joint_choice
@@ -265,7 +256,7 @@ class TargetSelection:
             return HoldReason(
                 StatusCode.CLOCK_JUMP, 'the clock went backwards: targets were dropped', False
             )
-        if not self._has_center and self.is_fresh(self.center.received, now):
+        if not self._has_center and self._staleness.is_fresh(self.center.received, now):
             text = 'com.weight is 0: the target of the centre of mass is not followed'
             return HoldReason(StatusCode.OK, text, False)
         if self._withdrawn or self._last_received(mode) == -math.inf:
@@ -277,10 +268,10 @@ class TargetSelection:
 
     def jump_refused(self, now: float) -> bool:
         """Return whether the newest target was rejected as a jump recently."""
-        if self.is_fresh(self.center.rejected, now):
+        if self._staleness.is_fresh(self.center.rejected, now):
             return True
         for tracker in self.trackers:
-            if self.is_fresh(tracker.rejected, now):
+            if self._staleness.is_fresh(tracker.rejected, now):
                 return True
         return False
 
@@ -328,12 +319,9 @@ class TargetSelection:
 
     def _pursuit(self, tracker: TaskTracker, now: float, mode: Mode) -> Pursuit:
         """Return the kind of target that a frame task may follow: the newer one."""
-        pose = mode in _POSE_MODES and self.has_fresh_pose(tracker, now)
-        twist = (
-            mode in _TWIST_MODES
-            and tracker.twist is not None
-            and self.is_fresh(tracker.twist.received, now)
-        )
+        staleness = self._staleness
+        pose = mode in _POSE_MODES and staleness.has_fresh_pose(tracker, now)
+        twist = mode in _TWIST_MODES and staleness.has_fresh_twist(tracker, now)
         if twist and not (pose and tracker.received > tracker.twist.received):  # type: ignore[union-attr]
             return Pursuit.TWIST
         return Pursuit.POSE if pose else Pursuit.NONE
