@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # Speed scale above which a lower one is recommended for the first run on hardware.
 _CAREFUL = 0.5
+# Topic of an output without one.
+_DEFAULT_TOPIC = '~/joint_trajectory'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,24 +63,47 @@ def check_parameters(
         robot = resolve_robot(model, settings)
     except SettingsError as error:
         return Findings((str(error),), ())
-    errors += _of_tasks(robot)
-    warnings = _of_joints(robot)
-    if controllers is not None:
+    wrong, warnings = _of_tasks(robot)
+    errors += wrong
+    warnings += _of_joints(robot)
+    if controllers is None:
+        warnings += _of_outputs(robot)
+    else:
         wrong, odd = _of_controllers(robot, controllers)
         errors, warnings = errors + wrong, warnings + odd
     return Findings(tuple(errors), tuple(warnings))
 
 
-def _of_tasks(robot: ControlledRobot) -> list[str]:
-    """Return a message for each task that no controlled joint moves."""
+def _of_tasks(robot: ControlledRobot) -> tuple[list[str], list[str]]:
+    """Return errors and warnings about tasks that no joint, or too few joints, can follow."""
+    errors, warnings = [], []
     moving = set(robot.group.variable_dof.tolist())
+    for task, link, reference in zip(
+        robot.settings.tasks, robot.task_links, robot.task_references, strict=True
+    ):
+        joints = moving & {int(dof) for dof in relative_chain(robot.model, link, reference)[0]}
+        axes = np.count_nonzero(task.position_weight + task.orientation_weight)
+        if not joints:
+            errors.append(
+                f"parameter '{task.name}.frame': no controlled joint moves {task.frame!r} as seen "
+                f'from {robot.model.body_label[reference]!r}'
+            )
+        elif len(joints) < axes and any(task.orientation_weight):
+            count = f'{len(joints)} joint' + 's' * (len(joints) > 1)
+            warnings.append(
+                f'{task.name}: too few joints ({count}) for positions and orientations; '
+                f'{task.name}.orientation_weight: 0.0 leaves the orientation free'
+            )
+    return errors, warnings
+
+
+def _of_outputs(robot: ControlledRobot) -> list[str]:
+    """Return a warning for each output without a topic of a controller."""
     return [
-        f"parameter '{task.name}.frame': no controlled joint moves {task.frame!r} as seen from "
-        f'{robot.model.body_label[reference]!r}'
-        for task, link, reference in zip(
-            robot.settings.tasks, robot.task_links, robot.task_references, strict=True
-        )
-        if not moving & {int(dof) for dof in relative_chain(robot.model, link, reference)[0]}
+        f'outputs.{output.name}.topic is not given: trajectories go to {output.topic}, where no '
+        'controller listens unless it is remapped'
+        for output in robot.settings.outputs
+        if output.topic == _DEFAULT_TOPIC
     ]
 
 

@@ -33,6 +33,8 @@ _VELOCITY_SCALE, _ACCELERATION_SCALE = 0.3, 0.5
 # Velocity limits of joints without one in the description [rad/s or m/s].
 _UNKNOWN_SPEED = 0.5
 _TOPIC = '/joint_trajectory_controller/joint_trajectory'
+# Joints that a pose needs.
+_WHOLE_POSE = 6
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,6 +91,12 @@ def propose(model: Model, controllers: Sequence[FoundController] | None = None) 
             'max_linear_speed': _LINEAR_SPEED,
             'max_angular_speed': _ANGULAR_SPEED,
         }
+        if len(limb.joints) < _WHOLE_POSE:
+            parameters[name]['orientation_weight'] = 0.0
+            unknown.append(
+                f'which orientations {name} needs: {len(limb.joints)} joints reach few, so it '
+                f'goes to positions alone ({name}.orientation_weight)'
+            )
         if limb.others:
             unknown.append(f'whether {name}.frame is {limb.tip} or one of {listed(limb.others)}')
     robot = resolve_robot(model, read_settings(flat(parameters)))

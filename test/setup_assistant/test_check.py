@@ -53,12 +53,21 @@ def test_a_task_that_nothing_moves_is_an_error():
         ({'outputs__default__joints': list(JOINTS[:5])}, f'{JOINTS[5]}: controlled'),
         ({}, 'no acceleration limit'),
         ({}, 'limits.velocity_scale'),
+        ({'outputs__default__topic': '~/joint_trajectory'}, 'outputs.default.topic'),
+        ({'ee__frame': 'wrist_2_link'}, 'ee: too few joints (5 joints)'),
     ],
 )
 def test_what_should_be_looked_at_is_a_warning(values, text):
     findings = check(**values)
     assert not findings.errors
     assert any(text in sentence for sentence in findings.warnings), findings
+
+
+def test_positions_alone_need_fewer_joints():
+    findings = check(ee__frame='wrist_2_link', ee__orientation_weight=0.0)
+    assert not any('too few joints' in sentence for sentence in findings.warnings)
+    one_axis = check(ee__frame='wrist_2_link', ee__orientation_weight=[0.5, 0.5, 0.0])
+    assert not any('too few joints' in sentence for sentence in one_axis.warnings)
 
 
 def found(topic=TOPIC, kind='joint_trajectory', joints=JOINTS, **fields):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proposed parameter files: what they name is there, what they cannot know they say."""
 
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -116,6 +117,25 @@ def test_no_controller_on_the_graph_is_said():
     assert 'none was found on the graph' in said
 
 
+@pytest.mark.parametrize(
+    ('path', 'tasks'),
+    [('so_arm_description/urdf/so101.urdf', 1),
+     ('allegro_hand_description/urdf/allegro_right_hand.urdf', 4)],
+)  # fmt: skip
+def test_limbs_of_few_joints_go_to_positions_alone(path, tasks):
+    model = Model.from_urdf(robot_data_path() / path, device='cpu')
+    proposal = propose(model)
+    values = read_parameters(proposal.yaml_text())
+    free = [value for name, value in values.items() if name.endswith('.orientation_weight')]
+    assert free == tasks * [0.0]
+    assert any('positions alone' in sentence for sentence in proposal.unknown)
+    assert not any('too few' in text for text in check_parameters(values, model).warnings)
+
+
+def test_limbs_of_six_joints_keep_orientations():
+    assert 'orientation_weight' not in propose(robot_model('ur5')).yaml_text()
+
+
 def test_a_robot_without_joints_is_refused():
     with pytest.raises(ArgumentError, match='no movable joint'):
         propose(Model.from_urdf(NO_JOINT, device='cpu'))
@@ -133,6 +153,13 @@ def test_the_command_line_writes_a_file_that_it_finds_right(tmp_path, capsys):
     lines = ElementTree.parse(srdf).getroot().findall('disable_collisions')
     model = Model.from_urdf(files.urdf_path, srdf, device='cpu')
     assert lines and len(model.semantic.disabled_pairs) == len(lines)
+
+
+def test_the_quick_start_shows_the_head_of_a_file(capsys):
+    assert main([str(find_robot('panda').urdf_path)]) == 0
+    head = capsys.readouterr().out.partition('/**:')[0]
+    document = Path(__file__).parents[2] / 'docs/quick_starts.md'
+    assert f'```\n{head}```' in document.read_text()
 
 
 def test_a_proposal_finds_the_meshes_beside_the_description(tmp_path, capsys):
