@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Enclosing spheres and capsules of points, and the splitting of convex hulls.
 
-Every sphere and capsule encloses its points exactly; only its size is approximately minimal.
-Centres come from the iteration of Badoiu and Clarkson ("Smaller core-sets for balls", SODA 2003):
-walk towards the farthest point by 1 / (k + 1) of the way.
+Every sphere and capsule encloses its points exactly; the size of a capsule is only about minimal.
+Its axis comes from the iteration of Badoiu and Clarkson ("Smaller core-sets for balls", SODA 2003)
+across some directions: walk towards the farthest point by 1 / (k + 1) of the way.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ import dataclasses
 
 import numpy as np
 
-# Number of steps towards the farthest point: for a sphere, and for each candidate axis of a
-# capsule.
-_CENTER_STEPS, _AXIS_STEPS = 300, 30
+from ros_ik.model.hulls.planar_hull import planar_hull
+from ros_ik.model.hulls.smallest_sphere import smallest_sphere_center
+
+# Number of steps towards the farthest point for each candidate axis of a capsule.
+_AXIS_STEPS = 30
 # Number of candidate axes of a capsule, and angles of the refinements about the best one [rad].
-_AXES, _ROUNDS, _ANGLE = 32, 5, 0.3
+_AXES, _ROUNDS, _ANGLE = 32, 7, 0.3
 # Factors on the radius of the cylinder; a larger radius can give a shorter capsule.
 _WIDENING = (1.0, 1.02, 1.05, 1.1)
 # Allowance for rounding errors, relative to the size.
@@ -68,8 +70,8 @@ def spread_directions(n: int) -> np.ndarray:
 
 
 def enclosing_sphere(points: np.ndarray) -> Round:
-    """Return a small sphere about points [m], [n, 3]."""
-    center = _centers(points[None], _CENTER_STEPS)[0]
+    """Return the smallest sphere about points [m], [n, 3]."""
+    center = smallest_sphere_center(points)
     radius = float(np.linalg.norm(points - center, axis=1).max())
     return Round(np.stack([center, center]), radius + _slack(points))
 
@@ -93,23 +95,20 @@ def enclosing_capsule(points: np.ndarray) -> Round:
 def _best_capsule(points: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, Round]:
     """Return the axis and the capsule of least volume among some axes [m, 3]."""
     axes = axes / np.linalg.norm(axes, axis=1, keepdims=True)
-    along = axes @ points.T  # [m, n]
-    across = points[None] - along[..., None] * axes[:, None]  # [m, n, 3]
-    centers = _centers(across, _AXIS_STEPS)
-    reach = np.linalg.norm(across - centers[:, None], axis=2)
+    middle = points.mean(axis=0)
+    offset = points - middle
+    along = axes @ offset.T  # [m, n]
+    centers, reach = _least_circles(offset, axes, along)
     radius = reach.max(axis=1)[:, None] * np.array(_WIDENING)[None]  # [m, w]
     # A point at height z and reach rho lies in the capsule where z is in [low - s, high + s].
     s = np.sqrt(np.maximum(radius[..., None] ** 2 - reach[:, None] ** 2, 0.0))  # [m, w, n]
     high = (along[:, None] - s).max(axis=2)
     low = (along[:, None] + s).min(axis=2)
-    middle = 0.5 * (low + high)
     half = np.maximum(0.5 * (high - low), 0.0)
     volume = radius**2 * (2.0 * half + 4.0 / 3.0 * radius)
     k, w = np.unravel_index(int(np.argmin(volume)), volume.shape)
-    ends = (
-        centers[k]
-        + np.array([[middle[k, w] - half[k, w]], [middle[k, w] + half[k, w]]]) * (axes[k])
-    )
+    height = 0.5 * (low[k, w] + high[k, w]) + half[k, w] * np.array([[-1.0], [1.0]])
+    ends = middle + centers[k] + height * axes[k]
     return axes[k], Round(ends, _reach(points, ends) + _slack(points))
 
 
@@ -123,20 +122,35 @@ def _reach(points: np.ndarray, ends: np.ndarray) -> float:
     return float(np.linalg.norm(points - ends[0] - t[:, None] * axis, axis=1).max())
 
 
-def _centers(points: np.ndarray, steps: int) -> np.ndarray:
-    """Return about the centres of the least spheres around sets of points [m, n, 3]."""
-    rows = np.arange(len(points))
-    center = points.mean(axis=1)
-    best, least = center, np.full(len(points), np.inf)
-    for step in range(steps):
-        away = points - center[:, None]
-        squared = np.einsum('mnk,mnk->mn', away, away)
-        far = np.argmax(squared, axis=1)
-        better = squared[rows, far] < least
-        least = np.where(better, squared[rows, far], least)
+def _least_circles(
+    points: np.ndarray, axes: np.ndarray, along: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find about the least circles around points, seen along axes.
+
+    Args:
+        points: Points about their mean [m], [n, 3].
+        axes: Directions, [m, 3].
+        along: Heights of the points along each [m], [m, n].
+
+    Returns:
+        The centres, perpendicular to their axes [m], [m, 3], and the distances of the points from
+        them across the axes [m], [m, n].
+    """
+    rows = np.arange(len(axes))
+    own = np.sum(points**2, axis=1) - along**2
+    center = np.zeros(axes.shape)
+    best, least = center, np.full(len(axes), np.inf)
+    for step in range(_AXIS_STEPS):
+        # |p - c|^2 across the axis, without |c|^2, which chooses no point.
+        far = np.argmax(own - 2.0 * (center @ points.T), axis=1)
+        across = points[far] - along[rows, far, None] * axes
+        squared = np.sum((across - center) ** 2, axis=1)
+        better = squared < least
+        least = np.where(better, squared, least)
         best = np.where(better[:, None], center, best)
-        center = center + (points[rows, far] - center) / (step + 2.0)
-    return best
+        center = center + (across - center) / (step + 2.0)
+    squared = own - 2.0 * (best @ points.T) + np.sum(best**2, axis=1)[:, None]
+    return best, np.sqrt(np.maximum(squared, 0.0))
 
 
 def _slack(points: np.ndarray) -> float:
@@ -169,23 +183,7 @@ def split_hull(points: np.ndarray, normal: np.ndarray, offset: float) -> list[np
 
 
 def _rim(points: np.ndarray, normal: np.ndarray) -> np.ndarray:
-    """Return the indices of points in a plane that span their hull (Andrew's chain)."""
+    """Return the indices of points in a plane that span their hull."""
     helper = np.eye(3)[int(np.argmin(np.abs(normal)))]
     u = np.cross(normal, helper)
-    flat = points @ np.stack([u, np.cross(normal, u)]).T
-    order = np.lexsort((flat[:, 1], flat[:, 0]))
-    if len(order) < 3:
-        return order
-
-    def chain(indices: np.ndarray) -> list[int]:
-        kept: list[int] = []
-        for k in indices:
-            while len(kept) > 1:
-                a, b = flat[kept[-1]] - flat[kept[-2]], flat[k] - flat[kept[-1]]
-                if a[0] * b[1] - a[1] * b[0] > 0.0:
-                    break
-                kept.pop()
-            kept.append(int(k))
-        return kept
-
-    return np.unique([*chain(order), *chain(order[::-1])])
+    return planar_hull(points @ np.stack([u, np.cross(normal, u)]).T)

@@ -22,7 +22,7 @@ from ros_ik.model.hulls.bounding_volumes import Round
 # a valid file.
 _MOST_FILES, _MOST_BYTES = 1000, 1_000_000
 # Increase when fits change.
-_VERSION = 1
+_VERSION = 2
 
 
 class FitCache:

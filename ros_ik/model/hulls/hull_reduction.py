@@ -23,8 +23,9 @@ _MOST_STALLS, _STALL = 6, 1e-3
 _ROUNDING = 1e-12
 # Number of vertices per block, which bounds the memory for a large mesh.
 _BLOCK = 8192
-# Number of vertices whose distances are computed together, the farthest first.
-_TOGETHER = 64
+# Number of vertices whose distances are computed together, the farthest first, and among which
+# the farthest outside are chosen.
+_TOGETHER, _CONSIDERED = 64, 512
 
 
 def reduced_points(points: np.ndarray) -> tuple[np.ndarray, float]:
@@ -86,7 +87,7 @@ def _largest_distance(
         some = order[first : first + _TOGETHER]
         if bound[some[0]] <= largest:
             break
-        largest = max(largest, float(outside_distances(points[some], kept).max()))
+        largest = largest_outside_distance(points[some], kept, largest)
     return largest
 
 
@@ -115,11 +116,17 @@ def unique_rows(points: np.ndarray) -> np.ndarray:
 
 def _farthest(points: np.ndarray, distance: np.ndarray, spacing: float) -> np.ndarray:
     """Return some of the farthest points that are not close to each other, [k, 3]."""
-    points = points[np.argsort(-distance)]
+    order = np.argsort(-distance)
     chosen: list[np.ndarray] = []
-    while len(points) and len(chosen) < _PER_ROUND:
-        chosen.append(points[0])
-        points = points[np.linalg.norm(points - points[0], axis=1) > spacing]
+    for first in range(0, len(order), _CONSIDERED):
+        some = points[order[first : first + _CONSIDERED]]
+        for one in chosen:
+            some = some[np.linalg.norm(some - one, axis=1) > spacing]
+        while len(some) and len(chosen) < _PER_ROUND:
+            chosen.append(some[0])
+            some = some[np.linalg.norm(some - some[0], axis=1) > spacing]
+        if len(chosen) == _PER_ROUND:
+            break
     return np.array(chosen)
 
 
@@ -146,22 +153,53 @@ def outside_distances(points: np.ndarray, kept: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros(0), *(_outside_distances(block, kept) for block in blocks)])
 
 
-def _outside_distances(points: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Return upper bounds on the distances of a block of points from the hull of others."""
+def largest_outside_distance(points: np.ndarray, kept: np.ndarray, least: float = 0.0) -> float:
+    """Return the largest of :func:`outside_distances`, or ``least`` if that is larger.
+
+    A point that is certainly nearer to the hull than another one is not followed to the end.
+
+    Args:
+        points: Points [m], [n, 3].
+        kept: The points that span the hull [m], [k, 3].
+        least: Distance [m] below which the result does not matter.
+    """
+    for first in range(0, len(points), _BLOCK):
+        found = _outside_distances(points[first : first + _BLOCK], kept, least)
+        least = max(least, float(found.max()))
+    return least
+
+
+def _outside_distances(
+    points: np.ndarray, kept: np.ndarray, least: float = -np.inf
+) -> np.ndarray:
+    """Return upper bounds on the distances of a block of points from the hull of others.
+
+    Args:
+        points: Points [m], [n, 3].
+        kept: The points that span the hull [m], [k, 3].
+        least: A lower bound on the largest distance, to give up on points that are nearer; their
+            bounds stay rough. -inf for the distances of all.
+    """
     tolerance = _TOLERANCE * float(np.ptp(kept, axis=0).max())
-    start = kept[np.argmin(((points[:, None] - kept[None]) ** 2).sum(axis=2), axis=1)]
+    # |p - k|^2 without |p|^2, which chooses no corner.
+    start = kept[np.argmin(np.sum(kept * kept, axis=1) - 2.0 * (points @ kept.T), axis=1)]
     distance = np.linalg.norm(start - points, axis=1)
     active, stalled = np.arange(len(points)), np.zeros(len(points), dtype=int)
     corners = np.repeat((start - points)[:, None], 4, axis=1)  # of the simplex, from the point
     nearest = start - points
     for _ in range(_MOST_STEPS):
-        score = nearest @ kept.T
-        found = kept[np.argmin(score, axis=1)] - points[active]
-        gap = np.sum(nearest * (nearest - found), axis=1)
-        more = gap > tolerance * distance[active]
-        active, corners, found = active[more], corners[more], found[more]
         if not len(active):
             break
+        score = nearest @ kept.T
+        found = kept[np.argmin(score, axis=1)] - points[active]
+        reach, squared = np.sum(nearest * found, axis=1), np.sum(nearest * nearest, axis=1)
+        more = squared - reach > tolerance * distance[active]
+        if least >= 0.0:
+            # The hull is beyond the plane across the nearest point so far, at this distance.
+            sure = reach / np.sqrt(np.maximum(squared, 1e-300))
+            least = max(least, float(sure.max()))
+            more &= distance[active] > least
+        active, corners, found = active[more], corners[more], found[more]
         # Replace the corner with zero weight, or a copy; the simplex keeps its nearest point.
         corners = np.concatenate([corners[:, 1:], found[:, None]], axis=1)
         corners, nearest = _nearest_of_simplex(corners)

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Reader of vertices of mesh files: STL and Wavefront OBJ with trimesh, COLLADA with pycollada.
+"""Reader of vertices of mesh files: STL, Wavefront OBJ with trimesh, COLLADA with pycollada.
 
 Collision checks use convex hulls and need only vertices. A mesh is read at its first use, so
-kinematics alone needs neither meshes nor these libraries.
+kinematics alone needs neither meshes nor these libraries. STL in text is read with trimesh too.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ MAX_FILE_BYTES = 128 * 1024 * 1024
 # Largest depth of nested nodes.
 MAX_PLACED = 10_000
 SUFFIXES = ('.stl', '.obj', '.dae')
+# Binary STL: a header, the number of facets, and the facets.
+_STL_HEADER = 80
+_STL_FACET = np.dtype([('normal', '<f4', 3), ('corners', '<f4', (3, 3)), ('attribute', '<u2')])
 _COLLADA_ROOT = '{http://www.collada.org/2005/11/COLLADASchema}COLLADA'
 
 
@@ -104,6 +107,8 @@ def _check_xml(where: str, content: bytes) -> None:
 def _facet_vertices(where: str, kind: str, content: bytes) -> np.ndarray:
     """Return the vertices of all facets, float64 [n, 3]."""
     try:
+        if kind == 'stl' and (vertices := _binary_stl_vertices(content)) is not None:
+            return vertices
         return _collada_vertices(content) if kind == 'dae' else _mesh_vertices(kind, content)
     except ImportError as error:
         raise ModelError(
@@ -114,8 +119,20 @@ def _facet_vertices(where: str, kind: str, content: bytes) -> np.ndarray:
         raise ModelError(where, f'cannot be read as {kind}: {error!r}') from error
 
 
+def _binary_stl_vertices(content: bytes) -> np.ndarray | None:
+    """Return the vertices of a binary STL file, or None if the length is not that of one."""
+    first = _STL_HEADER + 4
+    if len(content) < first:
+        return None
+    count = int.from_bytes(content[_STL_HEADER:first], 'little')
+    if len(content) != first + count * _STL_FACET.itemsize:
+        return None
+    facets = np.frombuffer(content, _STL_FACET, offset=first)
+    return facets['corners'].reshape(-1, 3).astype(np.float64)
+
+
 def _mesh_vertices(kind: str, content: bytes) -> np.ndarray:
-    """Read STL or OBJ."""
+    """Read OBJ, or STL in text."""
     import trimesh  # noqa: PLC0415  # large, and needed by few
 
     scene = trimesh.load_scene(

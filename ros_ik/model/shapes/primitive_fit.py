@@ -25,7 +25,7 @@ from ros_ik.model.hulls.bounding_volumes import Round
 from ros_ik.model.hulls.bounding_volumes import split_hull
 from ros_ik.model.hulls.fit_cache import fit_key
 from ros_ik.model.hulls.fit_cache import FitCache
-from ros_ik.model.hulls.hull_reduction import outside_distances
+from ros_ik.model.hulls.hull_reduction import largest_outside_distance
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
 if TYPE_CHECKING:
@@ -209,4 +209,4 @@ def _halves(points: np.ndarray, axes: np.ndarray) -> list[np.ndarray]:
 
 def _error(one: Round, hull: np.ndarray) -> float:
     """Return the excess of the surface of a primitive over a hull."""
-    return float(outside_distances(one.surface(_SAMPLES), hull).max())
+    return largest_outside_distance(one.surface(_SAMPLES), hull)

@@ -23,7 +23,7 @@ from ros_ik.model.hulls.bounding_volumes import Round
 from ros_ik.model.hulls.bounding_volumes import spread_directions
 from ros_ik.model.hulls.fit_cache import fit_key
 from ros_ik.model.hulls.fit_cache import FitCache
-from ros_ik.model.hulls.hull_reduction import outside_distances
+from ros_ik.model.hulls.hull_reduction import largest_outside_distance
 from ros_ik.model.readers.mesh_files import MeshFile
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.model.shapes.primitive_fit import corner_points
@@ -38,7 +38,7 @@ _CUTTING_TIME = 5.0
 # of directions per block; number of points at which the error of a fit is measured.
 _FEW, _MANY, _DIRECTIONS, _SAMPLES = 250, 2000, 250, 100
 # Increase when fits change.
-_VERSION = 3
+_VERSION = 4
 # Bytes per read.
 _BLOCK = 1 << 20
 _FITTED = (int(GeoType.BOX), int(GeoType.CYLINDER), int(GeoType.CONE))
@@ -151,7 +151,7 @@ def _one_capsule(vertices: np.ndarray) -> Fit:
     kept = farthest_vertices(vertices, _FEW)
     one = enclosing_capsule(kept)
     one = Round(one.ends, max(one.radius, float(_axis_distance(one, vertices).max())))
-    error = float(outside_distances(one.surface(_SAMPLES), kept).max())
+    error = largest_outside_distance(one.surface(_SAMPLES), kept)
     return [one], np.array([error])
 
 
@@ -162,7 +162,7 @@ def _several_capsules(vertices: np.ndarray) -> Fit:
     remaining vertex.
     """
     kept = farthest_vertices(vertices, _FEW)
-    more = float(outside_distances(farthest_vertices(vertices, _MANY), kept).max())
+    more = largest_outside_distance(farthest_vertices(vertices, _MANY), kept)
     rounds, error = fit_hull(kept, enclosing_capsule, _MOST_CAPSULES, _tolerance(kept))
     outside = np.min([_axis_distance(one, vertices) - one.radius for one in rounds], axis=0)
     more = max(more, float(outside.max()))

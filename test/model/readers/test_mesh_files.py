@@ -4,6 +4,7 @@
 
 import itertools
 import struct
+import sys
 
 import numpy as np
 import pytest
@@ -118,6 +119,16 @@ def test_vertices_of_every_format(tmp_path, suffix, content, factor):
     expected = np.unique(factor * CORNERS, axis=0)
     np.testing.assert_allclose(read_vertices(path), expected, atol=1e-7)
     assert MeshFile('gone.stl', None).read_vertices() is None
+
+
+def test_binary_stl_needs_no_library(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'trimesh', None)
+    path = tmp_path / 'mesh.stl'
+    path.write_bytes(binary_stl())
+    assert len(read_vertices(path)) == len(CORNERS)
+    path.write_bytes(text_stl())
+    with pytest.raises(ModelError, match='trimesh, which is not installed'):
+        read_vertices(path)
 
 
 def test_nodes_place_the_geometries_of_a_scene(tmp_path):

@@ -15,6 +15,7 @@ from support.collision_oracle import robot_with_meshes
 from ros_ik.errors import ArgumentError
 from ros_ik.model import GeoType
 from ros_ik.model import ModelBuilder
+from ros_ik.model.hulls.hull_reduction import largest_outside_distance
 from ros_ik.model.hulls.hull_reduction import outside_distances
 from ros_ik.model.hulls.hull_reduction import reduced_points
 from ros_ik.model.shapes.collision_shapes import convex_shapes
@@ -57,6 +58,18 @@ def test_distances_from_a_hull_equal_coals():
         ours <= np.array(theirs) + 2e-6 * size
     )
     np.testing.assert_array_equal(outside_distances(np.zeros((0, 3)), kept), np.zeros(0))
+
+
+@pytest.mark.parametrize('scale', [0.5, 1.0, 2.0])
+def test_the_largest_distance_from_a_hull_is_found_without_the_others(scale):
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        kept, points = rng.normal(size=(40, 3)), scale * rng.normal(size=(200, 3))
+        largest = outside_distances(points, kept).max()
+        assert largest_outside_distance(points, kept) == pytest.approx(largest, abs=1e-5)
+        assert largest_outside_distance(points, kept, largest + 0.1) == largest + 0.1
+    assert largest_outside_distance(0.01 * points, kept) < 1e-9
+    assert largest_outside_distance(points[:0], kept) == 0.0
 
 
 @pytest.mark.parametrize('flat', [False, True])
