@@ -14,10 +14,11 @@ import math
 _MEMORY, _CLOCK_MEMORY = 300, 1000
 # Number of messages after which the period is accurate enough to detect lost messages.
 _FIRST = 10
-# Periods by which the gap decreases with each message.
-_FORGOTTEN = 0.02
-# Number of periods without a message after which the estimate restarts.
-SILENCE = 6.0
+# Periods by which the gap decreases with each message: where every fifth message is lost, three or
+# four in succession are lost every few hundred messages.
+_FORGOTTEN = 0.002
+# Time without a message after which the estimate restarts, in periods, and at least in seconds.
+_SILENCE, _SHORTEST_SILENCE = 6.0, 0.2
 # Change of the clock offset that is a jump [s], and number of consecutive decreasing stamps after
 # which the estimate restarts.
 _CLOCK_JUMP, _MOST_OLD = 0.25, 3
@@ -42,6 +43,11 @@ class MessageTimes:
         self._received = -math.inf
         self._offset = 0.0
         self._count = self._old = 0
+
+    @property
+    def silence(self) -> float:
+        """Longest interval between two messages of a stream [s], 0 before the second message."""
+        return max(_SILENCE * self.period, _SHORTEST_SILENCE) if self.period > 0.0 else 0.0
 
     def add(self, received: float, stamp: float | None) -> float | None:
         """Return the sending time of a message [s], or None if it is older than the previous one.
@@ -82,13 +88,13 @@ class MessageTimes:
     def _steps(self, interval: float) -> int:
         """Return how many periods an interval [s] is, once that is known, and note a gap."""
         steps = max(round(interval / self.period), 1) if self._count > _FIRST else 1
-        lost = steps if steps <= SILENCE else 1  # a longer one is a pause of the sender
+        lost = steps if interval <= self.silence else 1  # a longer one is a pause of the sender
         self.gap = max(self.gap - _FORGOTTEN, lost)
         return steps
 
     def _from_receipt(self, received: float) -> float:
         interval = received - self._time
-        silent = self._count > 1 and interval > SILENCE * self.period
+        silent = self._count > 1 and interval > self.silence
         if silent or not received > self._received:
             self.reset()
         self._received = received

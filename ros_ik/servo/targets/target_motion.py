@@ -15,13 +15,10 @@ from ros_ik.servo.motion.pose_math import float_sum
 from ros_ik.servo.motion.pose_math import Pose
 from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.targets.message_times import MessageTimes
-from ros_ik.servo.targets.message_times import SILENCE
 from ros_ik.servo.targets.vector_motion import Gains
 from ros_ik.servo.targets.vector_motion import SAME
 from ros_ik.servo.targets.vector_motion import VectorMotion
 
-# Number of periods for which the acceleration is extrapolated.
-_CURVED = 2.0
 # Periods for which a motion continues beyond the longest recent gap: one more message may be lost,
 # and the next one late. After that the target is at the last pose.
 _LATE = 1.5
@@ -84,19 +81,20 @@ class TargetMotion:
         if time is None:
             return False
         interval, period = time - self._time, self._times.period
-        if self._pose is None or not 0.0 < interval <= min(SILENCE * period, _SLOWEST):
+        silence = self._times.silence
+        if self._pose is None or not 0.0 < interval <= min(silence, _SLOWEST):
             self._parts = VectorMotion(), VectorMotion()
         else:
             if not abs(period - self._gains.period) <= _OTHER_PERIOD * period:
                 self._gains = Gains(period)
-            gains, curved = self._gains, _CURVED * period
+            gains = self._gains
             moved = float_difference(pose, self._pose)
             limits = zip(speeds, accelerations, strict=True)
-            seen = min(max(self._seen - time, _EARLIEST * period), SILENCE * period)
+            seen = min(max(self._seen - time, _EARLIEST * period), silence)
             for part, way, most in zip(self._parts, moved, limits, strict=True):
-                part.add(way, interval, curved, gains, most, seen)
+                part.add(way, interval, gains, most, seen)
         self._pose, self._time = pose, time
-        self._until = time + min(self._times.gap + _LATE, SILENCE) * period
+        self._until = time + min((self._times.gap + _LATE) * period, silence)
         return True
 
     def between(self, first: float, second: float) -> tuple[Pose, tuple[Vector, Vector]]:
@@ -112,12 +110,12 @@ class TargetMotion:
         assert self._pose is not None
         self._seen = second
         period, (linear, angular) = self._times.period, self._parts
-        earliest, curved = self._time + _EARLIEST * period, _CURVED * period
+        earliest = self._time + _EARLIEST * period
         first, second = max(first, earliest) - self._time, max(second, earliest) - self._time
-        shift, turn = linear.at(first, curved), angular.at(first, curved)
-        way = float_less(linear.at(second, curved), shift)
+        shift, turn = linear.at(first), angular.at(first)
+        way = float_less(linear.at(second), shift)
         # Rotation vectors do not add up: log(exp(turn + change) exp(-turn)), to the second order.
-        x, y, z = change = float_less(angular.at(second, curved), turn)
+        x, y, z = change = float_less(angular.at(second), turn)
         a, b, c = 0.5 * turn[0], 0.5 * turn[1], 0.5 * turn[2]
         change = float_sum(change, (b * z - c * y, c * x - a * z, a * y - b * x))
         return float_moved(self._pose, shift, turn), (way, change)

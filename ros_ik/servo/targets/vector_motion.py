@@ -51,6 +51,8 @@ _FADES_OF_MEMORY = 4.0
 # Largest error due to noise, relative to the mean of earlier errors, and weight of an error in
 # that mean. Manoeuvres have a smaller weight, because one would otherwise hide the next.
 _NOISE, _LEARNT, _LEARNT_OF_MANOEUVRES = 4.0, 0.2, 0.05
+# Number of periods for which the acceleration is extrapolated; it decreases to zero in as many.
+_CURVED = 2.0
 # Distance [m or rad] up to which poses are equal.
 SAME = 1e-9
 
@@ -60,12 +62,13 @@ class Gains:
 
     Attributes:
         period: The period [s].
+        curved: Time for which the acceleration is extrapolated [s].
         rows: alpha, beta / T [1/s], 2 gamma / T^2 [1/s^2] and w [1/s] of each estimate.
     """
 
     def __init__(self, period: float) -> None:
         """Compute the gains for a period [s]."""
-        self.period = period
+        self.period, self.curved = period, _CURVED * period
         fades = min(max(_FADES * math.sqrt(period / _SLOW), _FADES), _FADES_AT_MOST) / period
         self.rows = []
         for memory, faster in _ESTIMATES:
@@ -84,6 +87,7 @@ class _Estimate:
 
     Attributes:
         state: Position [m or rad], velocity and acceleration, three numbers each.
+        curved: Time for which this acceleration is extrapolated [s].
         offset: Offset of the output from the state, of the estimate in use.
         begun: Time after the last message from which the offset decays [s].
         squares: Decaying sum of its squared errors [m^2 or rad^2].
@@ -97,15 +101,16 @@ class _Estimate:
         self.state: State = ZERO, velocity, ZERO
         self.offset: State = ZERO, ZERO, ZERO
         self._rate = self.squares = self.begun = 0.0
+        self.curved = math.inf
 
-    def place(self, time: float, curved: float) -> Vector:
-        """Return the position after a time [s], accelerated during the first ``curved`` s."""
-        bent = min(time, curved)
-        part = bent * (time - 0.5 * bent)
+    def place(self, time: float) -> Vector:
+        """Return the position after a time [s]."""
+        curved = self.curved
+        part = 0.5 * time * time if time <= curved else _accelerated(time, curved)[0]
         (x, y, z), (u, v, w), (a, b, c) = self.state
         return x + u * time + a * part, y + v * time + b * part, z + w * time + c * part
 
-    def followed(self, time: float, curved: float) -> Vector:
+    def followed(self, time: float) -> Vector:
         """Return the output after a time."""
         # Same as the position of :meth:`_decayed`, rearranged for speed because it runs in each
         # tick.
@@ -117,7 +122,7 @@ class _Estimate:
         of_p, of_a = part + of_v * rate * (1.0 + 0.5 * passed), 0.5 * of_v * since
         of_v *= 1.0 + passed
         (x, y, z), (u, v, w), (a, b, c) = self.offset
-        p, q, r = self.place(time, curved)
+        p, q, r = self.place(time)
         return (
             p - of_p * x - of_v * u - of_a * a,
             q - of_p * y - of_v * v - of_a * b,
@@ -132,10 +137,10 @@ class _Estimate:
         gains: tuple[float, float, float, float],
         limits: tuple[float, float],
     ) -> None:
-        """Correct the estimate by a message; see :meth:`VectorMotion.add`."""
+        """Correct the estimate by a message; see :meth:`VectorMotion.add` and :class:`Gains`."""
         alpha, beta, gamma, _ = gains
         speed, hardest = limits
-        place, velocity, acceleration = self._at(interval, curved)
+        place, velocity, acceleration = self._at(interval)
         x, y, z = error = float_less(moved, place)
         self.squares = _KEPT * self.squares + x * x + y * y + z * z
         self.state = (
@@ -143,6 +148,7 @@ class _Estimate:
             _bounded(float_sum(velocity, float_scaled(error, beta)), speed),
             _bounded(float_sum(acceleration, float_scaled(error, gamma)), hardest),
         )
+        self.curved = curved
 
     def correct_followed(
         self,
@@ -158,29 +164,33 @@ class _Estimate:
         Args:
             moved: As in :meth:`VectorMotion.add`.
             interval: As there.
-            curved: As there.
+            curved: Time for which the new acceleration is extrapolated [s].
             gains: Gains of this estimate.
             limits: As in :meth:`VectorMotion.add`.
             seen: As there.
         """
-        place, velocity, acceleration = self._at(interval + seen, curved)
+        place, velocity, acceleration = self._at(interval + seen)
         before = float_less(place, moved), velocity, acceleration
         offset = self._decayed(interval + seen - self.begun)
         self.correct(moved, interval, curved, gains, limits)
-        self.offset = _jumped(offset, before, self._at(seen, curved))
+        self.offset = _jumped(offset, before, self._at(seen))
         self._rate, self.begun = gains[3], seen
 
-    def go_on_from(self, other: _Estimate, curved: float, rate: float) -> None:
+    def go_on_from(self, other: _Estimate, rate: float) -> None:
         """Continue from the output of another estimate, with a rate of decay [1/s]."""
         self._rate, self.begun = rate, other.begun
-        before, after = (one._at(self.begun, curved) for one in (other, self))
+        before, after = (one._at(self.begun) for one in (other, self))
         self.offset = _jumped(other.offset, before, after)
 
-    def _at(self, time: float, curved: float) -> State:
+    def _at(self, time: float) -> State:
         """Return the state after a time."""
         _, velocity, acceleration = self.state
-        velocity = float_sum(velocity, float_scaled(acceleration, min(time, curved)))
-        return self.place(time, curved), velocity, acceleration
+        _, of_v, of_a = _accelerated(time, self.curved)
+        return (
+            self.place(time),
+            float_sum(velocity, float_scaled(acceleration, of_v)),
+            float_scaled(acceleration, of_a),
+        )
 
     def _decayed(self, time: float) -> State:
         """Return the offset a time after it began [s]."""
@@ -212,20 +222,14 @@ class VectorMotion:
         used = self._estimates[self._used]
         return used.state[1] == ZERO == used.offset[0]
 
-    def at(self, time: float, curved: float) -> Vector:
-        """Return the displacement from the last message [m or rad].
-
-        Args:
-            time: Time since the last message [s].
-            curved: Time for which the acceleration is extrapolated [s].
-        """
-        return self._estimates[self._used].followed(time, curved)
+    def at(self, time: float) -> Vector:
+        """Return the displacement from the last message [m or rad], a time after it [s]."""
+        return self._estimates[self._used].followed(time)
 
     def add(
         self,
         moved: Vector,
         interval: float,
-        curved: float,
         gains: Gains,
         limits: tuple[float, float],
         seen: float,
@@ -235,7 +239,6 @@ class VectorMotion:
         Args:
             moved: Displacement since the previous message [m or rad].
             interval: Time since the previous message [s].
-            curved: Time for which the acceleration is extrapolated [s].
             gains: Gains of the estimates.
             limits: Largest speed [m/s or rad/s] and acceleration [m/s^2 or rad/s^2].
             seen: Time for which the motion was asked last, after that of this message [s].
@@ -243,7 +246,7 @@ class VectorMotion:
         speed, hardest = limits
         used = self._estimates[self._used]
         velocity, length = used.state[1], float_length(moved)
-        error = float_length(float_less(moved, used.place(interval, curved)))
+        error = float_length(float_less(moved, used.place(interval)))
         possible, repeats = 0.5 * hardest * interval * interval, length <= SAME
         stays = repeats or (
             error > max(possible + self._usual, 2.0 * length)
@@ -264,10 +267,10 @@ class VectorMotion:
         self._was_manoeuvre = False
         for estimate, row in zip(self._estimates, gains.rows, strict=True):
             if estimate is used:
-                estimate.correct_followed(moved, interval, curved, row, limits, seen)
+                estimate.correct_followed(moved, interval, gains.curved, row, limits, seen)
             else:
-                estimate.correct(moved, interval, curved, row, limits)
-        self._choose(gains, curved)
+                estimate.correct(moved, interval, gains.curved, row, limits)
+        self._choose(gains)
 
     def _begin(self, velocity: Vector) -> None:
         """Restart every estimate, and use the one with the shortest memory."""
@@ -277,14 +280,33 @@ class VectorMotion:
         resting.begin(ZERO)
         self._used = 0
 
-    def _choose(self, gains: Gains, curved: float) -> None:
+    def _choose(self, gains: Gains) -> None:
         """Select the estimate to use."""
         squares = [estimate.squares for estimate in self._estimates]
         best, used = squares.index(min(squares)), self._used
         if squares[best] < (_LONGER if best > used else _SHORTER) * squares[used]:
             rate = gains.rows[best][3]
-            self._estimates[best].go_on_from(self._estimates[used], curved, rate)
+            self._estimates[best].go_on_from(self._estimates[used], rate)
             self._used = best
+
+
+def _accelerated(time: float, curved: float) -> tuple[float, float, float]:
+    """Return the distance, speed and acceleration that result from an acceleration of 1.
+
+    It is constant for a time, and then decreases to zero in the same time: if it ended at once,
+    each lost message would cause a jerk.
+
+    Args:
+        time: Time since it began [s].
+        curved: Time for which it is constant [s].
+    """
+    if time <= curved:
+        return 0.5 * time * time, time, 1.0
+    late = min(time, 2.0 * curved) - curved
+    of_a = 1.0 - late / curved
+    of_v = curved + late - 0.5 * late * late / curved
+    way = 0.5 * curved * curved + late * (curved + 0.5 * late - late * late / (6.0 * curved))
+    return way + of_v * max(time - 2.0 * curved, 0.0), of_v, of_a
 
 
 def _bounded(vector: Vector, most: float) -> Vector:
