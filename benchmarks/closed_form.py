@@ -33,8 +33,6 @@ from benchmarks.verify import Arm
 from benchmarks.verify import judge
 
 ROBOTS = ('ur3', 'ur5', 'ur10', 'z1', 'jaco2', 'talos_leg', 'g1_leg')
-# Fewer poses for six general axes, which take a hundred times as long.
-GENERAL = ('g1_leg',)
 PEER = 'EAIK'
 SEPARATION = 1e-4
 # Number of batches, and the time after which no further one starts [s].
@@ -46,15 +44,13 @@ JUDGED = 1000
 def measure(runner: Runner, quick: bool) -> list[dict]:
     """Return the rows of every arm, one pose a call and in a batch."""
     cases = [(robot, mode) for robot in ROBOTS for mode in ('single', 'batch')]
-    sizes = {case: _size(*case, quick) for case in cases}
+    sizes = {case: _size(case[1], quick) for case in cases}
     ours = _run(runner, 'benchmarks.ours_every', sizes, None)
     theirs = _run(runner, 'benchmarks.peers.eaik', sizes, PEER_PYTHON)
     return [_row(case, sizes[case], ours[case], theirs[case], _arm(case[0])) for case in cases]
 
 
-def _size(robot, mode, quick):
-    if robot in GENERAL:
-        return 200 if mode == 'single' else 256
+def _size(mode, quick):
     if mode == 'single':
         return 300 if quick else 5000
     return 256 if quick else 2048

@@ -36,7 +36,7 @@ def rows_of(monkeypatch, tmp_path, ours, theirs):
     monkeypatch.setattr(closed_form, 'run_jobs', run_jobs)
     monkeypatch.setattr(closed_form, 'random_problems', problems)
     monkeypatch.setattr(closed_form, 'ROBOTS', ('ur5',))
-    monkeypatch.setattr(closed_form, '_size', lambda robot, mode, quick: 4)
+    monkeypatch.setattr(closed_form, '_size', lambda mode, quick: 4)
     return closed_form.measure(SimpleNamespace(folder=tmp_path), True)
 
 

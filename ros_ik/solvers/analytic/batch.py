@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ros_ik.model import Model
 
 # Largest number of solutions of a solver; larger requests are split. At about 300 bytes each, this
-# bounds the memory of the solver to 80 MB (200 MB for six general axes with 16 solutions), in
+# bounds the memory of the solver to 80 MB (150 MB for six general axes with 16 solutions), in
 # addition to the results.
 _MAX_BATCH = 262_144
 

@@ -23,7 +23,7 @@ from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
-from ros_ik.solvers.analytic.candidates.general import GENERAL_CANDIDATES
+from ros_ik.solvers.analytic.candidates.general_kernel import GENERAL_CANDIDATES
 from ros_ik.solvers.analytic.candidates.lanes import lanes_on
 from ros_ik.solvers.analytic.refinement.verify import count_kernel
 from ros_ik.solvers.analytic.refinement.verify import SOLUTION_LANES
@@ -131,16 +131,14 @@ class ClosedFormIK:
         self._allocate()
         self._graph = Graph(self._launch, self._device)
         self._input = ProblemInput(
-            self._poses, self._seeds, self.chain, model.joint_coord_count,
-            None if self._stage.source.works_on_host else self._launch,
+            self._poses, self._seeds, self.chain, model.joint_coord_count, self._launch
         )  # fmt: skip
 
     def solve(self, poses: Any, seeds: Any = None, *, xp: Any = None) -> AllSolutions:
         """Find all configurations that bring the tool to each pose.
 
         Arrays may be of any library. On a GPU, arrays of Warp, PyTorch, JAX or CuPy are used
-        without copies to the host or waiting, unless six general axes are solved or NumPy arrays
-        are returned.
+        without copies to the host or waiting, unless NumPy arrays are returned.
 
         Args:
             poses: Targets in the world, shape [n_problems, 7], x y z qx qy qz qw. The status is
@@ -160,10 +158,6 @@ class ClosedFormIK:
         """
         xp = checked_namespace(xp, poses)
         if not self._input.write(poses, seeds):
-            if self._stage.source.works_on_host:
-                self._poses.download()
-                wait_for(self._device)
-                self._stage.source.prepare(self._poses.host)
             self._graph.enqueue()
         if xp is not np:
             return self._on_device.in_arrays_of(xp)

@@ -12,6 +12,7 @@ from support.axis_arms import random_axes
 from support.axis_arms import STRUCTURES
 from support.axis_arms import tool_poses
 from support.axis_arms import wrapped
+import warp as wp
 
 from ros_ik import all_solutions
 from ros_ik import closed_form
@@ -19,7 +20,10 @@ from ros_ik import ClosedFormIK
 from ros_ik import inverse_kinematics
 from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
+from ros_ik.solvers.analytic.candidates.general import GeneralSource
+from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
+from ros_ik.solvers.analytic.structure.structure import joint_axes
 
 # Tolerances of a solution [m, rad], plus the rounding of the oracle.
 TOLERANCE, ROUNDING = 1e-10, 1e-13
@@ -35,6 +39,10 @@ ARMS = {
     'offset wrist': [
         (0.0, -QUARTER, 0.245), (0.54, np.pi, 0.0), (0.0, -QUARTER, 0.0),
         (0.0, QUARTER, -0.54), (0.0, -QUARTER, 0.15), (0.0, 0.0, -0.16),
+    ],
+    'offset wrist, parallel elbow': [
+        (0.0, QUARTER, 0.24325), (0.28, np.pi, 0.03), (0.0, QUARTER, 0.02),
+        (0.0, QUARTER, 0.245), (0.0, -QUARTER, 0.057), (0.0, 0.0, 0.235),
     ],
     'bent elbow': [
         (0.0, -QUARTER, 0.267), (0.28949, 0.0, 0.0), (0.0775, -QUARTER, 0.0),
@@ -105,6 +113,31 @@ def test_every_planted_configuration_is_found(name):
         others = newton(*axes, poses[k], rng.uniform(-np.pi, np.pi, (300, 6)))
         assert len(others) > 0
         assert all(has(result.joint_q[k, : result.n_found[k]], other) for other in others)
+
+
+@pytest.mark.parametrize('name', ARMS)
+def test_no_chart_finds_more(name):
+    # At some of these poses six to fourteen roots are so close that one chart loses solutions.
+    axes = axes_of(name)
+    model, n = arm(*axes), 3000
+    q = np.random.default_rng(1).uniform(-np.pi, np.pi, (n, 6))
+    poses = tool_poses(*axes, q)
+    result = all_solutions(model, 'tool', poses)
+    chain, _ = folded_chain(model, 'tool', None, None, None)
+    source = GeneralSource(joint_axes(chain), n, 'cpu')
+    assert len(source.charts) >= 2
+    arrays = wp.array(poses, dtype=wp.transformd), wp.zeros((n, 6), dtype=wp.float64)
+    for chart in source.charts:
+        alone = GeneralSource(joint_axes(chain), n, 'cpu', charts=[chart])
+        alone.launch(list(arrays))
+        solved = alone.misses.numpy() == 0.0
+        solved[:, 16:] = False
+        assert solved.any(axis=1).sum() > 0.9 * n
+        for slot in range(16):
+            rows = np.flatnonzero(solved[:, slot])
+            found = result.joint_q[rows], alone.candidates.numpy()[rows, slot]
+            apart = np.abs(wrapped(found[0] - found[1][:, None])).max(axis=2).min(axis=1)
+            assert np.all(apart < 1e-4)
 
 
 @pytest.mark.parametrize('structure', [('meet', (1, 2)), ('parallel', (3, 4)), ('meet', (5, 0))])

@@ -10,18 +10,15 @@ from typing import Protocol
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.model.conventions.rotations import quaternion_from_matrix
 from ros_ik.solvers.analytic.candidates.candidates import axes_struct
 from ros_ik.solvers.analytic.candidates.candidates import candidates_kernel
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.candidates.candidates import PAIR_LANES
 from ros_ik.solvers.analytic.candidates.completion_kernels import gather_kernel
 from ros_ik.solvers.analytic.candidates.completion_kernels import spread_kernel
-from ros_ik.solvers.analytic.candidates.general import GENERAL_CANDIDATES
-from ros_ik.solvers.analytic.candidates.general import GeneralCandidates
-from ros_ik.solvers.analytic.candidates.general import NEARLY_REAL
+from ros_ik.solvers.analytic.candidates.general import GeneralSource
+from ros_ik.solvers.analytic.candidates.general import transform_of
 from ros_ik.solvers.analytic.candidates.lanes import lanes_on
 from ros_ik.solvers.analytic.candidates.slide_candidates import slide_axes_struct
 from ros_ik.solvers.analytic.candidates.slide_candidates import slide_candidates_kernel
@@ -51,16 +48,11 @@ class CandidateSource(Protocol):
         misses: Residuals of their equations, Warp array [n_problems, room]; inf for unused
             entries.
         slack: Largest residual of a candidate that is polished.
-        works_on_host: Whether :meth:`prepare` reads the poses.
     """
 
     candidates: Any
     misses: Any
     slack: float
-    works_on_host: bool
-
-    def prepare(self, poses: np.ndarray) -> None:
-        """Do the work of the host for poses [n_problems, 7], before the launches."""
 
     def launch(self, problem: list[Any], *, bounded: bool = False) -> None:
         """Enqueue the kernels and copies for arrays of poses and seeds.
@@ -72,8 +64,6 @@ class CandidateSource(Protocol):
 
 class KernelSource:
     """Candidates of a closed form; the attributes are those of :class:`CandidateSource`."""
-
-    works_on_host = False
 
     def __init__(
         self,
@@ -97,9 +87,6 @@ class KernelSource:
         self.candidates = wp.zeros((*shape, _JOINTS), dtype=wp.float64, device=device)
         self.misses = wp.zeros(shape, dtype=wp.float64, device=device)
 
-    def prepare(self, poses: np.ndarray) -> None:
-        """Do nothing, because the kernel does all the work."""
-
     def launch(self, problem: list[Any], *, bounded: bool = False) -> None:
         """Enqueue the kernel."""
         if self._has_limits:
@@ -108,30 +95,6 @@ class KernelSource:
             self._kernel, dim=problem[0].shape[0], inputs=[self._chart, *problem],
             outputs=[self.candidates, self.misses], device=self._device,
         )  # fmt: skip
-
-
-class HostSource:
-    """Candidates of six general axes; the attributes are those of :class:`CandidateSource`."""
-
-    works_on_host = True
-
-    def __init__(self, axes: Axes, n_problems: int, device: wp.DeviceLike) -> None:
-        """Choose the charts and allocate."""
-        self.slack = NEARLY_REAL
-        self._general = GeneralCandidates(axes)
-        shape = (n_problems, GENERAL_CANDIDATES)
-        self._candidates = HostBuffer((*shape, 6), wp.float64, device)
-        self._misses = HostBuffer(shape, wp.float64, device)
-        self.candidates, self.misses = self._candidates.array, self._misses.array
-
-    def prepare(self, poses: np.ndarray) -> None:
-        """Solve the polynomials of the poses."""
-        self._general.fill(poses, self._candidates.host, self._misses.host)
-
-    def launch(self, problem: list[Any], *, bounded: bool = False) -> None:
-        """Enqueue the copies to the device."""
-        self._candidates.upload()
-        self._misses.upload()
 
 
 class CompletedSource:
@@ -147,7 +110,6 @@ class CompletedSource:
         """Create the sources of the completions and allocate."""
         sources = [six_joint_source(part, exact, n_problems, device) for part in made]
         self.slack = max(source.slack for source in sources) + _LOCKED_SLACK
-        self.works_on_host = any(source.works_on_host for source in sources)
         room = sum(source.candidates.shape[1] for source in sources)
         n_joints = len(made[0].real)
         self.candidates = wp.zeros((n_problems, room, n_joints), dtype=wp.float64, device=device)
@@ -163,11 +125,6 @@ class CompletedSource:
             )
             for source, part in zip(sources, made, strict=True)
         ]
-
-    def prepare(self, poses: np.ndarray) -> None:
-        """Do the host work of the sources."""
-        for source, *_ in self._parts:
-            source.prepare(poses)
 
     def launch(self, problem: list[Any], *, bounded: bool = False) -> None:
         """Enqueue the kernels of the sources, and the copies of their candidates."""
@@ -218,7 +175,7 @@ def six_joint_source(
 ) -> CandidateSource:
     """Create the source of the candidates of six joints."""
     if made.chart is None:
-        return HostSource(made.axes, n_problems, device)
+        return GeneralSource(made.axes, n_problems, device)
     return KernelSource(made.chart, made.axes, exact, n_problems, device, limits)
 
 
@@ -254,11 +211,6 @@ def _fill_axes(
     arrays.center = wp.vec3d(*chart.center)
     arrays.origin = wp.vec3d(*axes.origin)
     arrays.reach = axes.reach
-    arrays.tool = wp.transform_inverse(_transform(axes.tool))
+    arrays.tool = wp.transform_inverse(transform_of(axes.tool))
     arrays.opening = 0.0 if exact else 4.0 * chart.deviation
     arrays.loose = slack
-
-
-def _transform(matrix: np.ndarray) -> Any:
-    """Return a homogeneous matrix as a transform."""
-    return wp.transformd(*matrix[:3, 3], *quaternion_from_matrix(matrix[:3, :3]))

@@ -22,7 +22,6 @@ import dataclasses
 
 import numpy as np
 
-from ros_ik.solvers.analytic.structure.elimination import turned
 from ros_ik.solvers.analytic.structure.structure import Axes
 from ros_ik.solvers.analytic.structure.structure import best_chart
 from ros_ik.solvers.analytic.structure.structure import best_slide_chart
@@ -31,6 +30,7 @@ from ros_ik.solvers.analytic.structure.structure import chart_rank
 from ros_ik.solvers.analytic.structure.structure import meeting_point
 from ros_ik.solvers.analytic.structure.structure import SlideChart
 from ros_ik.solvers.analytic.structure.structure import StructureTolerances
+from ros_ik.solvers.analytic.structure.structure import turned
 
 _JOINTS = 6
 # Number of random configurations at which a chain is evaluated.

@@ -214,6 +214,13 @@ def angle_between(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.arctan2(np.linalg.norm(np.cross(a, b)), abs(float(a @ b))))
 
 
+def turned(h: np.ndarray, angle: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Rotate vectors v about unit vectors h by angles [rad]; shapes are broadcast."""
+    along = h * np.sum(h * v, axis=-1, keepdims=True)
+    c, s = np.cos(angle)[..., None], np.sin(angle)[..., None]
+    return along + c * (v - along) + s * np.cross(h, v)
+
+
 def meeting_point(h: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, float]:
     """Return the point nearest to lines, and its largest distance to one; inf for parallel lines.
 
