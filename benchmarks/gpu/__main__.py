@@ -29,21 +29,24 @@ def main():
     wp.config.quiet = True
     ptxas = find_ptxas()
     now = Recorded({'warp-lang': metadata.version('warp-lang'), 'ptxas': ptxas_version(ptxas)})
+    before, variants = read_table(), product_variants()
+    is_part = options.missing or bool(options.only)
     # Times count from nothing.
     place = tempfile.TemporaryDirectory() if options.record else nullcontext()
     with place as folder:
-        for variant in product_variants():
-            if options.only in str(variant):
+        for variant in variants:
+            is_known = options.missing and str(variant) in before.seconds
+            if options.only in str(variant) and not is_known:
                 usage, seconds = measure(variant, ptxas, folder and Path(folder))
                 now.kernels |= usage
                 now.seconds[str(variant)] = round(seconds, 2)
                 print('\n'.join(usage_lines(usage)), flush=True)
     if options.record:
-        whole = now if not options.only else read_table().updated(now)
+        whole = before.updated(now) if is_part else now
+        whole = whole.of([str(variant) for variant in variants])
         whole.write(TABLE)
         write_section(whole)
         return
-    before = read_table()
     if before.versions != now.versions:
         print(f'the table was recorded with {before.versions}, this is {now.versions}')
     worse = growth(now.kernels, before.kernels)
@@ -55,6 +58,9 @@ def main():
 def _parse():
     parser = argparse.ArgumentParser(prog='python -m benchmarks.gpu', description=__doc__)
     parser.add_argument('--only', default='', help='variants whose name contains this')
+    parser.add_argument(
+        '--missing', action='store_true', help='only variants that the table does not have'
+    )
     parser.add_argument(
         '--record', action='store_true', help='write the table and the section of the document'
     )

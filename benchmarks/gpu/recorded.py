@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recorded table of compiled kernels, and what a run is worse in."""
 
+from collections.abc import Collection
 from collections.abc import Mapping
 from dataclasses import asdict
 from dataclasses import dataclass
@@ -39,6 +40,16 @@ class Recorded:
         return Recorded(
             newer.versions, kept | newer.kernels, {**self.seconds, **newer.seconds}
         )
+
+    def of(self, variants: Collection[str]) -> 'Recorded':
+        """Return the rows of these variants, without those of variants that no longer exist."""
+        kernels = {
+            name: usage
+            for name, usage in self.kernels.items()
+            if any(name.startswith(f'{variant}.') for variant in variants)
+        }
+        seconds = {name: value for name, value in self.seconds.items() if name in variants}
+        return Recorded(self.versions, kernels, seconds)
 
     def write(self, path: Path) -> None:
         """Write the table as JSON, a kernel a line."""

@@ -178,3 +178,4 @@ def test_a_table_survives_its_file_and_takes_newer_variants(tmp_path):
     merged = table.updated(newer)
     assert set(merged.kernels) == {'m.f(x=1).k', 'm.g().other'}
     assert merged.seconds == {'m.f(x=1)': 0.5, 'm.g()': 2.0}
+    assert merged.of(['m.g()']) == newer
