@@ -25,7 +25,7 @@ TEXTS = sorted([
     ROOT / 'Makefile',
 ])
 MOST_WORDS = 45
-# Riddles and translations; CONTRIBUTING.md has what to write instead.
+# Riddles and translations. Name the reader or client instead; adopt, apply, preempt, relax, again.
 PHRASES = (
     'nobody', 'anybody', 'somebody', 'everybody', 'whoever', 'little by little', 'anew',
     'give way', 'gives way', 'take over', 'takes over', 'taken over', 'asked for last',
