@@ -6,6 +6,8 @@ import importlib
 
 import pytest
 
+from ros_ik.limits import JerkLimit
+from ros_ik.limits import Limit
 import ros_ik.servo
 
 MODULES = {
@@ -32,3 +34,13 @@ def test_the_registry_of_obstacles_has_its_former_name():
         assert ros_ik.servo.ObstacleBook is ros_ik.servo.ObstacleRegistry
     with pytest.raises(AttributeError, match='no attribute'):
         _ = ros_ik.servo.ObstacleBooks
+
+
+def test_the_precedence_of_a_limit_has_its_former_name():
+    with pytest.warns(DeprecationWarning, match='precedence'):
+
+        class Slow(Limit):
+            yields = 3
+
+    assert Slow.precedence == 3
+    assert Limit.precedence == 0 and JerkLimit.precedence == 2

@@ -98,7 +98,7 @@ def _acceleration_kernel(scalar: type) -> wp.Kernel:
 class AccelerationLimit(ScaledLimit):
     """Bound on the change of the step; position and velocity limits take precedence."""
 
-    yields = 1
+    precedence = 1
     construction_only = frozenset(('acceleration',))
     splits = True
 

@@ -81,7 +81,7 @@ def _jerk_kernel(scalar: type) -> wp.Kernel:
 class JerkLimit(ScaledLimit):
     """Bound on the change of acceleration; every other limit takes precedence."""
 
-    yields = 2
+    precedence = 2
     construction_only = frozenset(('jerk', 'velocity'))
     splits = True
 

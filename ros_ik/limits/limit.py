@@ -7,6 +7,7 @@ from typing import Any
 from typing import ClassVar
 from typing import no_type_check
 from typing import TYPE_CHECKING
+import warnings
 
 import numpy as np
 import warp as wp
@@ -33,7 +34,7 @@ class Limit(ReadOnce):
     """Base of hard limits on a step.
 
     Attributes:
-        yields: Order of precedence. If limits conflict, the lower number wins: limits of higher
+        precedence: Rank among limits. If limits conflict, the lower number wins: limits of higher
             numbers are applied later and clamped into the box. 0 is never clamped.
         is_recordable: Whether solvers may replay the launches of a user's class, see
             :class:`~ros_ik.IKObjective`. Without it they call its methods in each solve.
@@ -45,7 +46,7 @@ class Limit(ReadOnce):
         changes: Number of changes of constant limits, over all objects.
     """
 
-    yields: int = 0
+    precedence: int = 0
     splits = is_recordable = False
     is_constant = False
     changes: ClassVar[int] = 0
@@ -53,6 +54,15 @@ class Limit(ReadOnce):
     _state: 'StepState'
     # Attributes of a user's class when its arrays were allocated, to detect changes.
     _kept: Snapshot | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Accept the former name of ``precedence``, for one release."""
+        super().__init_subclass__(**options)
+        if 'yields' in vars(cls):
+            warnings.warn(
+                'Limit.yields is now Limit.precedence', DeprecationWarning, stacklevel=2
+            )
+            cls.precedence = vars(cls)['yields']
 
     def bind(self, state: 'StepState') -> None:
         """Allocate the arrays of the limit; call before the first :meth:`launch`.

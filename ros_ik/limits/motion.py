@@ -124,7 +124,7 @@ class MotionLimit(Limit):
     unchanged.
     """
 
-    yields = 2
+    precedence = 2
 
     def __init__(
         self,

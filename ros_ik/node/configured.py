@@ -52,7 +52,7 @@ class Configured:
             raise
         outlets.put(self._publishers)
 
-    def take_over(self, servo: Servo, generation: int) -> None:
+    def adopt(self, servo: Servo, generation: int) -> None:
         """Run another servo from the next tick on.
 
         Args:
@@ -61,7 +61,7 @@ class Configured:
         """
         templates = self._publishers.templates(servo)
         # First drop the targets of the old robot; command motion last.
-        measurement = self.inputs.take_over(servo)
+        measurement = self.inputs.adopt(servo)
         jumps = self.inputs.jump_counter(servo)
         self._inbox.controlled.put(Controlled(servo, templates, generation, measurement, jumps))
         self.inputs.change(replacing=False)

@@ -203,7 +203,7 @@ class IkNode(GuardedNode, StreamNode):
         )
         built, self._built = self._built, None
         self._machine.handle(NodeEvent.CONFIGURE)
-        self._take_over(self._configured, built)
+        self._adopt(self._configured, built)
         return _SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -413,7 +413,7 @@ class IkNode(GuardedNode, StreamNode):
             return
         before = self._servo
         self._machine.handle(NodeEvent.REPLACE)
-        self._take_over(self._configured, built)
+        self._adopt(self._configured, built)
         if (
             before is not None
             and before.robot.group.joint_names != built.servo.robot.group.joint_names
@@ -434,16 +434,16 @@ class IkNode(GuardedNode, StreamNode):
         if self._configured is not None:
             self._configured.inputs.change(replacing=False)
 
-    def _take_over(self, configured: Configured, built: Built) -> None:
+    def _adopt(self, configured: Configured, built: Built) -> None:
         """Run another servo from the next tick on."""
         servo, job = built.servo, built.job
         assert servo is not None  # a result without a servo is rejected
         self._generation += 1
         self._reporter.generation = self._generation
-        self._markers.take_over(servo, job.urdf, job.srdf)
-        configured.take_over(servo, self._generation)
+        self._markers.adopt(servo, job.urdf, job.srdf)
+        configured.adopt(servo, self._generation)
         settings = self._given.settings or servo.settings
-        self._planning.take_over(job.urdf, job.srdf, settings, self._generation)
+        self._planning.adopt(job.urdf, job.srdf, settings, self._generation)
         names = ', '.join(servo.robot.group.joint_names)
         self.get_logger().info(
             f'model {self._generation}: {servo.robot.group.n_variables} joints: {names}'

@@ -81,7 +81,7 @@ class Servo:
         self.goals = TargetSelection(self.robot, settings)
         self._solver = StepSolver(self.robot, settings)
         self._report = BarrierReport(self._solver)
-        self._look_ahead = (
+        self._rollout = (
             Rollout(self.robot, settings, self._solver.scene) if settings.rollout_steps else None
         )
         self._damping_report = DampingReport(settings.period)
@@ -142,8 +142,8 @@ class Servo:
         """
         check_center(settings, self.robot.model)
         self._solver.apply(settings)
-        if self._look_ahead is not None:
-            self._look_ahead.apply(settings)
+        if self._rollout is not None:
+            self._rollout.apply(settings)
         self.settings = settings
         self.goals.apply(settings)
         self.following.apply(settings)
@@ -353,8 +353,8 @@ class Servo:
             self._standstill.update(
                 output, self.goals.trackers, self._step, wanted, achieved, left
             )
-        if self._look_ahead is not None and self.moving and not slowed_by:
-            self._predict(self._look_ahead, output)
+        if self._rollout is not None and self.moving and not slowed_by:
+            self._predict(self._rollout, output)
         return output
 
     def _carry_on(self) -> None:
@@ -363,9 +363,9 @@ class Servo:
         ahead.advance(self.joint_q, -self._step)
         self.goals.carry_on(ahead.poses, self._poses())
 
-    def _predict(self, look_ahead: Rollout, output: ServoOutput) -> None:
+    def _predict(self, rollout: Rollout, output: ServoOutput) -> None:
         """Predict the next steps from the current inputs."""
-        ahead, output.ahead_qd = look_ahead.predict(
+        ahead, output.ahead_qd = rollout.predict(
             self.joint_q, self._step, self._solver, self.goals, self._secondary
         )
         if self._has_others:

@@ -56,7 +56,7 @@ class Markers:
         self._thread = threading.Thread(target=self._run, name='markers', daemon=True)
         self._thread.start()
 
-    def take_over(self, servo: Servo, urdf: str, srdf: str) -> None:
+    def adopt(self, servo: Servo, urdf: str, srdf: str) -> None:
         """Draw the robot of these descriptions while the loop runs its servo."""
         self._described = servo, urdf, srdf
 

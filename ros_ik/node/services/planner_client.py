@@ -57,7 +57,7 @@ class PlannerServices:
         self._restart_delay, self._restart_at = _RESTART, 0.0
         self._asked = 0
 
-    def take_over(self, urdf: str, srdf: str, settings: Settings, generation: int) -> None:
+    def adopt(self, urdf: str, srdf: str, settings: Settings, generation: int) -> None:
         """Switch to this robot; running requests for the previous one are cancelled."""
         self._description = Description(urdf, srdf, settings, generation)
         self._placed = ()

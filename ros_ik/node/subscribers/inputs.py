@@ -99,18 +99,18 @@ class Inputs:
         streams = (self._joint_states, *self._targets.streams, *self._controllers.streams)
         inbox.streams.put(StreamRound(streams, settings.period))
 
-    def take_over(self, servo: Servo) -> Mailbox[Measurement]:
+    def adopt(self, servo: Servo) -> Mailbox[Measurement]:
         """Switch to another servo; targets for the previous one are dropped.
 
         Returns:
             Mailbox of the measured states of its robot.
         """
-        self.transforms.take_over(servo.robot)
+        self.transforms.adopt(servo.robot)
         reference = functools.partial(self._controllers.reference_of, servo.robot)
         merger = JointStateMerger(servo, self._drops, reference)
         self._merger = merger
-        self._targets.take_over(servo.robot)
-        self._obstacles.take_over(servo.robot)
+        self._targets.adopt(servo.robot)
+        self._obstacles.adopt(servo.robot)
         return merger.measurement
 
     def jump_counter(self, servo: Servo) -> JumpCounter:

@@ -67,7 +67,7 @@ class ObstacleTopic:
         self._most = settings.barriers_max_obstacles
         self._most_requests = 2 * self._most + _SPARE
         self._robot: ControlledRobot | None = None
-        self._book: ObstacleRegistry
+        self._registry: ObstacleRegistry
         # By name, so that a changed obstacle leaves the others unchanged.
         self._entries: dict[str, tuple[Obstacle, ObstacleMessage]] = {}
         self._current = node.create_publisher(ObstacleArray, f'~/{_CURRENT_TOPIC}', LATCHED)
@@ -81,14 +81,14 @@ class ObstacleTopic:
             qos=LATCHED,
         )
 
-    def take_over(self, robot: ControlledRobot) -> None:
+    def adopt(self, robot: ControlledRobot) -> None:
         """Keep the obstacles for another robot, if it has their links."""
         before, self._robot = self._robot, robot
-        self._book = ObstacleRegistry(robot, self._most)
+        self._registry = ObstacleRegistry(robot, self._most)
         if before is not None:
             for obstacle in self._command.get().obstacles:
                 self._carry_over(obstacle, before)
-        self._put(self._book.obstacles)
+        self._put(self._registry.obstacles)
 
     def destroy(self) -> None:
         """Destroy subscription and publisher."""
@@ -117,7 +117,7 @@ class ObstacleTopic:
                 self._drops.add(_TOPIC, request.reason, functools.partial(str, text))
                 return
             requests.append(request)
-        result = self._book.apply(requests)
+        result = self._registry.apply(requests)
         if isinstance(result, Rejection):
             self._drops.add(_TOPIC, result, lambda: self._first_fault(requests))
             return
@@ -157,7 +157,7 @@ class ObstacleTopic:
             obstacle.pose[:3].tolist(),
             obstacle.pose[3:].tolist(),
         )
-        result = self._book.apply([request])
+        result = self._registry.apply([request])
         log = self._node.get_logger().warning
         if isinstance(result, Rejection):
             self._drops.add(_TOPIC, result, lambda: f'{obstacle.name!r} of the previous robot')

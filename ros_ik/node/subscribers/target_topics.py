@@ -105,7 +105,7 @@ class TargetTopics:
             )
         self.streams = tuple(self._by_topic.values())
 
-    def take_over(self, robot: ControlledRobot) -> None:
+    def adopt(self, robot: ControlledRobot) -> None:
         """Switch to another robot, and drop targets for the previous one."""
         reader, none = TargetReader(robot), (None,) * self._task_count
 

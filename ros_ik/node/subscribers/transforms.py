@@ -87,7 +87,7 @@ class Transforms:
         if use_tf and tf2_ros is not None:
             self._listen()
 
-    def take_over(self, robot: ControlledRobot) -> None:
+    def adopt(self, robot: ControlledRobot) -> None:
         """Switch to the links of another model."""
         labels = robot.model.body_label
         self._places = {name: ResolvedFrame(name) for name in ('', *labels)}

@@ -142,13 +142,13 @@ class StepSolver:
             robot.jerk if settings.limits_jerk == 'strict' else None,
         )
         self.limits = LimitsInForce(robot, settings, self._stops, self.ahead.conditioning)
-        self._take_over(settings, None)
+        self._apply(settings, None)
         self._warm_up(neutral)
 
     def apply(self, settings: Settings) -> None:
         """Apply settings; stricter limits are deferred until :meth:`LimitsInForce.settle`."""
         self.limits.apply(settings)
-        self._take_over(settings, self._settings)
+        self._apply(settings, self._settings)
 
     def continue_from(self, other: StepSolver) -> None:
         """Copy the state of the solver of the same robot with the same settings."""
@@ -271,7 +271,7 @@ class StepSolver:
             self._settings.solver_regularization + self._damping,
         )
 
-    def _take_over(self, settings: Settings, before: Settings | None) -> None:
+    def _apply(self, settings: Settings, before: Settings | None) -> None:
         """Apply changed settings between two ticks."""
         self._settings = settings
         if before is None or settings.solver_max_iterations != before.solver_max_iterations:

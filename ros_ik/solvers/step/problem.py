@@ -111,7 +111,7 @@ class StepProblem:
         self._state, self._joint_q, self._rules = state, joint_q, rules
         self._max_iterations = max_iterations
         self._tasks, self._barriers = tuple(tasks), tuple(barriers)
-        self._limits = tuple(sorted(limits, key=lambda limit: limit.yields))
+        self._limits = tuple(sorted(limits, key=lambda limit: limit.precedence))
         self._revision, self._versions = -1, [-1] * len(tasks)
         self._gains_revision = -1
         set_up_objectives(tasks, state)

@@ -214,7 +214,7 @@ def inputs(node, servo):
     inbox = Inbox.empty()
     inbox.settings.put(servo.settings)
     inputs = Inputs(node, servo.settings, inbox, time.monotonic, MessageStats(node))
-    inputs.take_over(servo)
+    inputs.adopt(servo)
     yield inputs, inbox
     inputs.destroy()
 
@@ -282,7 +282,7 @@ def test_a_target_of_the_robot_before_is_none_for_the_next(node, inputs, servo, 
 
     def find_late(frame_id, stamp):
         monkeypatch.setattr(topics.transforms, 'find', find)
-        topics.take_over(servo)
+        topics.adopt(servo)
         return find(frame_id, stamp)
 
     monkeypatch.setattr(topics.transforms, 'find', find_late)
@@ -296,7 +296,7 @@ def test_a_target_of_the_robot_before_is_none_for_the_next(node, inputs, servo, 
 
 def test_states_of_several_publishers_between_two_ticks_are_merged(node, inputs, servo):
     topics, inbox = inputs
-    measurement = topics.take_over(servo)
+    measurement = topics.adopt(servo)
     publishers = [node.create_publisher(JointState, 'joint_states', 10) for _ in range(3)]
     wait(lambda: all(publisher.get_subscription_count() == 1 for publisher in publishers))
     for k, publisher in enumerate(publishers):
@@ -312,7 +312,7 @@ def test_states_of_several_publishers_between_two_ticks_are_merged(node, inputs,
 @pytest.mark.parametrize('last', [math.nan, math.inf])
 def test_numbers_that_are_none_cost_their_joint_alone(node, inputs, servo, last):
     topics, inbox = inputs
-    measurement = topics.take_over(servo)
+    measurement = topics.adopt(servo)
     values = [0.1, 0.2, last]
     send(node, 'joint_states', JointState(name=ARM[:3], position=values))
     read_all(inbox)

@@ -290,7 +290,7 @@ def test_from_a_failed_step_on_the_prediction_stays():
     rig = rig_with()
     rig.aim(rig.moved((0.0, 0.2, 0.0)))
     rig.tick(20)
-    solver = rig.servo._look_ahead._solver
+    solver = rig.servo._rollout._solver
     solve, calls = solver.solve, []
 
     def failing(joint_q, last, step):
