@@ -17,6 +17,7 @@ import uuid
 
 from rclpy.clock import Clock
 from rclpy.clock import ClockType
+from rclpy.duration import Duration
 from rclpy.node import Node
 
 from ros_ik.settings import Settings
@@ -31,6 +32,8 @@ TOPIC = 'bond'
 # nav2_util::LifecycleNode.
 HEARTBEAT_TIMEOUT = 4.0
 _DEPTH = 10
+# Maximum time for the end of a bond, if a subscriber of the topic does not acknowledge it [s].
+_LAST_WORD = 0.5
 
 
 def missing_bond(settings: Settings) -> str:
@@ -68,6 +71,8 @@ class ManagerBond:
         """Announce an orderly end of the bond to the manager."""
         self._timer.cancel()
         self._say(False)
+        # A publisher that is destroyed at once may take its last message with it.
+        self._publisher.wait_for_all_acked(Duration(seconds=_LAST_WORD))
         self._node.destroy_timer(self._timer)
         self._node.destroy_subscription(self._subscription)
         self._node.destroy_publisher(self._publisher)

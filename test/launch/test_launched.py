@@ -4,6 +4,7 @@
 
 import os
 import signal
+import urllib.request
 
 from geometry_msgs.msg import PoseStamped
 import pytest
@@ -155,3 +156,18 @@ def test_arguments_reach_the_node_and_a_dead_node_comes_again(start, tmp_path):
     client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=LONG)
     code = launched.interrupt()
     assert code == 0, launched.text()
+
+
+def test_the_tour_ends_with_next_commands_and_the_viewer_shows_it(start):
+    pytest.importorskip('viser', reason='viser is not installed')
+    launched, client = start('demo.launch.py', rviz='false', viewer='true')
+    launched.wait_for('the page is at ')
+    address = launched.text().partition('the page is at ')[2].split(maxsplit=1)[0]
+    with urllib.request.urlopen(address, timeout=LONG) as page:
+        assert page.status == 200
+    # The robot moves by itself, and what to try comes last.
+    client.wait_for_text('tracking', timeout=LONG)
+    launched.wait_for('links drawn')
+    launched.wait_for('ros2 topic echo /ros_ik/status')
+    launched.wait_for('[ros_ik_demo-1]: process has finished cleanly')
+    assert_ends_cleanly(launched)

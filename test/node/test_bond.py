@@ -32,11 +32,14 @@ class RecordingNode:
 
     def __init__(self):
         self.said, self.lines, self.beat, self.hear = [], [], None, None
-        self.destroyed = []
+        self.destroyed, self.acknowledged = [], 0
 
     def create_publisher(self, kind, topic, depth):
         assert topic == 'bond'
-        return SimpleNamespace(publish=self.said.append)
+        return SimpleNamespace(publish=self.said.append, wait_for_all_acked=self.wait)
+
+    def wait(self, timeout):
+        self.acknowledged = len(self.said)
 
     def create_subscription(self, kind, topic, callback, depth):
         assert topic == 'bond'
@@ -63,6 +66,7 @@ class RecordingNode:
         self.destroyed.append('subscription')
 
     def destroy_publisher(self, publisher):
+        assert self.acknowledged == len(self.said), 'the last message may be lost'
         self.destroyed.append('publisher')
 
 
@@ -165,3 +169,29 @@ def test_a_bond_of_the_package_forms_with_the_node_and_breaks_when_it_dies(tmp_p
         client.processes.signal('node', signal.SIGKILL)
         client.wait_for(lambda: broken, 'the end of the bond')
         made.shutdown()
+
+
+@pytest.mark.dds
+def test_a_bond_forms_and_ends_in_the_order_of_a_manager(tmp_path):
+    bondpy = pytest.importorskip('bondpy.bondpy', reason='bondpy is not installed')
+    with ros_rig(tmp_path) as client:
+        start_node(client, bond_heartbeat_period=0.1, autostart=False)
+        start_robot(client)
+        client.describe(panda_urdf())
+        client.wait_for_text('a model is ready', timeout=LONG)
+        for number in range(2):
+            # nav2_lifecycle_manager activates, then waits for the bond; when it brings the node
+            # down it deactivates, then ends the bond.
+            if number == 0:
+                assert client.transition(Transition.TRANSITION_CONFIGURE)
+            assert client.transition(Transition.TRANSITION_ACTIVATE)
+            made = bondpy.Bond(client.node, 'bond', NAME)
+            made.heartbeat_timeout = HEARTBEAT_TIMEOUT
+            made.start()
+            client.wait_for(lambda made=made: made.sister_instance_id is not None, 'a bond')
+            assert not made.is_broken()
+            assert client.transition(Transition.TRANSITION_DEACTIVATE)
+            client.wait_for(made.is_broken, 'the end of the bond')
+            assert made.sister_died_first, 'the end is told, not found out'
+            made.shutdown()
+        assert 'no heartbeat' not in client.processes.text('node')
