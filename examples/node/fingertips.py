@@ -52,6 +52,7 @@ class Grasp(Node):
     def _on_timer(self) -> None:
         if len(self._start) < len(TIPS):
             return
+        self.get_logger().info('the fingers close and open', once=True)
         closed = WAY * 0.5 * (1.0 - math.cos(2.0 * math.pi * self._ticks / (RATE * PERIOD)))
         for tip, start in self._start.items():
             target = copy.deepcopy(start)

@@ -52,7 +52,10 @@ class JoystickTwist(Node):
         self._frame = self.declare_parameter('frame_id', '').value
         self._speeds = 3 * [linear] + 3 * [angular]
         self._publisher = self.create_publisher(TwistStamped, 'ros_ik/ee/target_twist', 1)
-        self.create_subscription(Joy, 'joy', self._on_joy, 1)
+        heard = self.create_subscription(Joy, 'joy', self._on_joy, 1)
+        button = self._layout.enable_button
+        held = '' if button is None else f'; hold button {button} to move'
+        self.get_logger().info(f'listening to {heard.topic_name}{held}')
 
     def _on_joy(self, joy: Joy) -> None:
         button = self._layout.enable_button

@@ -41,6 +41,7 @@ class Scene(Node):
         self._ticks = 0
         self._publisher = self.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
         self.create_timer(1.0 / RATE, self._on_timer)
+        self.get_logger().info('a table, and a ball that swings past the tool')
 
     def _on_timer(self) -> None:
         angle = 2.0 * math.pi * self._ticks / (RATE * PERIOD)

@@ -50,6 +50,7 @@ class Tray(Node):
     def _on_timer(self) -> None:
         if len(self._start) < len(HANDS):
             return
+        self.get_logger().info('both hands carry a tray', once=True)
         angle = 2.0 * math.pi * self._ticks / (RATE * TURN)
         for hand, start in self._start.items():
             target = copy.deepcopy(start)

@@ -94,6 +94,7 @@ def test_obstacles(session):
             'ball that is near',
         )
         client.wait_for(lambda: obstacle_count(client) == '2', 'word of the obstacles')
+        assert 'a table, and a ball' in example.text()
         session.interrupt(example)
         # The obstacles are removed when their sender ends; otherwise the ball would still be
         # nearest.
@@ -122,6 +123,7 @@ def test_joystick(session):
         session.wait_for(
             lambda: client.poses[-1].pose.position.z > before.z + 0.03, 'way up', example
         )
+        assert 'listening to /joy; hold button 4' in example.text()
         # Without the button the sticks have no effect.
         joy.buttons[4] = 0
         client.wait_for_rest()
@@ -236,6 +238,7 @@ def test_follow_frame(session):
         )
         session.wait_for(lambda: seen, 'object', example)
         client.wait_for(lambda: client.status.tasks[0].linear < 0.02, 'tool above the object')
+        assert example.text().count("following an object in ''") == 1
         way = []
 
         def is_followed():

@@ -100,6 +100,7 @@ def test_two_arms(session):
     client, poses = session.client, Poses(session.client, 'left_hand', 'right_hand')
     with session.example('two_arms') as example:
         session.wait_for(lambda: poses.way('left_hand')[0] > 0.1, 'way forward', example)
+        assert example.text().count('both hands carry a tray') == 1
         tasks = {'left_hand', 'right_hand'}
         assert set(errors(session, example, *tasks)) == tasks
         sizes = poses.apart('left_hand', 'right_hand')
@@ -130,6 +131,7 @@ def test_fingertips(session):
             lambda: all(poses.farthest(tip) > 0.008 for tip in tips), 'grasp', example
         )
         assert set(errors(session, example, *tips)) == set(tips)
+        assert 'the fingers close and open' in example.text()
         session.interrupt(example)
 
 
