@@ -20,6 +20,7 @@ from ros_ik.node.control.publishing import StatusPublisher
 from ros_ik.node.control.statistics import TickStatistics
 from ros_ik.node.control.status_message import NodeState
 from ros_ik.node.control.status_timer import StatusTimer
+from ros_ik.node.control.tick_faults import TickFaults
 from ros_ik.node.execution.realtime import PauseCollector
 from ros_ik.node.execution.realtime import schedule_thread
 from ros_ik.node.execution.realtime import wake_promptly
@@ -40,8 +41,6 @@ from ros_ik.solvers.graph import recorded_graphs
 _WAITING_PERIOD = 0.1
 # Maximum age of the servo's reports without subscribers, for diagnostics, markers and actions [s].
 _REPORT_PERIOD = 0.02
-# Number of consecutive failed ticks after which a servo is released.
-_MOST_FAILURES = 5
 # Time limit to come to rest at shutdown [s]; the whole shutdown takes at most a second.
 _REST_TIME = 0.6
 # Topic of simulated time, and the status text before its first message.
@@ -118,8 +117,7 @@ class ControlLoop:
         statistics: Durations of the ticks.
         gate: Gate at which other threads wait for the end of a tick.
         output: Output of the last tick.
-        fault: Text of the last exception of a tick, or ''.
-        failed: Error that was raised in consecutive ticks, for which the servo is to be released.
+        faults: Errors of the ticks.
     """
 
     def __init__(
@@ -144,9 +142,7 @@ class ControlLoop:
         self.inbox = inbox
         self.statistics = TickStatistics()
         self.gate = TickGap()
-        self.fault = ''
-        self.failed: Controlled | None = None
-        self._failures = 0
+        self.faults: TickFaults[Controlled] = TickFaults()
         self._status, self._schedule = status, schedule
         self._ros_nanoseconds, self._publishers = ros_nanoseconds, publishers
         self._idle_output = empty_output(task_names)
@@ -162,6 +158,16 @@ class ControlLoop:
         self._deadlines = DeadlineMonitor()
         self._collector = PauseCollector()
         self._thread = threading.Thread(target=self._run, name='control', daemon=True)
+
+    @property
+    def fault(self) -> str:
+        """Text of the last error of a tick, or ''."""
+        return self.faults.text
+
+    @property
+    def failed(self) -> Controlled | None:
+        """The servo to release, because it failed in consecutive ticks, or None."""
+        return self.faults.to_release
 
     def start(self, priority: int = 0, cpu: int = -1) -> list[str]:
         """Start the thread.
@@ -233,9 +239,9 @@ class ControlLoop:
         controlled = self.inbox.controlled.get()
         if controlled is None:
             if fault is not None:
-                self.fault = f'reading a topic failed: {type(fault).__name__}: {fault}'
+                self.faults.note_reading(fault)
             self._running, self._resting = None, True
-            self._failures = 0
+            self.faults.note_success()
             self.output = self._idle_output
             self._stop_velocities()
             self._report_waiting(started)
@@ -244,7 +250,7 @@ class ControlLoop:
                 if fault is not None:
                     raise fault
                 self._control(controlled, command, started)
-                self._failures = 0
+                self.faults.note_success()
             except Exception as error:  # noqa: BLE001 a tick that fails must not end the thread
                 self._fail(controlled, error, started)
         self._seen = latest
@@ -329,18 +335,16 @@ class ControlLoop:
 
     def _fail(self, controlled: Controlled, error: Exception, started: float) -> None:
         """Hold after an error: send zero velocities only; published trajectories end at rest."""
-        self._failures += 1
+        self.faults.note_tick(controlled)
         self._stop_velocities()
-        if self._failures >= _MOST_FAILURES:
-            self.failed = controlled
         self._resting = True
         controlled.servo.interrupt()
-        device = controlled.servo.robot.model.device
-        self.fault = f'a tick failed on {device}: {type(error).__name__}: {error}'
+        self.faults.describe_tick(controlled.servo.robot.model.device, error)
         self.output = self._idle_output
-        self._idle_output.code, self._idle_output.text = StatusCode.SOLVER_FAILED, self.fault
+        self._idle_output.code = StatusCode.SOLVER_FAILED
+        self._idle_output.text = self.faults.text
         self._idle_output.waiting_for = ()
-        if self._failures == 1 or self._status_timer.is_due(started, _WAITING_PERIOD):
+        if self.faults.failures == 1 or self._status_timer.is_due(started, _WAITING_PERIOD):
             self._status_timer.note(started)
             self._publish(self._idle_output, controlled.generation, started, '')
 

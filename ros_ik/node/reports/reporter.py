@@ -127,7 +127,7 @@ class Reporter:
                 self._node.get_logger().info(text)
             else:
                 self._node.get_logger().warning(f'{StatusCode(output.code).name}: {text}')
-        self._logged, self._loop.fault = text, ''
+        self._logged, self._loop.faults.text = text, ''
 
     def _publish(self) -> None:
         loop = self._loop

@@ -114,7 +114,7 @@ def test_each_tick_that_fails_ends_velocities_at_once(servo, period):
     failures = []
     # Other code that ends them runs in ticks that do not fail.
     publishers = SimpleNamespace(
-        stop_velocities=lambda: failures.append(loop._failures),
+        stop_velocities=lambda: failures.append(loop.faults.failures),
         wait_for_all_acked=lambda: None,
     )
     inbox = Inbox.empty()

@@ -1,0 +1,47 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Errors of ticks: their text for log and status, and the servo to release after several."""
+
+from __future__ import annotations
+
+from typing import Generic
+from typing import TypeVar
+
+_Controlled = TypeVar('_Controlled')
+
+# Number of consecutive failed ticks after which a servo is released.
+_MOST_FAILURES = 5
+
+
+class TickFaults(Generic[_Controlled]):
+    """Errors of the ticks of a loop.
+
+    Attributes:
+        text: Text of the last error, or ''; the log resets it.
+        to_release: What failed in too many consecutive ticks, or None.
+        failures: Number of consecutive failed ticks.
+    """
+
+    def __init__(self) -> None:
+        """Start without an error."""
+        self.text = ''
+        self.to_release: _Controlled | None = None
+        self.failures = 0
+
+    def note_reading(self, error: Exception) -> None:
+        """Record an error in reading a topic without a servo."""
+        self.text = f'reading a topic failed: {type(error).__name__}: {error}'
+
+    def note_tick(self, controlled: _Controlled) -> None:
+        """Count a failed tick."""
+        self.failures += 1
+        if self.failures >= _MOST_FAILURES:
+            self.to_release = controlled
+
+    def describe_tick(self, device: object, error: Exception) -> None:
+        """Word the error of a failed tick on a device."""
+        self.text = f'a tick failed on {device}: {type(error).__name__}: {error}'
+
+    def note_success(self) -> None:
+        """Record a tick without an error."""
+        self.failures = 0
