@@ -4,6 +4,7 @@
 
 from pathlib import Path
 import re
+from types import SimpleNamespace
 from typing import no_type_check
 
 import numpy as np
@@ -12,12 +13,14 @@ import pytest
 import warp as wp
 
 from ros_ik.kinematics import eval_jacobian
+from ros_ik.kinematics.row_bound import row_bound_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.objectives import IKObjectiveManipulability
 from ros_ik.servo.motion.manipulability_slope import manipulability_slope
 from ros_ik.servo.motion.pose_math import rotation_exp
 from ros_ik.servo.motion.pose_math import rotation_log
+from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.solvers.pose_ik.search.problem_input import read_poses_kernel
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,7 +43,7 @@ MARKS = {
     "determinant of J J', its derivative": r'wp\.func_grad',
     'derivative of columns by joints': r'def column_derivative|cumsum\(moments',
     'Jacobian of a tool from axes': r'wp\.cross\(axis, end - place\)|np\.cross\(lines, arms\)',
-    'least change of a barrier': r'gain \* inside',
+    'least change of a barrier': r'gain \* inside|_row_gain \* self',
     'displacement along a stop': r'steps_to_stop\(size',
     'damping of Levenberg-Marquardt': r'miss \* miss \* miss',
     'Cholesky factor in an envelope, in memory': r'factor\[other \+ q\]',
@@ -120,6 +123,38 @@ def test_poses_that_count_on_host_and_device_are_the_same():
     counted = np.isfinite(expected).all(axis=1)
     assert 100 < counted.sum() < 300
     np.testing.assert_allclose(out.numpy(), expected, rtol=1e-15)
+
+
+def test_the_report_requires_no_less_of_a_barrier_than_the_step_does():
+    rng = np.random.default_rng(3)
+    h, slope, margin, gain, dt = rng.normal(size=300), rng.uniform(0.0, 2.0, 300), 0.1, 5.0, 0.01
+    row_bound = row_bound_function(wp.float64)
+
+    @no_type_check
+    @wp.kernel(module='unique')
+    def bounds(
+        h: wp.array(dtype=wp.float64),
+        slope: wp.array(dtype=wp.float64),
+        recovery: wp.float64,
+        out: wp.array(dtype=wp.float64),
+    ):
+        k = wp.tid()
+        inside = h[k] - wp.float64(0.1)
+        out[k] = row_bound(inside, slope[k], wp.float64(5.0), recovery, wp.float64(0.01))
+
+    def in_step(recovery):
+        out = wp.zeros(len(h), dtype=wp.float64, device='cpu')
+        given = [wp.array(values, dtype=wp.float64, device='cpu') for values in (h, slope)]
+        wp.launch(bounds, len(h), [*given, recovery], [out], device='cpu')
+        return out.numpy()
+
+    solver = SimpleNamespace(
+        _row_margin=margin, _row_gain=gain, _settings=SimpleNamespace(period=dt)
+    )
+    found = StepSolver.allowed_decrease(solver, h)
+    np.testing.assert_allclose(found, in_step(np.inf), rtol=1e-14)
+    required = in_step(0.1)
+    assert np.all(found >= required - 1e-15) and np.any(found > 2.0 * required)
 
 
 @pytest.mark.parametrize('rows', [(0, 1, 2), (0, 1, 2, 3, 4, 5)])

@@ -236,7 +236,12 @@ class StepSolver:
         return self.diff.barrier_values(joint_q, self.barriers)
 
     def allowed_decrease(self, values: np.ndarray) -> np.ndarray:
-        """Return the smallest change of each barrier value in a step [m]; may be positive."""
+        """Return the smallest change of each barrier value in a step [m]; may be positive.
+
+        It is that of :mod:`ros_ik.kinematics.row_bound` without the bound on recoveries, which
+        needs the Jacobian. So it is never too low: a report on it misses no row that limits a
+        step.
+        """
         inside = values - self._row_margin
         return -self._row_gain * self._settings.period * inside / (1.0 + np.abs(inside))
 
