@@ -19,6 +19,7 @@ from support.viewer_rig import picture
 from support.viewer_rig import viewed
 from support.viewer_rig import wait_until
 
+from ros_ik.viewer.scene import trails
 from ros_ik_interfaces.msg import IkStatus
 from tools.browser import browser
 from tools.browser import frames_drawn
@@ -109,6 +110,31 @@ def test_an_obstacle_dragged_into_the_path_stops_the_robot_and_is_named(opened):
     wait_until(lambda: name in page.find_element('tag name', 'body').text, 'name on the page')
     viewer.page.obstacles.remove(name)
     client.wait_for(lambda: np.abs(viewer.targets['ee'] - goal).max() < 5e-3, 'arrival')
+    viewer.requests.hold('ee', None, start)
+    client.wait_for(lambda: np.abs(viewer.targets['ee'] - start).max() < 5e-3, 'way back')
+
+
+def test_trail_of_a_frame_is_blue(opened, monkeypatch):
+    client, viewer, shown = opened
+    monkeypatch.setattr(trails, '_LIFETIME', np.inf)
+    for switch in (viewer.page.show.targets, viewer.page.show.pairs):
+        switch.value = False
+    start = viewer.targets['ee'].copy()
+    goal = start + np.array([0.0, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0])
+    viewer.requests.hold('ee', None, goal)
+    client.wait_for(lambda: np.abs(viewer.targets['ee'] - goal).max() < 5e-3, 'arrival')
+    x, y = shown.on_screen((0.4 * start + 0.6 * goal)[:3]).astype(int)
+
+    def is_blue():
+        near = picture(shown.browser)[y - 8 : y + 8, x - 8 : x + 8].astype(float)
+        red, _, blue = np.moveaxis(near, -1, 0)
+        return (blue - red).max() > 80.0
+
+    wait_until(is_blue, 'blue trail')
+    viewer.page.show.trails.value = False
+    wait_until(lambda: not is_blue(), 'end of the trail')
+    for switch in (viewer.page.show.targets, viewer.page.show.pairs, viewer.page.show.trails):
+        switch.value = True
     viewer.requests.hold('ee', None, start)
     client.wait_for(lambda: np.abs(viewer.targets['ee'] - start).max() < 5e-3, 'way back')
 

@@ -13,6 +13,7 @@ from ros_ik.model.conventions import poses
 from ros_ik.node.markers.shapes import barrier_room
 from ros_ik.viewer.robot.palette import BLUE
 from ros_ik.viewer.robot.palette import VERMILLION
+from ros_ik.viewer.robot.palette import vertex_colors
 
 _NAMESPACE = 'closest_pairs'
 _LINE_WIDTH = 4.0
@@ -73,7 +74,7 @@ class PairsView:
         room = np.array([barrier_room(shade) for shade in marker.colors])[:, None]
         colors = room * np.array(BLUE) + (1.0 - room) * np.array(VERMILLION)
         self._lines.points = placed.reshape(-1, 2, 3).astype(np.float32)
-        self._lines.colors = colors.reshape(-1, 2, 3).astype(np.uint8)
+        self._lines.colors = vertex_colors(colors.reshape(-1, 2, 3))
         if not self.count:
             self._lines.visible = self._label.visible = True
         self.count = len(points) // 2

@@ -14,6 +14,7 @@ import viser
 from ros_ik.viewer.robot.palette import BLUE
 from ros_ik.viewer.robot.palette import Color
 from ros_ik.viewer.robot.palette import VERMILLION
+from ros_ik.viewer.robot.palette import vertex_colors
 
 # Minimum distance between two points of a trail [m], and maximum number of points.
 _STEP, _MOST_POINTS = 0.004, 200
@@ -71,9 +72,14 @@ class Trails:
     def _grow(self, name: str, color: Color, position: np.ndarray, now: float) -> None:
         trail = self._trails.get(name)
         if trail is None:
-            nothing = np.zeros((1, 2, 3), dtype=np.float32)
+            # A line that begins with one colour stays white once its vertices have colours.
+            nothing = np.zeros((1, 2, 3))
             line = self._server.scene.add_line_segments(
-                f'/trails/{name}', nothing, color, thickness=_LINE_WIDTH, thickness_units='screen'
+                f'/trails/{name}',
+                nothing.astype(np.float32),
+                nothing.astype(np.uint8),
+                thickness=_LINE_WIDTH,
+                thickness_units='screen',
             )
             points = collections.deque([position.copy()], maxlen=_MOST_POINTS)
             self._trails[name] = _Trail(line, np.array(color, dtype=float), points, now)
@@ -85,6 +91,6 @@ class Trails:
         way = np.array(trail.points, dtype=np.float32)
         # The oldest part fades into the background.
         shade = np.linspace(0.2, 1.0, len(way))[:, None]
-        colors = (shade * trail.color + (1.0 - shade) * 255.0).astype(np.uint8)
+        colors = vertex_colors(shade * trail.color + (1.0 - shade) * 255.0)
         trail.line.points = np.stack([way[:-1], way[1:]], axis=1)
         trail.line.colors = np.stack([colors[:-1], colors[1:]], axis=1)
