@@ -23,7 +23,6 @@ import numpy as np
 from ros_ik.servo.motion.pose_math import float_length
 from ros_ik.servo.motion.pose_math import float_less
 from ros_ik.servo.motion.pose_math import float_scaled
-from ros_ik.servo.motion.pose_math import float_sum
 from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.motion.pose_math import ZERO
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
@@ -149,9 +148,11 @@ class Approach:
         if way == ZERO:
             return self.step(difference, achieved, limits)
         dt = self._dt
-        pace = float_scaled(way, 1.0 / dt)
+        pace = x, y, z = float_scaled(way, 1.0 / dt)
         self.velocity = float_less(self.velocity, pace)
-        step = float_sum(self.step(difference, float_less(achieved, way), limits), way)
-        self.velocity = float_sum(self.velocity, pace)
+        a, b, c = self.step(difference, float_less(achieved, way), limits)
+        u, v, w = self.velocity
+        self.velocity = u + x, v + y, w + z
+        step = a + way[0], b + way[1], c + way[2]
         length, longest = float_length(step), limits.speed * dt
         return step if length <= longest else float_scaled(step, longest / length)

@@ -88,6 +88,9 @@ class PlaceDemand:
         if self.others:
             self._expect(0, linear, ways[0], achieved[0])
             self._expect(1, angular, ways[1], achieved[1])
+        elif self._allows(linear.acceleration, angular.acceleration):
+            self.held_back_by = -1
+            return limits
         part = self.part(
             linear.full_acceleration(ways[0], dt), angular.full_acceleration(ways[1], dt)
         )
@@ -113,13 +116,9 @@ class PlaceDemand:
                 as well.
         """
         self.held_back_by = -1
-        limit = _PLANNED * self.acceleration_scale
-        most_linear, most_angular = self._most.tolist()
-        most = most_linear * float_length(linear) + most_angular * float_length(angular)
-        for other in self.others:
-            most += other.most_expected()
-        if most <= limit:
+        if self._allows(float_length(linear), float_length(angular)):
             return 1.0
+        limit = _PLANNED * self.acceleration_scale
         numbers, parts = self._numbers, self._parts
         numbers[0], numbers[2], numbers[4] = linear
         numbers[7], numbers[9], numbers[11] = angular
@@ -147,6 +146,19 @@ class PlaceDemand:
         return linear * np.sqrt(squares[:, :3].sum(axis=1)) + angular * np.sqrt(
             squares[:, 3:].sum(axis=1)
         )
+
+    def _allows(self, linear: float, angular: float) -> bool:
+        """Return whether the joints surely allow accelerations of these sizes, whatever their way.
+
+        Args:
+            linear: Linear acceleration [m/s^2].
+            angular: Angular acceleration [rad/s^2].
+        """
+        most_linear, most_angular = self._most.tolist()
+        most = most_linear * linear + most_angular * angular
+        for other in self.others:
+            most += other.most_expected()
+        return bool(most <= _PLANNED * self.acceleration_scale)
 
     def _share(self, needed: np.ndarray) -> None:
         """Add the expected need of the other places to that of the joints [n], in place."""

@@ -14,6 +14,7 @@ from ros_ik.servo.motion.pose_math import float_moved
 from ros_ik.servo.motion.pose_math import float_sum
 from ros_ik.servo.motion.pose_math import Pose
 from ros_ik.servo.motion.pose_math import Vector
+from ros_ik.servo.motion.pose_math import ZERO
 from ros_ik.servo.targets.message_times import MessageTimes
 from ros_ik.servo.targets.vector_motion import Gains
 from ros_ik.servo.targets.vector_motion import SAME
@@ -112,8 +113,11 @@ class TargetMotion:
         period, (linear, angular) = self._times.period, self._parts
         earliest = self._time + _EARLIEST * period
         first, second = max(first, earliest) - self._time, max(second, earliest) - self._time
-        shift, turn = linear.at(first), angular.at(first)
+        shift = linear.at(first)
         way = float_less(linear.at(second), shift)
+        if angular.rests:
+            return float_moved(self._pose, shift, ZERO), (way, ZERO)
+        turn = angular.at(first)
         # Rotation vectors do not add up: log(exp(turn + change) exp(-turn)), to the second order.
         x, y, z = change = float_less(angular.at(second), turn)
         a, b, c = 0.5 * turn[0], 0.5 * turn[1], 0.5 * turn[2]

@@ -20,7 +20,6 @@ from ros_ik.servo.motion.pose_math import float_difference
 from ros_ik.servo.motion.pose_math import float_length
 from ros_ik.servo.motion.pose_math import float_moved
 from ros_ik.servo.motion.pose_math import float_scaled
-from ros_ik.servo.motion.pose_math import float_sum
 from ros_ik.servo.motion.pose_math import IDENTITY
 from ros_ik.servo.motion.pose_math import pose_between
 from ros_ik.servo.motion.pose_math import quat_conjugate
@@ -394,12 +393,14 @@ class TaskTracker:
 
     def _difference(self, goal: Sequence[float]) -> tuple[Vector, Vector]:
         """Return the displacement to ``goal`` on active axes."""
-        return self._counted(float_difference(goal, self.pose))
+        difference = float_difference(goal, self.pose)
+        return difference if self._all_axes else self._counted(difference)
 
     def _length(self, linear: Vector, angular: Vector) -> float:
         """Return the remaining distance to the aim of the step, from differences to its pose."""
-        way, turn = self._aim_on
-        return float_length(float_sum(linear, way)) + float_length(float_sum(angular, turn))
+        (x, y, z), (a, b, c) = linear, angular
+        (u, v, w), (d, e, f) = self._aim_on
+        return math.hypot(x + u, y + v, z + w) + math.hypot(a + d, b + e, c + f)
 
     def _counted(self, difference: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
         """Return a displacement with zeros on free axes."""

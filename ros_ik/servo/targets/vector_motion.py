@@ -138,15 +138,23 @@ class _Estimate:
         limits: tuple[float, float],
     ) -> None:
         """Correct the estimate by a message; see :meth:`VectorMotion.add` and :class:`Gains`."""
+        # Written out, because a message corrects up to eight estimates within a tick.
         alpha, beta, gamma, _ = gains
-        speed, hardest = limits
-        place, velocity, acceleration = self._at(interval)
-        x, y, z = error = float_less(moved, place)
+        (x, y, z), (u, v, w), (a, b, c) = self.state
+        d, e, f = moved
+        of_p, of_v, of_a = _accelerated(interval, self.curved)
+        x = d - x - u * interval - a * of_p
+        y = e - y - v * interval - b * of_p
+        z = f - z - w * interval - c * of_p
         self.squares = _KEPT * self.squares + x * x + y * y + z * z
+        alpha -= 1.0
+        speed, hardest = limits
         self.state = (
-            float_scaled(error, alpha - 1.0),
-            _bounded(float_sum(velocity, float_scaled(error, beta)), speed),
-            _bounded(float_sum(acceleration, float_scaled(error, gamma)), hardest),
+            (alpha * x, alpha * y, alpha * z),
+            _bounded(
+                u + a * of_v + beta * x, v + b * of_v + beta * y, w + c * of_v + beta * z, speed
+            ),
+            _bounded(a * of_a + gamma * x, b * of_a + gamma * y, c * of_a + gamma * z, hardest),
         )
         self.curved = curved
 
@@ -309,10 +317,13 @@ def _accelerated(time: float, curved: float) -> tuple[float, float, float]:
     return way + of_v * max(time - 2.0 * curved, 0.0), of_v, of_a
 
 
-def _bounded(vector: Vector, most: float) -> Vector:
+def _bounded(x: float, y: float, z: float, most: float) -> Vector:
     """Return a vector limited to a length."""
-    length = float_length(vector)
-    return vector if length <= most else float_scaled(vector, most / length)
+    length = math.sqrt(x * x + y * y + z * z)
+    if length <= most:
+        return x, y, z
+    part = most / length
+    return x * part, y * part, z * part
 
 
 def _jumped(offset: State, before: State, after: State) -> State:
