@@ -37,6 +37,7 @@ from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.numbers import real_value
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.candidates.lanes import lanes_on
+from ros_ik.solvers.analytic.redundancy.nearest_kernel import CURVES
 from ros_ik.solvers.analytic.redundancy.nearest_kernel import nearest_kernel
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import merge_kernel
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import redundancy_struct
@@ -294,9 +295,13 @@ class RedundantClosedFormIK:
         else:
             rows = checked_rows('seeds', seeds, self.n_problems, self.model.joint_coord_count)
             rows = rows[:, self.chain.coordinates]
-            readable = np.abs(rows) <= MAX_MAGNITUDE
-            self._seeds.host[:] = np.where(readable, rows, np.nan)
-            self._poses.host[~readable.all(axis=1)] = np.nan
+            self._seeds.host[:] = rows
+            sizes = np.abs(rows)
+            # Usually every number is readable; NaN fails the comparison.
+            if not sizes.item(sizes.argmax()) <= MAX_MAGNITUDE:
+                unreadable = ~(sizes <= MAX_MAGNITUDE)
+                self._seeds.host[unreadable] = np.nan
+                self._poses.host[unreadable.any(axis=1)] = np.nan
         if self._n_sampled:
             self._bounds.host[:] = self._range(self._seeds.host[:, self._place])
         self._solve_samples.launch()
@@ -441,7 +446,9 @@ class RedundantClosedFormIK:
         """Enqueue the search for the nearest solution, from the solutions in some rows."""
         start, nearest = self._arrays.rows(rows), self._arrays.rows(self._nearest)
         launch(
-            nearest_kernel(tuple(map(bool, self.chain.slides))),
+            nearest_kernel(
+                tuple(map(bool, self.chain.slides)), lanes_on(self._device, CURVES)
+            ),
             dim=self.n_problems,
             inputs=[
                 self._chain, self._redundancy, self._length, self._tolerance, int(known),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import dataclasses
 from typing import Any
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,10 @@ from ros_ik.solvers.pose_ik.search.setup import make_placement
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
+
+# Number of poses that all kernels process before the next ones on a CPU, so that what they pass on
+# stays in the cache: about 4 kB each.
+_BLOCK = 256
 
 
 class ClosedFormIK:
@@ -117,8 +122,9 @@ class ClosedFormIK:
         bytes_per_problem += 8 * model.joint_coord_count * (1 + max_solutions)
         check_memory('n_problems', n_problems, bytes_per_problem, model.device)
         self._device = wp.get_device(model.device)
+        self._block = min(n_problems, _BLOCK) if self._device.is_cpu else n_problems
         self._stage = SolutionStage(
-            self.chain, self.form, made, settings, n_problems, free=free, all_turns=all_turns,
+            self.chain, self.form, made, settings, self._block, free=free, all_turns=all_turns,
             device=self._device,
         )  # fmt: skip
         self._placement = make_placement(
@@ -169,26 +175,40 @@ class ClosedFormIK:
 
     def _launch(self) -> None:
         """Enqueue the kernels."""
-        problem = self._poses.array, self._seeds.array
-        self._stage.launch(*problem, self._arrays, least_error=self._least_error)
-        launch(
-            verify_kernel(lanes_on(self._device, SOLUTION_LANES)),
-            dim=self.n_problems,
-            inputs=[
-                self._tree.arrays, self._placement, *problem, self._arrays.solutions,
-                self._arrays.n_exist, self._arrays.n_branches,
-            ],
-            outputs=[
-                self._joint_q.array, self._position_error.array, self._rotation_error.array,
-                self._status.array,
-            ],
-            device=self._device,
-        )  # fmt: skip
+        for problem, arrays, outputs in self._blocks:
+            self._stage.launch(*problem, arrays, least_error=self._least_error)
+            launch(
+                verify_kernel(lanes_on(self._device, SOLUTION_LANES)),
+                dim=problem[0].shape[0],
+                inputs=[
+                    self._tree.arrays, self._placement, *problem, arrays.solutions, arrays.n_exist,
+                    arrays.n_branches,
+                ],
+                outputs=outputs,
+                device=self._device,
+            )  # fmt: skip
         launch(
             count_kernel(), dim=self.n_problems,
             inputs=[self._n_exist.array, self._degree],
             outputs=[self._n_found.array, self._singular.array], device=self._device,
         )  # fmt: skip
+
+    def _views(self, first: int) -> tuple[tuple[Any, Any], StageArrays, list[Any]]:
+        """Return the poses and seeds of a block, and the arrays that its kernels write."""
+        s = self.max_solutions
+        rows = slice(first, min(first + self._block, self.n_problems))
+        problem = self._poses.array[rows], self._seeds.array[rows]
+        arrays = dataclasses.replace(
+            self._arrays.rows(slice(0, rows.stop - first)),
+            directions=self._directions.array[rows],
+            singular=self._degree[rows],
+            n_exist=self._n_exist.array[rows],
+        )
+        outputs = [
+            self._joint_q.array[first * s : rows.stop * s], self._position_error.array[rows],
+            self._rotation_error.array[rows], self._status.array[rows],
+        ]  # fmt: skip
+        return problem, arrays, outputs
 
     def _allocate(self) -> None:
         n, s, device = self.n_problems, self.max_solutions, self._device
@@ -205,9 +225,10 @@ class ClosedFormIK:
         self._singular = HostBuffer((n, s), wp.bool, device)
         self._directions = HostBuffer((n, s, joints), wp.float64, device)
         self._arrays = StageArrays.allocate(
-            n, s, joints, device, directions=self._directions.array,
+            self._block, s, joints, device, directions=self._directions.array,
             singular=self._degree, n_exist=self._n_exist.array,
         )  # fmt: skip
+        self._blocks = [self._views(first) for first in range(0, n, self._block)]
         self._result = AllSolutions(
             joint_q=self._joint_q.host.reshape(n, s, -1),
             n_found=self._n_found.host,

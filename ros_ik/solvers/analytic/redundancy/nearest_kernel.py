@@ -29,7 +29,7 @@ from ros_ik.solvers.qp.small_system import small_system_functions
 
 # Number of curves that are followed from their nearest samples, half of them from samples within
 # the limits, and least distance of samples of different curves in any joint [rad or m].
-_CURVES, _APART = 16, 0.4
+CURVES, _APART = 16, 0.4
 # Penalty as a squared distance for each radian outside the limits, in the choice of samples.
 _OUTSIDE = 20.0
 # Longest step [rad or m], and least curvature of the distance for computing a step.
@@ -48,13 +48,17 @@ _RIDGE = 1e-15
 
 @no_type_check
 @functools.cache
-def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
-    """Build the kernel for arms of seven joints with given joint types.
+def nearest_kernel(slides: tuple[bool, ...], lanes: int) -> wp.Kernel:
+    """Build the kernel for arms of seven joints.
 
     The kernel writes the solution nearest to the seed among those reached from the samples.
+
+    Args:
+        slides: Whether each joint is prismatic.
+        lanes: Number of curves that are followed together, a divisor of CURVES.
     """
     n = len(slides)
-    structure = zlib.crc32(repr(slides).encode()) & 0x7FFFFFFF
+    structure = zlib.crc32(repr((slides, lanes)).encode()) & 0x7FFFFFFF
     functions = chain_functions(wp.float64, slides, tuple(range(n)), True)
     forward, normal_equations = functions.forward, functions.normal_equations
     struct = chain_struct(wp.float64)
@@ -63,8 +67,10 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
     solve_all, iteration_start = system.solve_all, system.iteration_start
     unit_pose = unit_pose_function(wp.float64)
     Redundancy = redundancy_struct()
-    lanes = wp.types.vector(_CURVES, wp.float64)
-    LaneJoints = wp.types.matrix((n, _CURVES), wp.float64)
+    starts = wp.types.vector(CURVES, wp.float64)
+    StartJoints = wp.types.matrix((n, CURVES), wp.float64)
+    LaneNumbers = wp.types.vector(lanes, wp.float64)
+    LaneJoints = wp.types.matrix((n, lanes), wp.float64)
     one, zero, nowhere = wp.float64(1.0), wp.float64(0.0), wp.float64(wp.inf)
 
     @wp.func
@@ -126,6 +132,126 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
             q[j] = wp.clamp(q[j] + moved * v[j], lower[j], upper[j])
         return q, w, moved
 
+    @wp.func
+    def followed(
+        chain: Chain, q_first: LaneJoints, are_starts: LaneNumbers, center: vecm, lower: vecm,
+        upper: vecm, R_t: wp.mat33d, p_t: vec3, length: wp.float64, tolerance: wp.float64,
+    ):  # fmt: skip
+        """Follow some curves together; return the nearest solution and its squared distance.
+
+        ``are_starts`` is inf for unused lanes.
+        """
+        q_at = q_first
+        reached = are_starts
+        start = iteration_start()
+        base_of = LaneJoints()
+        w_of = LaneJoints()
+        tangent_of = LaneJoints()
+        square_of = LaneNumbers()
+        slope_of = LaneNumbers()
+        way_of = LaneNumbers()
+        lane = int(0)
+        while lane < wp.static(lanes):
+            square_of[lane] = nowhere
+            for j in range(n):
+                w_of[j, lane] = start[j]
+            lane += 1
+        step = int(0)
+        while step < wp.static(_STEPS):
+            lane = int(0)
+            while lane < wp.static(lanes):
+                q = vecm()
+                w = vecm()
+                v = vecm()
+                base = vecm()
+                for j in range(n):
+                    q[j] = q_at[j, lane]
+                    w[j] = w_of[j, lane]
+                    v[j] = tangent_of[j, lane]
+                    base[j] = base_of[j, lane]
+                way = way_of[lane]
+                back, tangent, error = correction_and_tangent(chain, q, w, R_t, p_t, length)
+                tangent = tangent * wp.where(wp.dot(tangent, v) < zero, -one, one)
+                q, beyond = clamped(q + back, lower, upper)
+                square = wp.length_sq(q - center)
+                slope = wp.dot(q - center, tangent)
+                bend = (slope - slope_of[lane]) / wp.where(way == zero, one, way)
+                bend = wp.where(way == zero, one, wp.max(bend, wp.float64(wp.static(_FLATTEST))))
+                longest = wp.float64(wp.static(_LONGEST))
+                is_inside = wp.length_sq(beyond) == zero
+                near = wp.float64(wp.static(_NEAR)) * length
+                on_curve = is_inside and error <= near * near
+                most_back = wp.max(wp.max(back), -wp.min(back))
+                # Repeat a step that leads away or off the curve with a quarter of its length.
+                again = most_back > wp.float64(0.5) * wp.abs(way) + wp.float64(1.0e-3)
+                rounding = wp.float64(1.0e-12) * square
+                again = again or (on_curve and square - rounding > square_of[lane])
+                again = again and square_of[lane] < nowhere
+                arrived = on_curve and not again
+                way = wp.where(again, wp.float64(0.25) * way, way)
+                way = wp.where(arrived, wp.clamp(-slope / bend, -longest, longest), way)
+                for j in range(n):
+                    base[j] = wp.where(arrived, q[j], base[j])
+                    v[j] = wp.where(arrived, tangent[j], v[j])
+                square_of[lane] = wp.where(arrived, square, square_of[lane])
+                slope_of[lane] = wp.where(arrived, slope, slope_of[lane])
+                ahead, w_ahead, way_ahead = moved_within(base, v, way, lower, upper)
+                # A joint that the correction moves beyond its limit stays at the limit.
+                w = wp.where(is_inside, w, beyond)
+                if again or arrived:
+                    q = ahead
+                    w = w_ahead
+                    way = way_ahead
+                way_of[lane] = way
+                for j in range(n):
+                    base_of[j, lane] = base[j]
+                    w_of[j, lane] = w[j]
+                    tangent_of[j, lane] = v[j]
+                    q_at[j, lane] = q[j]
+                lane += 1
+            step += 1
+            most = zero
+            lane = int(0)
+            while lane < wp.static(lanes):
+                if step == wp.static(_LOST) and square_of[lane] == nowhere:
+                    reached[lane] = nowhere
+                if reached[lane] < nowhere:
+                    most = wp.max(most, wp.abs(way_of[lane]))
+                lane += 1
+            if most < wp.float64(wp.static(_LAST)):
+                step = wp.static(_STEPS)
+        # Refine the solutions, and select the nearest.
+        step = int(0)
+        while step < wp.static(_FINAL):
+            lane = int(0)
+            while lane < wp.static(lanes):
+                q = vecm()
+                w = vecm()
+                for j in range(n):
+                    q[j] = base_of[j, lane]
+                    w[j] = w_of[j, lane]
+                back, _tangent, error = correction_and_tangent(chain, q, w, R_t, p_t, length)
+                is_solved = square_of[lane] < nowhere and reached[lane] < nowhere
+                is_solved = is_solved and error <= tolerance * tolerance
+                way_of[lane] = wp.where(is_solved, wp.length_sq(q - center), nowhere)
+                following, beyond = clamped(q + back, lower, upper)
+                w = wp.where(wp.length_sq(beyond) > zero, beyond, w)
+                for j in range(n):
+                    w_of[j, lane] = w[j]
+                    base_of[j, lane] = wp.where(is_solved, q[j], following[j])
+                lane += 1
+            step += 1
+        at = int(0)
+        lane = int(1)
+        while lane < wp.static(lanes):
+            if way_of[lane] < way_of[at]:
+                at = lane
+            lane += 1
+        q = vecm()
+        for j in range(n):
+            q[j] = base_of[j, at]
+        return q, way_of[at]
+
     @compiled_kernel(max_unroll=16, registers=255)
     def nearest_solution(
         chain: Chain,
@@ -158,14 +284,14 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
             center[j] = seed[problem, j]
             lower[j] = chain.lower[j]
             upper[j] = chain.upper[j]
-        q_of = LaneJoints()
-        nearest = lanes()
+        q_of = StartJoints()
+        nearest = starts()
         lane = int(0)
-        while lane < wp.static(_CURVES):
+        while lane < wp.static(CURVES):
             nearest[lane] = nowhere
             lane += 1
         # Nearest samples of different curves.
-        half = wp.static(_CURVES // 2)
+        half = wp.static(CURVES // 2)
         last = wp.vec2i(0, half)
         row = int(problem)
         while valid and row < values.shape[0]:
@@ -211,125 +337,40 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
                     last[side] = worst
                 k += 1
             row += count
-        start = iteration_start()
-        base_of = LaneJoints()
-        w_of = LaneJoints()
-        tangent_of = LaneJoints()
-        square_of = lanes()
-        slope_of = lanes()
-        way_of = lanes()
-        lane = int(0)
-        while lane < wp.static(_CURVES):
-            square_of[lane] = nowhere
-            for j in range(n):
-                w_of[j, lane] = start[j]
-            lane += 1
-        step = int(0)
-        while step < wp.static(_STEPS):
+        at_q = vecm()
+        at_distance = nowhere
+        first = int(0)
+        while first < wp.static(CURVES):
+            q_first = LaneJoints()
+            are_starts = LaneNumbers()
             lane = int(0)
-            while lane < wp.static(_CURVES):
-                q = vecm()
-                w = vecm()
-                v = vecm()
-                base = vecm()
+            while lane < wp.static(lanes):
+                are_starts[lane] = nearest[first + lane]
                 for j in range(n):
-                    q[j] = q_of[j, lane]
-                    w[j] = w_of[j, lane]
-                    v[j] = tangent_of[j, lane]
-                    base[j] = base_of[j, lane]
-                way = way_of[lane]
-                back, tangent, error = correction_and_tangent(chain, q, w, R_t, p_t, length)
-                tangent = tangent * wp.where(wp.dot(tangent, v) < zero, -one, one)
-                q, beyond = clamped(q + back, lower, upper)
-                square = wp.length_sq(q - center)
-                slope = wp.dot(q - center, tangent)
-                bend = (slope - slope_of[lane]) / wp.where(way == zero, one, way)
-                bend = wp.where(way == zero, one, wp.max(bend, wp.float64(wp.static(_FLATTEST))))
-                longest = wp.float64(wp.static(_LONGEST))
-                is_inside = wp.length_sq(beyond) == zero
-                near = wp.float64(wp.static(_NEAR)) * length
-                on_curve = is_inside and error <= near * near
-                most_back = wp.max(wp.max(back), -wp.min(back))
-                # Repeat a step that leads away or off the curve with a quarter of its length.
-                again = most_back > wp.float64(0.5) * wp.abs(way) + wp.float64(1.0e-3)
-                rounding = wp.float64(1.0e-12) * square
-                again = again or (on_curve and square - rounding > square_of[lane])
-                again = again and square_of[lane] < nowhere
-                arrived = on_curve and not again
-                way = wp.where(again, wp.float64(0.25) * way, way)
-                way = wp.where(arrived, wp.clamp(-slope / bend, -longest, longest), way)
-                for j in range(n):
-                    base[j] = wp.where(arrived, q[j], base[j])
-                    v[j] = wp.where(arrived, tangent[j], v[j])
-                square_of[lane] = wp.where(arrived, square, square_of[lane])
-                slope_of[lane] = wp.where(arrived, slope, slope_of[lane])
-                ahead, w_ahead, way_ahead = moved_within(base, v, way, lower, upper)
-                # A joint that the correction moves beyond its limit stays at the limit.
-                w = wp.where(is_inside, w, beyond)
-                if again or arrived:
-                    q = ahead
-                    w = w_ahead
-                    way = way_ahead
-                way_of[lane] = way
-                for j in range(n):
-                    base_of[j, lane] = base[j]
-                    w_of[j, lane] = w[j]
-                    tangent_of[j, lane] = v[j]
-                    q_of[j, lane] = q[j]
+                    q_first[j, lane] = q_of[j, first + lane]
                 lane += 1
-            step += 1
-            most = zero
-            lane = int(0)
-            while lane < wp.static(_CURVES):
-                if step == wp.static(_LOST) and square_of[lane] == nowhere:
-                    nearest[lane] = nowhere
-                if nearest[lane] < nowhere:
-                    most = wp.max(most, wp.abs(way_of[lane]))
-                lane += 1
-            if most < wp.float64(wp.static(_LAST)):
-                step = wp.static(_STEPS)
-        # Refine the solutions, and select the nearest.
-        step = int(0)
-        while step < wp.static(_FINAL):
-            lane = int(0)
-            while lane < wp.static(_CURVES):
-                q = vecm()
-                w = vecm()
-                for j in range(n):
-                    q[j] = base_of[j, lane]
-                    w[j] = w_of[j, lane]
-                back, _tangent, error = correction_and_tangent(chain, q, w, R_t, p_t, length)
-                is_solved = square_of[lane] < nowhere and nearest[lane] < nowhere
-                is_solved = is_solved and error <= tolerance * tolerance
-                way_of[lane] = wp.where(is_solved, wp.length_sq(q - center), nowhere)
-                following, beyond = clamped(q + back, lower, upper)
-                w = wp.where(wp.length_sq(beyond) > zero, beyond, w)
-                for j in range(n):
-                    w_of[j, lane] = w[j]
-                    base_of[j, lane] = wp.where(is_solved, q[j], following[j])
-                lane += 1
-            step += 1
-        at = int(0)
-        lane = int(1)
-        while lane < wp.static(_CURVES):
-            if way_of[lane] < way_of[at]:
-                at = lane
-            lane += 1
+            end_q, end_distance = followed(
+                chain, q_first, are_starts, center, lower, upper, R_t, p_t, length, tolerance
+            )
+            if end_distance < at_distance:
+                at_q = end_q
+                at_distance = end_distance
+            first += wp.static(lanes)
         before = nowhere
         if known != 0 and found[problem] == 1:
             change = best[problem] - center[redundancy.place]
             before = nearest_distances[problem, 0] + change * change
-        if way_of[at] < before:
+        if at_distance < before:
             value = zero
             for j in range(n):
                 if j == redundancy.place:
-                    value = base_of[j, at]
+                    value = at_q[j]
                 else:
                     other = j - wp.where(j > redundancy.place, 1, 0)
-                    nearest_solutions[problem, 0, other] = base_of[j, at]
+                    nearest_solutions[problem, 0, other] = at_q[j]
             change = value - center[redundancy.place]
             best[problem] = value
-            nearest_distances[problem, 0] = way_of[at] - change * change
+            nearest_distances[problem, 0] = at_distance - change * change
             found[problem] = 1
         elif before == nowhere:
             best[problem] = wp.float64(wp.nan)
