@@ -16,6 +16,7 @@ STANCE = {
     )
 }  # fmt: skip
 LEGS = tuple(f'leg_{side}_{joint}_joint' for side in ('left', 'right') for joint in range(1, 7))
+TORSO = ('torso_1_joint', 'torso_2_joint')
 ARMS = tuple(f'arm_{side}_{joint}_joint' for side in ('left', 'right') for joint in range(1, 8))
 
 
@@ -26,6 +27,14 @@ def standing(**values):
         'com__weight': 1.0, **values,
     }  # fmt: skip
     return Rig(TALOS, home=STANCE, **given)
+
+
+def one_handed(**values):
+    """Return TALOS with its left hand as the frame task, moved by the torso too."""
+    given = {
+        'base_frame': 'base_link', 'ee__frame': 'gripper_left_base_link', **values,
+    }  # fmt: skip
+    return Rig(TALOS, home={**STANCE, 'arm_left_4_joint': -1.2}, **given)
 
 
 def two_handed(**values):

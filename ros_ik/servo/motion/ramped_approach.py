@@ -41,6 +41,8 @@ class ApproachLimits:
         gain: Fraction of the remaining distance that one tick may cover, in (0, 1].
         max_distance: Largest distance that the approach takes into account [m or rad].
         ramp: Time in which an acceleration builds up, T [s]; 0 for immediate changes.
+        reserve: Factor on the acceleration, 1 or more, with which a motion brakes that the
+            acceleration cannot end at its target any longer.
     """
 
     speed: float
@@ -48,16 +50,18 @@ class ApproachLimits:
     gain: float
     max_distance: float
     ramp: float = 0.0
+    reserve: float = 1.0
 
     def is_ramped(self, dt: float) -> bool:
         """Return whether accelerations take longer than a tick of ``dt`` [s] to build up."""
         return 2.0 * self.ramp > dt
 
-    def with_acceleration(self, part: float) -> ApproachLimits:
-        """Return these limits with a fraction of the acceleration."""
+    def with_acceleration(self, part: float, hardest: float) -> ApproachLimits:
+        """Return these limits with a fraction of the acceleration, and one for late braking."""
         return ApproachLimits(
-            self.speed, part * self.acceleration, self.gain, self.max_distance, self.ramp
-        )
+            self.speed, part * self.acceleration, self.gain, self.max_distance, self.ramp,
+            min(hardest, 1.0) / part,
+        )  # fmt: skip
 
     def full_acceleration(self, way: Vector, dt: float) -> Vector:
         """Return the acceleration along a displacement; less for a short one.
@@ -107,7 +111,7 @@ def ramped_approach(
     speed, gain = _dot(along, achieved), _dot(along, change)
     near = min(distance, limits.max_distance)
     longest = min(limits.speed * dt, limits.gain * near)
-    ahead = _next_speed(speed, gain, near, longest, loss, growth)
+    ahead = _next_speed(speed, gain, near, longest, loss, growth, limits.reserve)
     across = ramped_step(
         ZERO,
         float_less(achieved, float_scaled(along, speed)),
@@ -152,11 +156,18 @@ def braking_length(distance: float, loss: float) -> float:
 
 
 def _next_speed(
-    speed: float, change: float, distance: float, longest: float, loss: float, growth: float
+    speed: float,
+    change: float,
+    distance: float,
+    longest: float,
+    loss: float,
+    growth: float,
+    reserve: float,
 ) -> float:
     """Return the largest speed, up to ``longest``, from which a motion can end at a distance."""
-    most = min(loss, braking_length(abs(speed), growth))
-    low = speed + min(max(-math.copysign(most, speed), change - growth), change + growth)
+    hardest, steepest = reserve * loss, reserve * growth
+    most = min(hardest, braking_length(abs(speed), steepest))
+    low = speed + min(max(-math.copysign(most, speed), change - steepest), change + steepest)
     room = braking_length(longest - speed, growth) if longest > speed else 0.0
     high = speed + min(change + growth, loss, room)
     if high <= low:

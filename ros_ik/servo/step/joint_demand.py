@@ -96,7 +96,10 @@ class PlaceDemand:
         )
         if part == 1.0:
             return limits
-        return linear.with_acceleration(part), angular.with_acceleration(part)
+        hardest = part / _PLANNED
+        return (
+            linear.with_acceleration(part, hardest), angular.with_acceleration(part, hardest)
+        )  # fmt: skip
 
     def limits_of_point(
         self, limits: ApproachLimits, way: Vector, achieved: Vector
@@ -105,7 +108,7 @@ class PlaceDemand:
         if self.others:
             self._expect(0, limits, way, achieved)
         part = self.part(limits.full_acceleration(way, self._dt), ZERO)
-        return limits if part == 1.0 else limits.with_acceleration(part)
+        return limits if part == 1.0 else limits.with_acceleration(part, part / _PLANNED)
 
     def part(self, linear: Vector, angular: Vector) -> float:
         """Return the fraction of accelerations that the joints allow, in (0, 1].

@@ -19,6 +19,7 @@ from ros_ik.limits import Limit
 from ros_ik.limits import MotionLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
+from ros_ik.limits.position_damper import PositionDamper
 from ros_ik.servo.motion.position_stop_check import can_stop
 from ros_ik.servo.motion.viable_steps import ViableSteps
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
@@ -31,6 +32,9 @@ from ros_ik.settings import Settings
 _ROUNDING = 1e-9
 # Relative rounding error of a limit.
 _RELATIVE_ROUNDING = 1e-6
+# Time constant of the damper before position limits, in durations of an acceleration ramp. If a
+# joint brakes in less, the jerk limits of the others do not let them replace it.
+_DAMPER_RAMPS = 3.0
 
 
 class LimitsInForce:
@@ -80,6 +84,11 @@ class LimitsInForce:
         elif np.isfinite(robot.jerk).any():
             self._jerk_limit = JerkLimit(robot.jerk, velocity=robot.velocity)
             self.of_program += (self._jerk_limit,)
+        self._damper: PositionDamper | None = None
+        if self._jerk_limit is not None:
+            time = _DAMPER_RAMPS * max(robot.ramp, settings.period)
+            self._damper = PositionDamper(time, position_margin=margin)
+            self.of_program += (self._damper,)
         self._viable = (
             ViableSteps(robot, settings.period) if self._jerk_limit is not None else None
         )
@@ -182,9 +191,16 @@ class LimitsInForce:
         self._acceleration_limit.set_last_displacement(last_step)
         if self._jerk_limit is not None:
             self._jerk_limit.set_last_displacements(last_step, self.before)
+        if self._damper is not None:
+            self._damper.set_last_displacement(last_step)
         scale = self._velocity_scale
         if not self.is_strict and scale.in_force > scale.wanted:
             self._scale_velocity(max(scale.wanted, scale.in_force - self._scale_loss()))
+
+    def choose(self, joint_mode: bool) -> None:
+        """Set the kind of the targets: with joint targets no joint replaces another one."""
+        if self._damper is not None:
+            self._damper.switch(not joint_mode)
 
     def begin(self, step: np.ndarray) -> None:
         """Start a motion with a constant velocity; ``step`` is the displacement of a tick.
@@ -291,6 +307,8 @@ class LimitsInForce:
         self._position_limit.set_margin(margin)
         for limit in self._motion_limits():
             limit.set_position_margin(margin)
+        if self._damper is not None:
+            self._damper.set_position_margin(margin)
         self._acceleration_limit.set_position_margin(margin)
         robot, dofs = self._robot, self._robot.group.variable_dof
         self._inner_bounds = robot.lower[dofs] + margin[dofs], robot.upper[dofs] - margin[dofs]

@@ -163,6 +163,7 @@ class StepSolver:
         if (active, joint_mode, center) != (self._active, self._joint_mode, self._center_active):
             self._active, self._joint_mode, self._center_active = active, joint_mode, center
             self.ahead.choose([counts and not joint_mode for counts in active], center)
+            self.limits.choose(joint_mode)
             self._set_weights()
 
     def update_damping(self) -> Damping:

@@ -10,6 +10,7 @@ from support.humanoid import ARMS
 from support.humanoid import LEGS
 from support.humanoid import standing
 from support.humanoid import TALOS
+from support.humanoid import TORSO
 from support.humanoid import two_handed
 from support.robots import PinocchioRobot
 from support.robots import urdf_text
@@ -17,8 +18,6 @@ from support.robots import urdf_text
 from benchmarks.ticked_servo import motion_limits
 from benchmarks.ticked_servo import robot_model
 from ros_ik.servo.step.commanded_state import CommandedState
-
-TORSO = ('torso_1_joint', 'torso_2_joint')
 
 
 def distances(rig, goals, seconds):
