@@ -76,7 +76,7 @@ def _damper_kernel(scalar: type) -> wp.Kernel:
 class PositionDamper(Limit):
     """Gradual deceleration before position limits; every other limit takes precedence."""
 
-    yields = 3
+    precedence = 3
     construction_only = frozenset(('time',))
     splits = True
 
