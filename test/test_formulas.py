@@ -29,7 +29,7 @@ MARKS = {
     'sine and cosine, inlined': r'2\.50507602534068634195e-08',
     'rotation vector of a quaternion': r'atan2\(sine, w\)',
     'quaternion of a rotation vector': r'wp\.sin\(half\) / half|sin\(0\.5 \* angle\) / angle',
-    'rotation vector of a matrix': r'wp\.trace\(E\)',
+    'rotation vector of a matrix': r'\(wp\.trace\(E\) - ',
     'rotation vector up to a full turn': r'atan2\(sine, q\[3\]\)',
     'rotation between two directions': r'= s \* \(wp\.atan2\(sine, c\) / sine\)',
     'its rate': r'f = wp\.atan2\(sine, c\)',
