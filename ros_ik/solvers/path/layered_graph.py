@@ -41,11 +41,30 @@ class _Reached:
         joint_q: Their variables, in the turns of the paths, [a, n].
         cost: Joint motion up to each, [a].
         parent: Row of the previous layer from which each was reached, [a].
+        place: Number of each; those of the same number differ by whole turns, [a].
     """
 
     joint_q: np.ndarray
     cost: np.ndarray
     parent: np.ndarray
+    place: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class _Ways:
+    """Motions from reached solutions to those of the next layer.
+
+    Attributes:
+        before: Row of the solution from which each starts, [w].
+        place: Row of the layer in which each ends, [w].
+        after: Its end, [w, n].
+        kind: Number of each; those of the same number differ by whole turns, [w].
+    """
+
+    before: np.ndarray
+    place: np.ndarray
+    after: np.ndarray
+    kind: np.ndarray
 
 
 class LayeredGraph:
@@ -75,6 +94,7 @@ class LayeredGraph:
         layers: Sequence[Layer],
         first: int,
         nodes: np.ndarray,
+        place: np.ndarray,
         cost: np.ndarray,
         count: int = 1,
     ) -> list[np.ndarray]:
@@ -84,13 +104,14 @@ class LayeredGraph:
             layers: Solutions of each pose.
             first: First layer.
             nodes: Start variables, [a, n].
+            place: Number of each of them; those of the same number differ by whole turns, [a].
             cost: Joint motion up to each of them, [a].
             count: Largest number of paths; their ends are distinct.
 
         Returns:
             Variables in the layers from ``first`` to the last one reached, each [layers, n].
         """
-        reached = [_Reached(nodes, cost, np.zeros(len(nodes), dtype=int))]
+        reached = [_Reached(nodes, cost, np.zeros(len(nodes), dtype=int), place)]
         for k in range(first, len(layers) - 1):
             if not layers[k + 1].is_solved:
                 break
@@ -107,16 +128,17 @@ class LayeredGraph:
                 break
         return paths
 
-    def turned(self, joint_q: np.ndarray) -> np.ndarray:
-        """Return variables [a, n] in all turns within the limits, [b, n]."""
+    def turned(self, joint_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return variables [a, n] in all turns within the limits, [b, n], and their rows, [b]."""
+        place = np.arange(len(joint_q))
         for c in np.flatnonzero(self._winds):
             lowest = np.ceil((self._lower[c] - joint_q[:, c]) / _TURN)
             count = (np.floor((self._upper[c] - joint_q[:, c]) / _TURN) - lowest + 1).astype(int)
             row = np.repeat(np.arange(len(joint_q)), count)
             turn = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-            joint_q = joint_q[row]
+            joint_q, place = joint_q[row], place[row]
             joint_q[:, c] += _TURN * (lowest[row] + turn)
-        return joint_q
+        return joint_q, place
 
     def nearest_turn(self, joint_q: np.ndarray, near: np.ndarray) -> np.ndarray:
         """Return variables in the turns within the limits that are nearest to ``near``."""
@@ -128,39 +150,49 @@ class LayeredGraph:
 
     def _extended(self, reached: _Reached, layer: Layer, k: int) -> _Reached:
         """Return the solutions of layer ``k + 1`` that are reached."""
-        before, place, after = self._ways(reached.joint_q, layer.joint_q)
+        ways = self._ways(reached, layer.joint_q)
         if self._walk is not None:
-            walked = np.setdiff1d(np.arange(len(reached.cost)), before)
+            walked = np.setdiff1d(np.arange(len(reached.cost)), ways.before)
             walked = walked[np.argsort(reached.cost[walked])][:_MOST_WALKED]
-            before, place, after = self._walked(
-                reached.joint_q, walked, k, before, place, after, layer
-            )
-        length = np.linalg.norm(after - reached.joint_q[before], axis=1)
-        cost = reached.cost[before] + length
+            ways = self._walked(reached.joint_q, walked, k, ways, layer)
+        before, place, after = ways.before, ways.place, ways.after
+        cost = reached.cost[before] + np.linalg.norm(after - reached.joint_q[before], axis=1)
         turns = np.rint((after - layer.joint_q[place]) / _TURN)[:, self._winds]
-        order = np.lexsort((cost, *turns.T, place))
-        key = np.column_stack([place, turns])[order]
+        node = _numbered(place, turns)
+        order = np.lexsort((cost, node))
         starts = np.ones(len(order), dtype=bool)
-        starts[1:] = np.any(key[1:] != key[:-1], axis=1)
-        chosen = self._first_free(reached.joint_q[before], after, order, np.flatnonzero(starts))
-        return _Reached(after[chosen], cost[chosen], before[chosen])
+        starts[1:] = node[order][1:] != node[order][:-1]
+        chosen = self._first_free(reached.joint_q, ways, order, np.flatnonzero(starts))
+        # The end of a walk is not exactly at the solution, and has no others in other turns.
+        number = np.where(ways.kind < 0, len(layer.joint_q) + np.arange(len(before)), place)
+        return _Reached(after[chosen], cost[chosen], before[chosen], number[chosen])
 
-    def _ways(
-        self, reached: np.ndarray, layer: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the rows of both layers to connect, and the end of each motion."""
-        columns = range(reached.shape[1])
-        before, place = np.nonzero(
-            np.abs(self._gap(reached[:, None, 0], layer[None, :, 0], 0)) <= self._max_step
+    def _ways(self, reached: _Reached, layer: np.ndarray) -> _Ways:
+        """Return the motions to solutions of a layer that every joint reaches by a small motion.
+
+        Solutions that differ by whole turns have the same motions, but for the limits.
+        """
+        columns = range(layer.shape[1])
+        _, first, number = np.unique(reached.place, return_index=True, return_inverse=True)
+        starts = reached.joint_q[first]
+        start, end = np.nonzero(
+            np.abs(self._gap(starts[:, None, 0], layer[None, :, 0], 0)) <= self._max_step
         )
         for c in columns[1:]:
-            gap = self._gap(reached[before, c], layer[place, c], c)
+            gap = self._gap(starts[start, c], layer[end, c], c)
             near = np.abs(gap) <= self._max_step
-            before, place = before[near], place[near]
-        gaps = [self._gap(reached[before, c], layer[place, c], c) for c in columns]
-        after = reached[before] + np.column_stack(gaps)
+            start, end = start[near], end[near]
+        gaps = np.column_stack([self._gap(starts[start, c], layer[end, c], c) for c in columns])
+        # Each reached solution has the motions of its number, which are rows in a sequence.
+        count = np.bincount(start, minlength=len(first))
+        each = count[number]
+        before = np.repeat(np.arange(len(number)), each)
+        skipped = np.arange(len(before)) - np.repeat(np.cumsum(each) - each, each)
+        kind = (np.cumsum(count) - count)[number][before] + skipped
+        after = reached.joint_q[before] + gaps[kind]
         inside = np.all((after >= self._lower) & (after <= self._upper), axis=1)
-        return before[inside], place[inside], after[inside]
+        kind = kind[inside]
+        return _Ways(before[inside], end[kind], after[inside], kind)
 
     def _gap(self, a: np.ndarray, b: np.ndarray, column: int) -> np.ndarray:
         """Return the motion from ``a`` to the nearest turn of ``b`` [rad or m]."""
@@ -168,50 +200,62 @@ class LayeredGraph:
         return gap - _TURN * np.rint(gap / _TURN) if self._turns[column] else gap
 
     def _walked(
-        self,
-        reached: np.ndarray,
-        rows: np.ndarray,
-        k: int,
-        before: np.ndarray,
-        place: np.ndarray,
-        after: np.ndarray,
-        layer: Layer,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Add the connections that a walk finds from ``rows`` of layer ``k``."""
+        self, reached: np.ndarray, rows: np.ndarray, k: int, ways: _Ways, layer: Layer
+    ) -> _Ways:
+        """Add the motions that a walk finds from ``rows`` of layer ``k``; their kind is -1."""
         assert self._walk is not None
+        before, place, ends = [ways.before], [ways.place], [ways.after]
         for row in rows:
             there = self._walk(reached[row], k)
             if there is None:
                 continue
             gaps = [self._gap(there[c], layer.joint_q[:, c], c) for c in range(len(there))]
             nearest = int(np.argmin(np.max(np.abs(gaps), axis=0)))
-            before, place = np.append(before, row), np.append(place, nearest)
-            after = np.vstack([after, there])
-        return before, place, after
+            before.append(np.array([row]))
+            place.append(np.array([nearest]))
+            ends.append(there[None])
+        kind = np.append(ways.kind, np.full(len(before) - 1, -1))
+        return _Ways(np.concatenate(before), np.concatenate(place), np.concatenate(ends), kind)
 
     def _first_free(
-        self, before: np.ndarray, after: np.ndarray, order: np.ndarray, starts: np.ndarray
+        self, reached: np.ndarray, ways: _Ways, order: np.ndarray, starts: np.ndarray
     ) -> np.ndarray:
         """Return the first free motion of each group.
 
         Args:
-            before: Starts of the motions, [w, n].
-            after: Ends of the motions.
+            reached: Solutions from which the motions start, [a, n].
+            ways: The motions, w of them. One of each kind is checked.
             order: Motions grouped, the best of each group first, [w].
             starts: Index in ``order`` of the first motion of each group.
 
         Returns:
             Indices of motions, at most one for each group.
         """
+        own = ways.kind.max(initial=0) + 1 + np.arange(len(order))
+        kind = np.where(ways.kind < 0, own, ways.kind)
+        is_known, is_free = np.zeros((2, kind.max(initial=0) + 1), dtype=bool)
         ends = np.append(starts[1:], len(order))
         chosen, place = [], starts
         while len(place):
-            ways = order[place]
-            free = self._free_ways(before[ways], after[ways])
-            chosen.append(ways[free])
+            rows = order[place]
+            kinds, first = np.unique(kind[rows], return_index=True)
+            asked = rows[first[~is_known[kinds]]]
+            is_free[kind[asked]] = self._free_ways(reached[ways.before[asked]], ways.after[asked])
+            is_known[kinds] = True
+            free = is_free[kind[rows]]
+            chosen.append(rows[free])
             place, ends = place[~free] + 1, ends[~free]
             place, ends = place[place < ends], ends[place < ends]
         return np.concatenate(chosen) if chosen else np.zeros(0, dtype=int)
+
+
+def _numbered(place: np.ndarray, turns: np.ndarray) -> np.ndarray:
+    """Return a number of each pair of a place [w] and turns [w, t], the same for the same pair."""
+    number = place
+    for column in turns.T.astype(int):
+        lowest = column.min(initial=0)
+        number = number * (column.max(initial=0) - lowest + 1) + column - lowest
+    return number
 
 
 def _traced(reached: Sequence[_Reached], row: int) -> np.ndarray:

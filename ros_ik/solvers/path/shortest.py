@@ -83,20 +83,22 @@ class _ShortestPath:
         breaks: list[int] = []
         status = np.array([layer.status for layer in layers])
         if first is not None:
-            nodes = self._on_layer(graph, first, layers[0])[None]
-            path = self._segment(graph, layers, 0, nodes, np.zeros(1), is_start_fixed=True)
+            nodes, place = self._on_layer(graph, first, layers[0])[None], np.zeros(1, dtype=int)
+            path = self._segment(graph, layers, 0, nodes, place, np.zeros(1), is_start_fixed=True)
             before, status[0] = path[-1], SolveStatus.CONVERGED
         while len(path) < len(targets):
             layer = layers[len(path)]
-            nodes, cost = layer.joint_q, np.zeros(1)
+            nodes, place, cost = layer.joint_q, np.zeros(1, dtype=int), np.zeros(1)
             if layer.is_solved:
-                nodes = graph.turned(nodes)
+                nodes, place = graph.turned(nodes)
                 cost = np.zeros(len(nodes))
                 if before is not None:
                     cost = np.linalg.norm(nodes - before, axis=1)
             if before is not None or not layer.is_solved:
                 breaks.append(len(path))
-            path += self._segment(graph, layers, len(path), nodes, cost, is_start_fixed=False)
+            path += self._segment(
+                graph, layers, len(path), nodes, place, cost, is_start_fixed=False
+            )
             before = path[-1]
         fraction = (breaks[0] if breaks else len(targets)) / len(targets)
         rows = self._branches.rows(np.array(path))
@@ -108,6 +110,7 @@ class _ShortestPath:
         layers: list[Layer],
         first: int,
         nodes: np.ndarray,
+        place: np.ndarray,
         cost: np.ndarray,
         *,
         is_start_fixed: bool,
@@ -119,14 +122,15 @@ class _ShortestPath:
             layers: Solutions of each pose.
             first: First pose.
             nodes: Start variables, [a, n].
+            place: Number of each; those of the same number differ by whole turns, [a].
             cost: Joint motion up to them, [a].
             is_start_fixed: Whether the first configuration is given.
         """
         if not self._form.redundant_joint or not layers[first].is_solved:
-            return list(graph.furthest_paths(layers, first, nodes, cost)[0])
+            return list(graph.furthest_paths(layers, first, nodes, place, cost)[0])
         # The values of the redundant joint are some distance apart. The shortest path after
         # smoothing need not be the shortest before it, and a path may exist only between values.
-        paths = graph.furthest_paths(layers, first, nodes, cost, _SMOOTHED_PATHS)
+        paths = graph.furthest_paths(layers, first, nodes, place, cost, _SMOOTHED_PATHS)
         options = [self._smoothed(path, first, is_start_fixed=is_start_fixed) for path in paths]
         begins = paths[0][:1] if is_start_fixed else self._searched(first, paths[0][0])
         walks = [self._walked(begin, first) for begin in begins]
