@@ -140,6 +140,7 @@ class IKObjectivePose(LinkObjective):
     """
 
     construction_only = frozenset(('position_weight', 'rotation_weight'))
+    _places_a_point = True
 
     def __init__(
         self,

@@ -96,6 +96,7 @@ class IKObjectivePosition(LinkObjective, PositionTargetObjective):
     """
 
     formula = POSITION
+    _places_a_point = True
 
     def __init__(
         self,

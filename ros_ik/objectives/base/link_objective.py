@@ -4,12 +4,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+from typing import ClassVar
 from typing import TYPE_CHECKING
 
 import warp as wp
 
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.objectives.base.builtin import BuiltinObjective
+from ros_ik.objectives.base.number_table import as_table
+from ros_ik.objectives.base.parameter import Parameter
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 
 if TYPE_CHECKING:
@@ -24,6 +28,11 @@ class LinkObjective(BuiltinObjective):
     """
 
     link_index: int
+    # Whether the first three residuals are the distance of a point, at the offset in the link,
+    # from the first three numbers of a target.
+    _places_a_point: ClassVar[bool] = False
+    _offset: Parameter
+    _targets: Parameter
 
     def init_buffers(self, model: Model, jacobian_mode: object = IKJacobianType.ANALYTIC) -> None:
         """Find the degrees of freedom that move the link relative to its reference.
@@ -35,3 +44,14 @@ class LinkObjective(BuiltinObjective):
         dofs, signs = relative_chain(model, self.link_index, reference)
         self._chain_dof = wp.array(dofs, dtype=wp.int32, device=self.device)
         self._chain_sign = wp.array(signs, dtype=wp.int32, device=self.device)
+
+    def world_point(self) -> list[Any] | None:
+        """Return the point that is to be placed in the world, for kernels; None for none.
+
+        Returns:
+            Its link and offset, and tables of the targets and the weights.
+        """
+        if not self._places_a_point or getattr(self, 'reference_link_index', -1) >= 0:
+            return None
+        tables = as_table(self._targets), as_table(self._weights)
+        return [self.link_index, self._offset.array, *tables]

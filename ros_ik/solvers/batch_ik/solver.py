@@ -25,6 +25,8 @@ from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.base.arguments import checked_objectives
+from ros_ik.objectives.base.link_objective import LinkObjective
+from ros_ik.objectives.base.record import is_recorded
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.base.arguments import check_array
 from ros_ik.solvers.batch_ik.base.arguments import check_batch
@@ -40,9 +42,13 @@ from ros_ik.solvers.batch_ik.fused.fused_lm import is_fusible
 from ros_ik.solvers.batch_ik.optimizers.lbfgs import IKOptimizerLBFGS
 from ros_ik.solvers.batch_ik.optimizers.lm import IKOptimizerLM
 from ros_ik.solvers.batch_ik.optimizers.optimizer import IKBackend
+from ros_ik.solvers.batch_ik.reach_kernel import reach_kernel
 from ros_ik.solvers.batch_ik.samplers import Sampler
 from ros_ik.solvers.batch_ik.select_kernel import select_kernel
 from ros_ik.solvers.least_squares.search_space import make_search_space
+from ros_ik.solvers.status import SolveStatus
+
+_ITERATION_LIMIT = int(SolveStatus.ITERATION_LIMIT)
 
 
 class IKSolver(ReadOnce):
@@ -54,8 +60,8 @@ class IKSolver(ReadOnce):
     - AT_LIMITS, UNREACHABLE: the residual is larger, but no free column of the Jacobian reduces it
       any more (``gradient_tolerance``), with or without joints at their limits. Soft terms leave a
       residual even at the optimum, for which ``cost_tolerance`` must allow.
-    - ITERATION_LIMIT: none of these within the iterations; usual too for targets far out of reach
-      after few iterations.
+    - ITERATION_LIMIT: none of these within the iterations. A position or pose in the world that is
+      farther away than the links together are long is UNREACHABLE instead.
     - NON_FINITE_INPUT: the input or the target is not finite. The output is the input clamped to
       the limits, or the neutral configuration if the input is not finite; the cost is inf.
     - NUMERICAL_FAILURE: a Jacobian is not finite at a finite residual.
@@ -183,9 +189,11 @@ class IKSolver(ReadOnce):
                 of_lbfgs,
                 use_fused,
             )
+            self._tree, self._objectives = kinematic_tree(model, wp.float32), objectives
+            self._cost_tolerance = cost_tolerance
             self._sampler = Sampler(
                 model,
-                kinematic_tree(model, wp.float32),
+                self._tree,
                 self._sampler_kind,
                 n_seeds,
                 noise_std=noise_std,
@@ -228,6 +236,7 @@ class IKSolver(ReadOnce):
                 self._seeds, self._seeds, iterations=iterations, step_size=step_size
             )
             self._select.run()
+            self._mark_beyond_reach()
             copy_array(joint_q_out, self._best)
             if self.device.is_cuda:
                 hand_back(joint_q_out)
@@ -280,6 +289,21 @@ class IKSolver(ReadOnce):
             outputs=[self._input, self._refused], device=self.device,
         )  # fmt: skip
         self._sampler.launch(self._input, self._refused, self._seeds)
+
+    def _mark_beyond_reach(self) -> None:
+        """Write UNREACHABLE for targets that no configuration reaches."""
+        if not self.device.is_cuda and _ITERATION_LIMIT not in self.status.numpy():
+            return
+        for objective in self._objectives:
+            if not isinstance(objective, LinkObjective) or not is_recorded(objective):
+                continue
+            point = objective.world_point()
+            if point is not None:
+                launch(
+                    reach_kernel(), dim=self.n_problems,
+                    inputs=[self._tree.arrays, self._space.arrays, *point, self._cost_tolerance],
+                    outputs=[self.status], device=self.device,
+                )  # fmt: skip
 
     def _launch_select(self) -> None:
         launch(
