@@ -1,0 +1,20 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Joint targets are reached within 10 % of the shortest time, which Ruckig finds."""
+
+import pytest
+from support.joint_target_times import ACCELERATIONS
+from support.joint_target_times import JointTargets
+from support.joint_target_times import LOOPS
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize('several', [False, True], ids=['one', 'several'])
+@pytest.mark.parametrize('rate', [100.0, 250.0, 1000.0])
+@pytest.mark.parametrize('name', ACCELERATIONS)
+def test_joint_targets_are_reached_in_the_shortest_time(name, rate, several):
+    targets = JointTargets(name, rate, LOOPS[rate], several, 1)
+    for _ in range(4 if rate < 1000.0 else 1):
+        assert targets.from_rest() < 1.1
+        assert targets.in_motion() < 1.1
+    assert targets.is_within()
