@@ -51,9 +51,9 @@ class Ride:
         return mean_lag(self.way[part], self.target[part], self.rig.dt)
 
 
-def ride(stream, seconds, loop=100.0, seed=0, turns=0.0, **settings):
-    """Let a Panda follow a stream, whose orientations have noise of ``turns`` rad on each axis."""
-    rig = Rig('panda', control_rate=float(loop), **settings)
+def ride(stream, seconds, loop=100.0, seed=0, turns=0.0, name='panda', **settings):
+    """Let a robot follow a stream, whose orientations have noise of ``turns`` rad on each axis."""
+    rig = Rig(name, control_rate=float(loop), **settings)
     home, start = rig.pose().copy(), rig.now
     way, target, velocity, angle = [], [], [], []
     noise = np.random.default_rng(seed)

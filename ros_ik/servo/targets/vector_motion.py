@@ -21,6 +21,9 @@ An error is a manoeuvre (a start, a stop or a step) if neither an acceleration w
 nor the noise so far explains it, or if the target stayed at its place although it was predicted to
 move. The estimates then restart at the message, without an offset. They restart with zero velocity
 if the target stayed at its place, started from rest, or moves faster than the speed limit.
+
+A target that comes to rest gently is no manoeuvre: an offset is left, which decays while it rests.
+If it starts again before that, the offset includes its first displacement.
 """
 
 from __future__ import annotations
@@ -184,6 +187,20 @@ class _Estimate:
         self.offset = _jumped(offset, before, self._at(seen))
         self._rate, self.begun = gains[3], seen
 
+    def offset_from_rest(self, moved: Vector, interval: float, seen: float) -> State:
+        """Return the offset of the output from a target at rest at a message.
+
+        See :meth:`VectorMotion.add` for the arguments.
+        """
+        offset = self._decayed(interval + seen - self.begun)
+        place, velocity, acceleration = self._at(interval + seen)
+        before = float_less(place, moved), velocity, acceleration
+        return _jumped(offset, before, (ZERO, ZERO, ZERO))
+
+    def fade(self, offset: State, rate: float, begun: float) -> None:
+        """Set the offset, with its rate of decay [1/s], and the time from which it decays [s]."""
+        self.offset, self._rate, self.begun = offset, rate, begun
+
     def go_on_from(self, other: _Estimate, rate: float) -> None:
         """Continue from the output of another estimate, with a rate of decay [1/s]."""
         self._rate, self.begun = rate, other.begun
@@ -269,7 +286,13 @@ class VectorMotion:
             velocity = float_scaled(moved, 1.0 / interval)
             if stays or leaves or float_length(velocity) > speed:
                 velocity = ZERO
+            fades = used.offset[0] != ZERO if self._rested else repeats
+            offset = None
+            if fades and not is_manoeuvre:
+                offset = used.offset_from_rest(moved, interval, seen)
             self._begin(velocity)
+            if offset is not None and float_length(offset[0]) > SAME:
+                self._estimates[0].fade(offset, gains.rows[0][3], seen)
             self._rested, self._was_manoeuvre = repeats, not stays
             return
         self._was_manoeuvre = False

@@ -54,6 +54,36 @@ def test_slow_streams_are_followed_as_smoothly_as_fast_ones(loop, rate, ratio):
     assert without.jerk(SETTLED) > 50.0 * at_loop_rate(loop)
 
 
+def eased(part):
+    """Return a motion of least jerk from 0 to 1."""
+    part = np.clip(part, 0.0, 1.0)
+    return part**3 * (10.0 - 15.0 * part + 6.0 * part**2)
+
+
+def hand(time):
+    """Return displacements of a hand from place to place, 0.8 s each, with rests of 0.2 s."""
+    places = np.array([[0, 0, 0], [0, 10, 3], [3, -5, 6], [-3, 8, -3], [0, -8, 2], [0, 0, 0]])
+    index = min(int(time), len(places) - 2)
+    before, after = 0.01 * places[index : index + 2]
+    return before + (after - before) * eased((time - index) / 0.8)
+
+
+def circle(time):
+    """Return displacements on a circle, once in 2 s with a rest of 1 s."""
+    angle = 2.0 * np.pi * eased((time % 3.0) / 2.0)
+    return 0.06 * np.array([0.0, np.sin(angle), 1.0 - np.cos(angle)])
+
+
+@pytest.mark.parametrize('robot', ['panda', 'ur5'])
+@pytest.mark.parametrize(('path', 'rate', 'stamped'), [(hand, 25, True), (circle, 30, False)])
+def test_a_target_that_rests_in_between_is_followed_as_smoothly(robot, path, rate, stamped):
+    slow = ride(Stream(path, rate, stamped=stamped), 5.9, name=robot, **PREDICTED)
+    # 3 to 5 times as much where the target was predicted to move until it came to rest at once.
+    assert slow.jerk() < 2.0 * ride(Stream(path, 100), 5.9, name=robot, **UNPREDICTED).jerk()
+    slow.rig.assert_within_limits()
+    assert np.abs(slow.velocity[-1]).max() < 1e-2
+
+
 @pytest.mark.parametrize('rate', [10, 30, 60, 100])
 @pytest.mark.parametrize('loop', [100, 500])
 def test_a_constant_speed_is_followed_with_a_lag_below_a_tick(loop, rate):
