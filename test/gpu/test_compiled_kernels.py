@@ -34,6 +34,8 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 ATOMIC = re.compile(r'\b(atom|red)\.')
 # Lanes of one problem share their success by an atomic minimum of integers.
 SHARED = {'chain_ik'}
+# Most stack of a thread of collision kernels [bytes].
+MOST_STACK = 1200
 # Longest compilation of what is compiled here [s], by the table.
 QUICK = 1.0
 
@@ -66,6 +68,13 @@ def test_every_variant_was_compiled_and_the_table_names_no_other():
     assert set(table.seconds) == variants, 'python -m benchmarks.gpu --record, --only for some'
     kernels = {f'{variant}.{name}' for variant in product_variants() for name in variant.kernels}
     assert {name.removesuffix(', adjoint') for name in table.kernels} <= kernels
+
+
+def test_kernels_of_collisions_need_little_stack():
+    # Threads of large stacks wait for memory; 2,312 bytes when GJK was inlined with arrays on it.
+    stack = {k: used.stack for k, used in read_table().kernels.items() if '.collision.' in k}
+    assert len(stack) > 20
+    assert {k: size for k, size in stack.items() if size > MOST_STACK} == {}
 
 
 def made_by(node):

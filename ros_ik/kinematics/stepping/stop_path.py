@@ -273,9 +273,15 @@ def walk_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def joint_motion(path: Path, robot: int, row: int, dof: int, low: scalar, high: scalar):
-        here, begun = motion_at(path, robot, dof, low)
-        there, ended = motion_at(path, robot, dof, high)
-        theta = ended - begun
+        # A loop, because compilers would inline the long function twice.
+        theta = scalar(0.0)
+        time = low
+        ends = int(2)
+        while ends > 0:
+            _displacement, way = motion_at(path, robot, dof, time)
+            theta = way - theta
+            time = high
+            ends -= 1
         S = path.joint_S_s[row, dof]
         turn = wp.length(vec3(S[3], S[4], S[5]))
         return theta, turn, uneven(path.slowdown[dof], low, high, theta)

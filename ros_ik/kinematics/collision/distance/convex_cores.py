@@ -21,7 +21,10 @@ _CONE, _ELLIPSOID, _POINTS = int(GeoType.CONE), int(GeoType.ELLIPSOID), int(GeoT
 @no_type_check
 @functools.cache
 def collision_structs(scalar: type) -> SimpleNamespace:
-    """Build the structs ``Shapes``, arrays of shapes, and ``Proximity``, the distance of two.
+    """Build the structs ``Shapes``, ``Core`` of a shape, and ``Proximity``, the distance of two.
+
+    Functions that compilers do not inline have parameters of type ``Core``, because all arrays of
+    ``Shapes`` would be copied at each call.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -42,24 +45,50 @@ def collision_structs(scalar: type) -> SimpleNamespace:
         points: wp.array(dtype=vec3)  # [n_points]
 
     @wp.struct
+    class Core:
+        kind: int  # GeoType
+        size: vec3  # half extents
+        first: int  # index of its first point
+        count: int  # of its points
+
+    @wp.struct
     class Proximity:
         distance: scalar  # between the surfaces
         lower: scalar  # lower bound; equal up to rounding, unless the search ended early
         point_a: vec3  # nearest point of the first shape's surface
         point_b: vec3  # nearest point of the second shape's surface
 
-    return SimpleNamespace(Shapes=Shapes, Proximity=Proximity)
+    return SimpleNamespace(Shapes=Shapes, Core=Core, Proximity=Proximity)
+
+
+@no_type_check
+@functools.cache
+def core_function(scalar: type) -> wp.Function:
+    """Build ``core_of(shapes, shape)``, which returns the core of a shape."""
+    structs = collision_structs(scalar)
+    Shapes, Core = structs.Shapes, structs.Core
+
+    @wp.func
+    def core_of(shapes: Shapes, shape: int) -> Core:
+        core = Core()
+        core.kind = shapes.kind[shape]
+        core.size = shapes.size[shape]
+        core.first = shapes.first[shape]
+        core.count = shapes.count[shape]
+        return core
+
+    return core_of
 
 
 @no_type_check
 @functools.cache
 def support_function(scalar: type) -> wp.Function:
-    """Build ``support(shapes, shape, d)``, which returns a point of a core farthest along d.
+    """Build ``support(points, core, d)``, which returns a point of a core farthest along d.
 
     Direction and point are in the frame of the shape. For a core without points it is the origin.
     """
     vec3 = spatial_functions(scalar).vec3
-    Shapes = collision_structs(scalar).Shapes
+    Core = collision_structs(scalar).Core
 
     @wp.func
     def with_sign(size: scalar, direction: scalar) -> scalar:
@@ -75,19 +104,18 @@ def support_function(scalar: type) -> wp.Function:
         return vec3(scalar(0.0), scalar(0.0), height)
 
     @wp.func
-    def support(shapes: Shapes, shape: int, d: vec3) -> vec3:
-        kind = shapes.kind[shape]
-        size = shapes.size[shape]
+    def support(points: wp.array(dtype=vec3), core: Core, d: vec3) -> vec3:
+        kind = core.kind
+        size = core.size
         if kind == wp.static(_POINTS):
-            first = shapes.first[shape]
-            best = first
-            most = wp.dot(shapes.points[first], d)
-            for k in range(first + 1, first + shapes.count[shape]):
-                along = wp.dot(shapes.points[k], d)
+            best = core.first
+            most = wp.dot(points[best], d)
+            for k in range(core.first + 1, core.first + core.count):
+                along = wp.dot(points[k], d)
                 if along > most:
                     most = along
                     best = k
-            return shapes.points[best]
+            return points[best]
         if kind == wp.static(_CYLINDER):
             return support_disc(size, d, with_sign(size[2], d[2]))
         if kind == wp.static(_BOX) or kind == wp.static(_SEGMENT):

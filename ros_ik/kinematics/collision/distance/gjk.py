@@ -26,6 +26,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.collision.distance.convex_cores import collision_structs
+from ros_ik.kinematics.collision.distance.convex_cores import core_function
 from ros_ik.kinematics.collision.distance.convex_cores import support_function
 from ros_ik.kinematics.collision.distance.simplex import simplex_functions
 from ros_ik.kinematics.spatial import spatial_functions
@@ -55,8 +56,9 @@ def _core_functions(scalar: type) -> SimpleNamespace:
     mat33 = wp.types.matrix((3, 3), scalar)
     mat43 = wp.types.matrix((4, 3), scalar)
     support = support_function(scalar)
-    nearest_of_simplex = simplex_functions(scalar).nearest_of_simplex
-    Shapes = collision_structs(scalar).Shapes
+    simplex = simplex_functions(scalar)
+    nearest_of_simplex, with_corner = simplex.nearest_of_simplex, simplex.with_corner
+    Core = collision_structs(scalar).Core
     agreement, touch = _AGREEMENT[scalar], _TOUCH[scalar]
 
     @wp.func
@@ -100,17 +102,24 @@ def _core_functions(scalar: type) -> SimpleNamespace:
             if k < n and weights[k] > scalar(0.0):
                 v += weights[k] * corners[k]
                 point += weights[k] * on_a[k]
-                corners[kept] = corners[k]
-                on_a[kept] = on_a[k]
+                if kept < k:
+                    corners = with_corner(corners, kept, corners[k])
+                    on_a = with_corner(on_a, kept, on_a[k])
                 kept += 1
         v = across_simplex(corners, kept, v)
         if kept == 4:
             v = vec3()  # inside
         return corners, on_a, kept, v, point
 
-    @wp.func
+    @wp.func(inline=False)
     def gjk(
-        shapes: Shapes, a: int, b: int, R: mat33, p: vec3, stop_below: scalar, stop_above: scalar
+        points: wp.array(dtype=vec3),
+        a: Core,
+        b: Core,
+        R: mat33,
+        p: vec3,
+        stop_below: scalar,
+        stop_above: scalar,
     ):
         R_t = wp.transpose(R)
         corners = mat43()  # of the simplex, points of the difference
@@ -119,8 +128,8 @@ def _core_functions(scalar: type) -> SimpleNamespace:
         d = -p
         if wp.length_sq(d) == scalar(0.0):
             d = vec3(scalar(1.0), scalar(0.0), scalar(0.0))
-        point = support(shapes, a, -d)
-        v = point - (p + R @ support(shapes, b, R_t @ d))
+        point = support(points, a, -d)
+        v = point - (p + R @ support(points, b, R_t @ d))
         corners[0] = v
         on_a[0] = point
         squared = wp.length_sq(v)
@@ -134,8 +143,8 @@ def _core_functions(scalar: type) -> SimpleNamespace:
             distance = wp.sqrt(squared)
             if distance <= stop_below:
                 break
-            new_a = support(shapes, a, -v)
-            w = new_a - (p + R @ support(shapes, b, R_t @ v))
+            new_a = support(points, a, -v)
+            w = new_a - (p + R @ support(points, b, R_t @ v))
             along = wp.dot(v, w)
             lower = wp.max(lower, along / distance)
             if lower > stop_above or squared - along <= scalar(wp.static(agreement)) * squared:
@@ -143,17 +152,26 @@ def _core_functions(scalar: type) -> SimpleNamespace:
             if is_corner(corners, n, w):
                 break
             extent = wp.max(extent, wp.length_sq(w))
-            corners[n] = w
-            on_a[n] = new_a
-            corners, on_a, n, new_v, new_point = reduced(corners, on_a, n + 1)
-            if not wp.length_sq(new_v) < squared:
-                # Rounding in a thin simplex: continue with the segment from the point itself,
-                # which is also a point of the difference, to the new corner.
-                corners[0] = v
-                on_a[0] = point
-                corners[1] = w
-                on_a[1] = new_a
-                corners, on_a, n, new_v, new_point = reduced(corners, on_a, 2)
+            corners = with_corner(corners, n, w)
+            on_a = with_corner(on_a, n, new_a)
+            n += 1
+            new_v = v
+            new_point = point
+            # A loop, because compilers would inline the function twice.
+            tries = int(2)
+            while tries > 0:
+                corners, on_a, n, new_v, new_point = reduced(corners, on_a, n)
+                tries -= 1
+                if wp.length_sq(new_v) < squared:
+                    tries = 0
+                elif tries > 0:
+                    # Rounding in a thin simplex: continue with the segment from the point itself,
+                    # which is also a point of the difference, to the new corner.
+                    corners[0] = v
+                    on_a[0] = point
+                    corners[1] = w
+                    on_a[1] = new_a
+                    n = 2
             new_squared = wp.length_sq(new_v)
             if not new_squared < squared:
                 break  # no further progress because of rounding
@@ -204,7 +222,7 @@ def shape_distance_function(scalar: type) -> wp.Function:
     Shapes, Proximity = structs.Shapes, structs.Proximity
     functions = _core_functions(scalar)
     gjk, segments = functions.gjk, functions.segments
-    support = support_function(scalar)
+    core_of, support = core_function(scalar), support_function(scalar)
 
     @wp.func
     def is_round(kind: int) -> bool:
@@ -219,7 +237,9 @@ def shape_distance_function(scalar: type) -> wp.Function:
             wp.transform_get_rotation(pose_plane), vec3(scalar(0.0), scalar(0.0), scalar(1.0))
         )
         down = wp.quat_rotate_inv(wp.transform_get_rotation(pose_other), -n)
-        lowest = wp.transform_point(pose_other, support(shapes, other, down))
+        lowest = wp.transform_point(
+            pose_other, support(shapes.points, core_of(shapes, other), down)
+        )
         height = wp.dot(n, lowest - wp.transform_get_translation(pose_plane))
         radius_plane = shapes.radius[plane]
         radius_other = shapes.radius[other]
@@ -265,7 +285,13 @@ def shape_distance_function(scalar: type) -> wp.Function:
             distance, lower, point, v = segments(shapes.size[a][2], shapes.size[b][2], R, p)
         else:
             distance, lower, point, v = gjk(
-                shapes, a, b, R, p, stop_below + radii, stop_above + radii
+                shapes.points,
+                core_of(shapes, a),
+                core_of(shapes, b),
+                R,
+                p,
+                stop_below + radii,
+                stop_above + radii,
             )
         result = Proximity()
         if not (wp.isfinite(distance) and wp.isfinite(lower)):

@@ -12,6 +12,7 @@ the cores. Every n gives an upper bound of the depth and a direction that separa
 search that misses the best n errs on the safe side.
 """
 
+import cmath
 import functools
 import math
 from types import SimpleNamespace
@@ -28,6 +29,8 @@ from ros_ik.kinematics.spatial import spatial_functions
 _CLIMBING_STEPS, _FIRST_ANGLE, _SHRINK = 28, 0.5, 0.6
 # Tilt [rad] of the first corners of triangles around the direction found by these steps.
 _FIRST_TILT, _TILT_FACTOR, _ROUNDS, _MOST_STEPS = 0.3, 0.25, 3, 16
+# Turns of 120 and 240 degrees, as complex numbers.
+_THIRDS = tuple(cmath.rect(1.0, k * (2.0 * math.pi / 3.0)) for k in (1, 2))
 # Lengths [m] that are within rounding.
 _ROUNDING = {wp.float32: 1e-6, wp.float64: 1e-10}
 
@@ -41,11 +44,13 @@ _SETTLED = 1e-6
 def penetration_functions(scalar: type) -> SimpleNamespace:
     """Build the functions of one floating-point type.
 
-    ``extreme(cores, shape, pose, d)`` returns the point of a core farthest along d, in the world.
-    ``gap_along(cores, a, b, pose_a, pose_b, n) -> (gap, point, x)`` returns the gap with its point
-    of core a and its point x of the difference.
-    ``penetration(cores, a, b, pose_a, pose_b, hint) -> (gap, n, point)`` searches the direction of
-    the largest gap; ``hint`` is another direction to try, zero for none.
+    ``extreme(points, core, pose, d)`` returns the point of a core farthest along d, in the world.
+    ``gap_along(points, a, b, pose_a, pose_b, n) -> (gap, point, x)`` returns the gap with its
+    point of core a and its point x of the difference.
+    ``penetration(points, a, b, pose_a, pose_b, hint) -> (gap, n, point)`` searches the direction
+    of the largest gap; ``hint`` is another direction to try, zero for none.
+
+    Loops have variable ends where unrolled copies of their bodies would compile for minutes.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -53,63 +58,87 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
     types = spatial_functions(scalar)
     vec3, transform = types.vec3, types.transform
     mat43 = wp.types.matrix((4, 3), scalar)
-    Shapes = collision_structs(scalar).Shapes
+    Core = collision_structs(scalar).Core
     support = support_function(scalar)
-    nearest_of_simplex = simplex_functions(scalar).nearest_of_simplex
+    simplex = simplex_functions(scalar)
+    nearest_of_simplex, with_corner = simplex.nearest_of_simplex, simplex.with_corner
     zero, one = wp.constant(scalar(0.0)), wp.constant(scalar(1.0))
     rounding, settled = _ROUNDING[scalar], _SETTLED
 
     @wp.func
-    def extreme(cores: Shapes, shape: int, pose: transform, d: vec3) -> vec3:
+    def extreme(points: wp.array(dtype=vec3), core: Core, pose: transform, d: vec3) -> vec3:
         local = wp.quat_rotate_inv(wp.transform_get_rotation(pose), d)
-        return wp.transform_point(pose, support(cores, shape, local))
+        return wp.transform_point(pose, support(points, core, local))
 
     @wp.func
-    def gap_along(cores: Shapes, a: int, b: int, pose_a: transform, pose_b: transform, n: vec3):
-        point = extreme(cores, a, pose_a, -n)
-        x = point - extreme(cores, b, pose_b, n)
+    def gap_along(
+        points: wp.array(dtype=vec3),
+        a: Core,
+        b: Core,
+        pose_a: transform,
+        pose_b: transform,
+        n: vec3,
+    ):
+        point = extreme(points, a, pose_a, -n)
+        x = point - extreme(points, b, pose_b, n)
         return wp.dot(n, x), point, x
 
     @wp.func
     def first_direction(
-        cores: Shapes, a: int, b: int, pose_a: transform, pose_b: transform, hint: vec3
+        points: wp.array(dtype=vec3),
+        a: Core,
+        b: Core,
+        pose_a: transform,
+        pose_b: transform,
+        hint: vec3,
     ) -> vec3:
         """Return the best of the axes of both shapes, the line of centres, and the hint."""
         best = scalar(-wp.inf)
         n = vec3(zero, zero, one)
-        for k in range(14):
+        k = int(0)
+        while k < 14:
             d = hint
             if k == 13:
                 d = wp.transform_get_translation(pose_a) - wp.transform_get_translation(pose_b)
             elif k > 0:
+                axis = ((k - 1) // 2) % 3
+                sign = scalar(1 - 2 * (k % 2))
                 e = vec3()
-                e[((k - 1) // 2) % 3] = scalar(1 - 2 * (k % 2))
+                for i in range(3):
+                    if i == axis:
+                        e[i] = sign
                 rotation = wp.transform_get_rotation(pose_a)
                 if k > 6:
                     rotation = wp.transform_get_rotation(pose_b)
                 d = wp.quat_rotate(rotation, e)
             if wp.length_sq(d) > zero:
                 d = wp.normalize(d)
-                gap, _point, _x = gap_along(cores, a, b, pose_a, pose_b, d)
+                gap, _point, _x = gap_along(points, a, b, pose_a, pose_b, d)
                 if gap > best:
                     best = gap
                     n = d
+            k += 1
         return n
 
     @wp.func
     def ascend_gap(
-        cores: Shapes, a: int, b: int, pose_a: transform, pose_b: transform, start: vec3
+        points: wp.array(dtype=vec3),
+        a: Core,
+        b: Core,
+        pose_a: transform,
+        pose_b: transform,
+        start: vec3,
     ) -> vec3:
         """Improve n by gradient ascent; the gradient of the gap is the part of x normal to n."""
         n = start
-        best, _point, x = gap_along(cores, a, b, pose_a, pose_b, n)
+        best, _point, x = gap_along(points, a, b, pose_a, pose_b, n)
         angle = scalar(wp.static(_FIRST_ANGLE))
         for _step in range(wp.static(_CLIMBING_STEPS)):
             slope = x - wp.dot(x, n) * n
             steepness = wp.length(slope)
             if steepness > scalar(wp.static(rounding)):
                 d = wp.normalize(n + (angle / steepness) * slope)
-                gap, _point, new_x = gap_along(cores, a, b, pose_a, pose_b, d)
+                gap, _point, new_x = gap_along(points, a, b, pose_a, pose_b, d)
                 if gap > best:
                     best = gap
                     n = d
@@ -135,9 +164,9 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def face_direction(
-        cores: Shapes,
-        a: int,
-        b: int,
+        points: wp.array(dtype=vec3),
+        a: Core,
+        b: Core,
         pose_a: transform,
         pose_b: transform,
         start: vec3,
@@ -152,15 +181,25 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
             helper = vec3(zero, one, zero)
         side = wp.normalize(wp.cross(n, helper))
         other = wp.cross(n, side)
-        best, new_point, x = gap_along(cores, a, b, pose_a, pose_b, n)
+        best, new_point, x = gap_along(points, a, b, pose_a, pose_b, n)
         corners = mat43()  # of the difference
         on_a = mat43()  # the corresponding points of core a
-        for k in range(3):
-            turn = scalar(wp.static(2.0 * math.pi / 3.0)) * scalar(k)
-            tilted = n + tilt * (wp.cos(turn) * side + wp.sin(turn) * other)
-            _gap, new_point, x = gap_along(cores, a, b, pose_a, pose_b, wp.normalize(tilted))
-            corners[k] = x
-            on_a[k] = new_point
+        k = int(0)
+        while k < 3:
+            # At 0, 120 and 240 degrees; sine and cosine would be called with a stack of their own.
+            along = one
+            across = zero
+            if k == 1:
+                along = scalar(wp.static(_THIRDS[0].real))
+                across = scalar(wp.static(_THIRDS[0].imag))
+            if k == 2:
+                along = scalar(wp.static(_THIRDS[1].real))
+                across = scalar(wp.static(_THIRDS[1].imag))
+            tilted = n + tilt * (along * side + across * other)
+            _gap, new_point, x = gap_along(points, a, b, pose_a, pose_b, wp.normalize(tilted))
+            corners = with_corner(corners, k, x)
+            on_a = with_corner(on_a, k, new_point)
+            k += 1
         for _step in range(wp.static(_MOST_STEPS)):
             w = triangle_weights(corners[0], corners[1], corners[2])
             v = w[0] * corners[0] + w[1] * corners[1] + w[2] * corners[2]
@@ -168,7 +207,7 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
             if distance <= scalar(wp.static(rounding)):
                 break
             d = -v / distance
-            gap, new_point, x = gap_along(cores, a, b, pose_a, pose_b, d)
+            gap, new_point, x = gap_along(points, a, b, pose_a, pose_b, d)
             found = gap >= -distance - scalar(wp.static(settled))
             if gap > best or (found and gap >= best - scalar(wp.static(settled))):
                 best = gap
@@ -189,22 +228,29 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
                 leaving = 0
             elif second <= third:
                 leaving = 1
-            corners[leaving] = x
-            on_a[leaving] = new_point
+            corners = with_corner(corners, leaving, x)
+            on_a = with_corner(on_a, leaving, new_point)
         return n, point
 
-    @wp.func
+    @wp.func(inline=False)
     def penetration(
-        cores: Shapes, a: int, b: int, pose_a: transform, pose_b: transform, hint: vec3
+        points: wp.array(dtype=vec3),
+        a: Core,
+        b: Core,
+        pose_a: transform,
+        pose_b: transform,
+        hint: vec3,
     ):
-        n = first_direction(cores, a, b, pose_a, pose_b, hint)
-        n = ascend_gap(cores, a, b, pose_a, pose_b, n)
-        _gap, point, _x = gap_along(cores, a, b, pose_a, pose_b, n)
+        n = first_direction(points, a, b, pose_a, pose_b, hint)
+        n = ascend_gap(points, a, b, pose_a, pose_b, n)
+        _gap, point, _x = gap_along(points, a, b, pose_a, pose_b, n)
         tilt = scalar(wp.static(_FIRST_TILT))
-        for _round in range(wp.static(_ROUNDS)):
-            n, point = face_direction(cores, a, b, pose_a, pose_b, n, point, tilt)
+        rounds = int(wp.static(_ROUNDS))
+        while rounds > 0:
+            n, point = face_direction(points, a, b, pose_a, pose_b, n, point, tilt)
             tilt *= scalar(wp.static(_TILT_FACTOR))
-        gap, _point, _x = gap_along(cores, a, b, pose_a, pose_b, n)
+            rounds -= 1
+        gap, _point, _x = gap_along(points, a, b, pose_a, pose_b, n)
         return gap, n, point
 
     return SimpleNamespace(extreme=extreme, gap_along=gap_along, penetration=penetration)

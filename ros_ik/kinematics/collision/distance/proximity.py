@@ -21,6 +21,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.collision.distance.convex_cores import collision_structs
+from ros_ik.kinematics.collision.distance.convex_cores import core_function
 from ros_ik.kinematics.collision.distance.gjk import shape_distance_function
 from ros_ik.kinematics.collision.distance.penetration import penetration_functions
 from ros_ik.kinematics.spatial import spatial_functions
@@ -105,9 +106,11 @@ def convex_functions(scalar: type) -> SimpleNamespace:
     """Build the functions of any two convex cores.
 
     ``convex_separation(cores, a, b, pose_a, pose_b, hint, limit) -> (distance, normal, point)``
-    returns the signed distance of cores without radii, the unit normal from b to a, and the
-    nearest point of core a. Only b may be a half-space. ``hint`` is a direction that may separate
-    the cores, zero for none. The distance is exact up to ``limit``, and a lower bound above it.
+    returns the distance of cores without radii, the unit normal from b to a, and the nearest point
+    of core a. Only b may be a half-space. ``hint`` is a direction that may separate the cores,
+    zero for none. The distance is exact up to ``limit``, and a lower bound above it. If the cores
+    overlap, the normal is zero, and the caller computes the penetration; poses that the caller
+    reads again for it take no registers during GJK.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -115,10 +118,9 @@ def convex_functions(scalar: type) -> SimpleNamespace:
     types = spatial_functions(scalar)
     vec3, transform = types.vec3, types.transform
     Shapes = collision_structs(scalar).Shapes
-    shape_distance = shape_distance_function(scalar)
+    core_of, shape_distance = core_function(scalar), shape_distance_function(scalar)
     functions = penetration_functions(scalar)
     extreme, gap_along = functions.extreme, functions.gap_along
-    penetration = functions.penetration
     zero, one = wp.constant(scalar(0.0)), wp.constant(scalar(1.0))
     touch = _TOUCH[scalar]
 
@@ -134,10 +136,12 @@ def convex_functions(scalar: type) -> SimpleNamespace:
     ):
         if cores.kind[b] == wp.static(_PLANE):
             n = wp.quat_rotate(wp.transform_get_rotation(pose_b), vec3(zero, zero, one))
-            point = extreme(cores, a, pose_a, -n)
+            point = extreme(cores.points, core_of(cores, a), pose_a, -n)
             return wp.dot(n, point - wp.transform_get_translation(pose_b)), n, point
         if wp.length_sq(hint) > zero:
-            gap, point, _w = gap_along(cores, a, b, pose_a, pose_b, hint)
+            gap, point, _w = gap_along(
+                cores.points, core_of(cores, a), core_of(cores, b), pose_a, pose_b, hint
+            )
             if gap > limit:
                 return gap, hint, point
         near = shape_distance(cores, a, b, pose_a, pose_b, zero, limit)
@@ -145,7 +149,6 @@ def convex_functions(scalar: type) -> SimpleNamespace:
         length = wp.length(v)
         if length > scalar(wp.static(touch)):
             return length, v / length, near.point_a
-        gap, n, point = penetration(cores, a, b, pose_a, pose_b, hint)
-        return wp.min(gap, length), n, point
+        return length, vec3(), near.point_a
 
     return SimpleNamespace(convex_separation=convex_separation)

@@ -13,6 +13,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.collision.distance.convex_cores import collision_structs
+from ros_ik.kinematics.collision.distance.convex_cores import core_function
 from ros_ik.kinematics.collision.distance.penetration import penetration_functions
 from ros_ik.kinematics.collision.distance.proximity import convex_functions
 from ros_ik.kinematics.collision.distance.proximity import round_functions
@@ -140,9 +141,11 @@ def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
         return apart - wp.abs(wp.dot(direction, work.axis[robot, a])) - across
 
     if convex:
+        core_of = core_function(scalar)
         convex_separation = convex_functions(scalar).convex_separation
         depths = penetration_functions(scalar)
         gap_along, extreme = depths.gap_along, depths.extreme
+        penetration = depths.penetration
 
         @wp.func
         def placed(
@@ -173,6 +176,16 @@ def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
                 work.hint[robot, slot],
                 limit,
             )
+            if wp.length_sq(normal) == scalar(0.0):
+                depth, normal, point = penetration(
+                    data.cores.points,
+                    core_of(data.cores, a),
+                    core_of(data.cores, b),
+                    placed(data, robot, a, body_q),
+                    placed(data, robot, b, body_q),
+                    work.hint[robot, slot],
+                )
+                distance = wp.min(depth, distance)
             work.hint[robot, slot] = normal
             work.normal[robot, slot] = normal
             work.point[robot, slot] = point
@@ -191,9 +204,12 @@ def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
             pose_a = placed(data, robot, a, body_q)
             pose_b = placed(data, robot, b, body_q)
             if data.shapes.kind[b] == wp.static(_PLANE):
-                lowest = extreme(data.cores, a, pose_a, -work.axis[robot, b])
+                core = core_of(data.cores, a)
+                lowest = extreme(data.cores.points, core, pose_a, -work.axis[robot, b])
                 return wp.dot(work.axis[robot, b], lowest - work.center[robot, b])
-            gap, _point, _x = gap_along(data.cores, a, b, pose_a, pose_b, n)
+            core_a = core_of(data.cores, a)
+            core_b = core_of(data.cores, b)
+            gap, _point, _x = gap_along(data.cores.points, core_a, core_b, pose_a, pose_b, n)
             return gap
     else:
 

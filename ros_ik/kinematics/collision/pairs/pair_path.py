@@ -155,7 +155,22 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
             high, row = look_at(path, robot, place, low, span)
             load(path, row, robot, a, data, work, body_q)
             load(path, row, robot, b, data, work, body_q)
-            rest, _bend = bounds(path, robot, row, high, end, a, b, dofs, moves, data, work)
+            # Bounds to the end, and then from the last time. Two calls would be inlined twice, and
+            # take 450 bytes of stack on a GPU.
+            rest = scalar(0.0)
+            fall = scalar(0.0)
+            bend = scalar(0.0)
+            begin = high
+            until = end
+            parts = wp.where(place < 0, 1, 2)
+            while parts > 0:
+                rest = fall
+                fall, bend = bounds(path, robot, row, begin, until, a, b, dofs, moves, data, work)
+                begin = low
+                until = high
+                parts -= 1
+            if place < 0:
+                rest = fall
             limit = floor + rest
             found = pair_distance(data, work, robot, k, body_q, limit)
             h_next = wp.min(found, limit)
@@ -169,7 +184,6 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
                     gap = pair_gap(data, work, robot, k, body_q, n_before)
                     if gap > found and k >= data.counts[2]:
                         work.hint[robot, k - data.counts[2]] = n_before
-                fall, bend = bounds(path, robot, row, low, high, a, b, dofs, moves, data, work)
                 code = judge(h, wp.max(h_next, gap), gap, fall, bend, floor, between)
             elif not (found <= limit or found > limit):
                 code = wp.static(WORSE)
