@@ -73,7 +73,6 @@ vec4 = wp.types.vector(4, wp.float64)
 vec14 = wp.types.vector(14, wp.float64)
 vec16 = wp.types.vector(ROOTS, wp.float64)
 vec24 = wp.types.vector(SAMPLES, wp.float64)
-_Values = wp.types.matrix((18, 9), wp.float64)
 # Numbers of a line function: those that joint 2 leaves, and real parts of the four complex ones.
 _LEFT = wp.types.vector(6, wp.int32)(2, 5, 8, 11, 12, 13)
 _TURNED = wp.types.vector(4, wp.int32)(0, 3, 6, 9)
@@ -200,6 +199,22 @@ def size_of(f: vec14) -> wp.float64:
 
 @no_type_check
 @wp.func
+def interpolate(
+    equations: wp.array3d(dtype=wp.float64), problem: int, power: int, first: int, stride: int
+) -> wp.float64:  # fmt: skip
+    """Replace values at three angles by coefficients of (x^2, x, 1); return their square."""
+    values = vec3(
+        equations[problem, power, first], equations[problem, power, first + stride],
+        equations[problem, power, first + 2 * stride],
+    )  # fmt: skip
+    coefficients = _HALF_ANGLE * values
+    for k in range(3):
+        equations[problem, power, first + k * stride] = coefficients[k]
+    return wp.length_sq(coefficients)
+
+
+@no_type_check
+@wp.func
 def write_equations(
     problem: int, h: mat63, p: mat63, a: vec14, b: vec14, g: vec14,
     equations: wp.array3d(dtype=wp.float64),
@@ -239,7 +254,11 @@ def write_equations(
     null_2 *= scale
     null_3 *= scale
     constants = H * left_g
-    values = _Values()
+    at = int(0)
+    while at < 54:
+        for power in range(3):
+            equations[problem, power, at] = wp.float64(0.0)
+        at += 1
     five = int(0)
     while five < 3:
         angle_5 = wp.float64(wp.static(_FROM_5)) + wp.float64(wp.static(_THIRD)) * wp.float64(five)
@@ -270,7 +289,8 @@ def write_equations(
                 while power < 3:
                     weight = wp.float64(_CIRCLE[power, three])
                     for k in range(6):
-                        values[6 * power + k, column] += weight * left[k]
+                        there = equations[problem, power, 9 * k + column]
+                        equations[problem, power, 9 * k + column] = there + weight * left[k]
                     power += 1
                 three += 1
             four += 1
@@ -280,22 +300,11 @@ def write_equations(
         square = wp.float64(0.0)
         power = int(0)
         while power < 3:
-            at = 6 * power + row
             # Interpolate in joint 4, then in joint 5.
             for k in range(3):
-                v = _HALF_ANGLE * vec3(values[at, k], values[at, 3 + k], values[at, 6 + k])
-                values[at, k] = v[0]
-                values[at, 3 + k] = v[1]
-                values[at, 6 + k] = v[2]
+                interpolate(equations, problem, power, 9 * row + k, 3)
             for k in range(3):
-                first = 3 * k
-                v = _HALF_ANGLE * vec3(
-                    values[at, first], values[at, first + 1], values[at, first + 2]
-                )
-                square += wp.length_sq(v)
-                values[at, first] = v[0]
-                values[at, first + 1] = v[1]
-                values[at, first + 2] = v[2]
+                square += interpolate(equations, problem, power, 9 * row + 3 * k, 1)
             power += 1
         inverse = wp.float64(0.0)
         if square > wp.float64(0.0):
@@ -303,7 +312,8 @@ def write_equations(
         power = int(0)
         while power < 3:
             for k in range(9):
-                equations[problem, power, 9 * row + k] = inverse * values[6 * power + row, k]
+                there = equations[problem, power, 9 * row + k]
+                equations[problem, power, 9 * row + k] = inverse * there
             power += 1
         row += 1
     return determined
