@@ -6,9 +6,9 @@ import functools
 
 import numpy as np
 import pytest
-from support.robots import pin
-from support.robots import PinocchioRobot
-from support.robots import urdf_text
+from support.robots.robots import pin
+from support.robots.robots import PinocchioRobot
+from support.robots.robots import urdf_text
 import warp as wp
 
 from ros_ik.demo.robots import robot_data_path

@@ -6,8 +6,8 @@ from barriers.collision_rig import Bench
 from barriers.collision_rig import robot
 import numpy as np
 import pytest
-from support.robots import PinocchioRobot
-from support.robots import urdf_text
+from support.robots.robots import PinocchioRobot
+from support.robots.robots import urdf_text
 
 from ros_ik.barriers import BodyPairBarrier
 from ros_ik.barriers.collision_pairs import sample_pair_distances

@@ -7,7 +7,7 @@ from barriers.collision_rig import robot
 from barriers.collision_rig import scattered
 import numpy as np
 import pytest
-from support.robots import urdf_text
+from support.robots.robots import urdf_text
 
 from ros_ik.barriers import always_close
 from ros_ik.barriers import never_close

@@ -7,8 +7,8 @@ from barriers.collision_rig import robot
 from barriers.collision_rig import scattered
 import numpy as np
 import pytest
-from support.robots import ALL_URDFS
-from support.robots import load
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import load
 import warp as wp
 
 from ros_ik.barriers import CollisionScene

@@ -8,7 +8,7 @@ from barriers.collision_rig import CoalDistances
 from barriers.collision_rig import robot
 import numpy as np
 import pytest
-from support.robots import pin
+from support.robots.robots import pin
 import warp as wp
 
 from ros_ik.barriers import CollisionScene

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio, the judge, is not installed')
 
-from support.target_streams import ride  # noqa: E402
+from support.motions.target_streams import ride  # noqa: E402
 
 from benchmarks import motion_quality  # noqa: E402
 from benchmarks import ours_motion  # noqa: E402

@@ -12,10 +12,10 @@ import re
 
 import numpy as np
 import pytest
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import ros_rig
-from support.servo_rig import Rig
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import ros_rig
+from support.rigs.servo_rig import Rig
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import robot_data_path

@@ -3,7 +3,7 @@
 """Fixtures of the tests of the demo."""
 
 import pytest
-from support.ros_processes import reserved_domain
+from support.processes.ros_processes import reserved_domain
 
 
 @pytest.fixture

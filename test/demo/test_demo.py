@@ -12,7 +12,7 @@ import sys
 import time
 
 import pytest
-from support.ros_processes import reserved_domain
+from support.processes.ros_processes import reserved_domain
 import warp as wp
 
 from ros_ik.demo.robots import find_robot

@@ -14,8 +14,8 @@ from rclpy.qos import QoSProfile
 from rclpy.qos import ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from support.ros_processes import reserved_domain
-from support.ros_processes import start_program
+from support.processes.ros_processes import reserved_domain
+from support.processes.ros_processes import start_program
 from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from support.array_kinds import torch
+from support.solvers.array_kinds import torch
 
 from ros_ik.demo.robots import robot_data_path
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import Joy
 from std_srvs.srv import SetBool
-from support.example_rig import Session
-from support.ros_rig import ARM
+from support.rigs.example_rig import Session
+from support.rigs.ros_rig import ARM
 
 from ros_ik.demo.mock_robot import nanoseconds
 from ros_ik.demo.robots import find_robot

@@ -11,8 +11,8 @@ from geometry_msgs.msg import PoseStamped
 from geometry_msgs.msg import Twist
 import numpy as np
 import pytest
-from support.example_rig import Session
-from support.ros_processes import ROOT
+from support.processes.ros_processes import ROOT
+from support.rigs.example_rig import Session
 
 from ros_ik.demo.mock_robot import nanoseconds
 

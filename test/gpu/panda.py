@@ -5,7 +5,7 @@
 import functools
 
 import numpy as np
-from support.robots import urdf_text
+from support.robots.robots import urdf_text
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import robot_data_path

@@ -5,10 +5,10 @@
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.robots import ALL_URDFS
-from support.robots import IDS
-from support.robots import load
-from support.robots import PinocchioRobot
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import IDS
+from support.robots.robots import load
+from support.robots.robots import PinocchioRobot
 
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics import eval_jacobian

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.ik_problems import panda
+from support.solvers.ik_problems import panda
 import warp as wp
 
 from ros_ik.errors import ArgumentError

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.array_kinds import address
-from support.array_kinds import jax_numpy
-from support.array_kinds import MAKERS
-from support.array_kinds import numbers
-from support.array_kinds import torch
-from support.ik_problems import panda
+from support.solvers.array_kinds import address
+from support.solvers.array_kinds import jax_numpy
+from support.solvers.array_kinds import MAKERS
+from support.solvers.array_kinds import numbers
+from support.solvers.array_kinds import torch
+from support.solvers.ik_problems import panda
 import warp as wp
 
 from ros_ik import eval_bias_force

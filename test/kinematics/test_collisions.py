@@ -11,12 +11,12 @@ from types import SimpleNamespace
 from kinematics import large_floor
 import numpy as np
 import pytest
-from support.collision_oracle import add_shape
-from support.collision_oracle import coal
-from support.collision_oracle import coal_distance
-from support.collision_oracle import coal_shape
-from support.collision_oracle import collision_oracle
-from support.collision_oracle import robot_with_meshes
+from support.robots.collision_oracle import add_shape
+from support.robots.collision_oracle import coal
+from support.robots.collision_oracle import coal_distance
+from support.robots.collision_oracle import coal_shape
+from support.robots.collision_oracle import collision_oracle
+from support.robots.collision_oracle import robot_with_meshes
 import warp as wp
 
 from ros_ik.errors import ArgumentError

@@ -4,10 +4,10 @@
 
 import numpy as np
 import pytest
-from support.robots import ALL_URDFS
-from support.robots import IDS
-from support.robots import load
-from support.robots import pin
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import IDS
+from support.robots.robots import load
+from support.robots.robots import pin
 import warp as wp
 
 from ros_ik.kinematics import eval_fk

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.apart_memory import apart_memory
+from support.solvers.apart_memory import apart_memory
 import warp as wp
 
 from benchmarks.gpu.kernels import product_variants

@@ -7,8 +7,8 @@ The oracle is Newton's own forward kinematics.
 
 import numpy as np
 import pytest
-from support.ik_problems import newton
-from support.ik_problems import to_warp
+from support.solvers.ik_problems import newton
+from support.solvers.ik_problems import to_warp
 import warp as wp
 
 from ros_ik import DlsSolver

@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 
 import pytest
 from rclpy.action import get_action_server_names_and_types_by_node
-from support.ros_rig import LONG
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import start_robot
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import start_robot
 
 from ros_ik_interfaces.msg import IkStatus
 from tools.interface_documents import load_table

@@ -9,13 +9,13 @@ import urllib.request
 from geometry_msgs.msg import PoseStamped
 import pytest
 from rcl_interfaces.srv import GetParameters
-from support.launch_rig import installed_prefix
-from support.launch_rig import is_missing
-from support.launch_rig import Launch
-from support.launch_rig import MISSING
-from support.ros_processes import Processes
-from support.ros_rig import Client
-from support.ros_rig import LONG
+from support.processes.ros_processes import Processes
+from support.rigs.launch_rig import installed_prefix
+from support.rigs.launch_rig import is_missing
+from support.rigs.launch_rig import Launch
+from support.rigs.launch_rig import MISSING
+from support.rigs.ros_rig import Client
+from support.rigs.ros_rig import LONG
 from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik_interfaces.msg import IkStatus

@@ -9,10 +9,10 @@ import shlex
 import pytest
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
 from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik_interfaces.msg import IkStatus

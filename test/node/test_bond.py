@@ -11,11 +11,11 @@ from types import SimpleNamespace
 
 from lifecycle_msgs.msg import Transition
 import pytest
-from support.ros_rig import LONG
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import start_robot
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import start_robot
 
 from ros_ik.node import bond
 from ros_ik.node.bond import HEARTBEAT_TIMEOUT

@@ -15,26 +15,26 @@ import numpy as np
 import pytest
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
-from support.dynamic_rig import arm
-from support.dynamic_rig import change
-from support.dynamic_rig import come_to_rest
-from support.dynamic_rig import current_values
-from support.dynamic_rig import decay
-from support.dynamic_rig import DYNAMIC
-from support.dynamic_rig import dynamic_node
-from support.dynamic_rig import Effects
-from support.dynamic_rig import fastest_way
-from support.dynamic_rig import follow
-from support.dynamic_rig import LOW
-from support.dynamic_rig import moved
-from support.dynamic_rig import name_of
-from support.dynamic_rig import PERIOD
-from support.dynamic_rig import place_of
-from support.dynamic_rig import start_anew
-from support.held_robot import HeldRobot
-from support.motion import motion_of
-from support.ros_processes import ROOT
-from support.ros_rig import ARM
+from support.motions.motion import motion_of
+from support.processes.ros_processes import ROOT
+from support.rigs.dynamic_rig import arm
+from support.rigs.dynamic_rig import change
+from support.rigs.dynamic_rig import come_to_rest
+from support.rigs.dynamic_rig import current_values
+from support.rigs.dynamic_rig import decay
+from support.rigs.dynamic_rig import DYNAMIC
+from support.rigs.dynamic_rig import dynamic_node
+from support.rigs.dynamic_rig import Effects
+from support.rigs.dynamic_rig import fastest_way
+from support.rigs.dynamic_rig import follow
+from support.rigs.dynamic_rig import LOW
+from support.rigs.dynamic_rig import moved
+from support.rigs.dynamic_rig import name_of
+from support.rigs.dynamic_rig import PERIOD
+from support.rigs.dynamic_rig import place_of
+from support.rigs.dynamic_rig import start_anew
+from support.rigs.ros_rig import ARM
+from support.robots.held_robot import HeldRobot
 
 from ros_ik_interfaces.msg import IkStatus
 

@@ -9,14 +9,14 @@ from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import DescribeParameters
 from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import Parameter
-from support.ros_processes import ROOT
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import start_robot
-from support.ros_rig import UNWATCHED
+from support.processes.ros_processes import ROOT
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import start_robot
+from support.rigs.ros_rig import UNWATCHED
 
 from ros_ik.settings import expand_parameters
 from ros_ik_interfaces.msg import IkStatus

@@ -9,13 +9,13 @@ import rclpy
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from support.ros_processes import reserved_domain
-from support.ros_rig import ARM
-from support.ros_rig import LATCHED
-from support.ros_rig import LONG
-from support.ros_rig import panda_urdf
-from support.state_machines import record_transitions
-from support.state_machines import transitions
+from support.motions.state_machines import record_transitions
+from support.motions.state_machines import transitions
+from support.processes.ros_processes import reserved_domain
+from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import LATCHED
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import panda_urdf
 
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.ik_node import IkNode

@@ -5,10 +5,10 @@
 import functools
 
 import numpy as np
-from support.robots import ALL_URDFS
-from support.robots import load
-from support.robots import pin
-from support.robots import PinocchioRobot
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import load
+from support.robots.robots import pin
+from support.robots.robots import PinocchioRobot
 import warp as wp
 
 from ros_ik.kinematics import eval_fk

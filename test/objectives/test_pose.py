@@ -5,7 +5,7 @@
 import numpy as np
 from objectives import rig
 import pytest
-from support.robots import pin
+from support.robots.robots import pin
 import warp as wp
 
 from ros_ik.errors import ArgumentError

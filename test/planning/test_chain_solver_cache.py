@@ -6,8 +6,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.planning_rig import make_planner
-from support.planning_rig import random_configurations
+from support.rigs.planning_rig import make_planner
+from support.rigs.planning_rig import random_configurations
 
 from ros_ik.planning import IkRequest
 from ros_ik.planning import solve_ik

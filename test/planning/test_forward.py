@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from support.planning_rig import make_planner
-from support.planning_rig import random_configurations
-from support.planning_rig import ROBOTS
-from support.planning_rig import shared_planner
-from support.planning_rig import Twin
+from support.rigs.planning_rig import make_planner
+from support.rigs.planning_rig import random_configurations
+from support.rigs.planning_rig import ROBOTS
+from support.rigs.planning_rig import shared_planner
+from support.rigs.planning_rig import Twin
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.planning import Budget

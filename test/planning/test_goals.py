@@ -4,10 +4,10 @@
 
 import numpy as np
 import pytest
-from support.planning_rig import random_configurations
-from support.planning_rig import rotation_matrix
-from support.planning_rig import shared_planner
-from support.planning_rig import Twin
+from support.rigs.planning_rig import random_configurations
+from support.rigs.planning_rig import rotation_matrix
+from support.rigs.planning_rig import shared_planner
+from support.rigs.planning_rig import Twin
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.model.conventions.poses import multiply

@@ -7,15 +7,15 @@ import math
 
 import numpy as np
 import pytest
-from support.collision_oracle import collision_oracle
-from support.collision_oracle import PACKAGES
-from support.collision_oracle import robot_with_meshes
-from support.collision_oracle import SRDFS
-from support.planning_rig import make_planner
-from support.planning_rig import random_configurations
-from support.planning_rig import ROBOTS
-from support.planning_rig import shared_planner
-from support.planning_rig import Twin
+from support.rigs.planning_rig import make_planner
+from support.rigs.planning_rig import random_configurations
+from support.rigs.planning_rig import ROBOTS
+from support.rigs.planning_rig import shared_planner
+from support.rigs.planning_rig import Twin
+from support.robots.collision_oracle import collision_oracle
+from support.robots.collision_oracle import PACKAGES
+from support.robots.collision_oracle import robot_with_meshes
+from support.robots.collision_oracle import SRDFS
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import robot_data_path

@@ -6,10 +6,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.ball_robot import NAMES
-from support.ball_robot import place_of_ball
-from support.ball_robot import RADIUS
-from support.ball_robot import URDF
+from support.robots.ball_robot import NAMES
+from support.robots.ball_robot import place_of_ball
+from support.robots.ball_robot import RADIUS
+from support.robots.ball_robot import URDF
 
 from ros_ik.planning import check_trajectory
 from ros_ik.planning import IkRequest

@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 import pytest
-from support.planning_rig import make_planner
-from support.planning_rig import random_configurations
-from support.planning_rig import Twin
-from support.robots import pin
+from support.rigs.planning_rig import make_planner
+from support.rigs.planning_rig import random_configurations
+from support.rigs.planning_rig import Twin
+from support.robots.robots import pin
 
 from ros_ik.planning import CenterOfMassCost
 from ros_ik.planning import check_trajectory

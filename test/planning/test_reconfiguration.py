@@ -4,10 +4,10 @@
 
 import numpy as np
 import pytest
-from support.planning_rig import make_planner
-from support.planning_rig import random_configurations
-from support.planning_rig import Twin
-from support.servo_rig import Rig
+from support.rigs.planning_rig import make_planner
+from support.rigs.planning_rig import random_configurations
+from support.rigs.planning_rig import Twin
+from support.rigs.servo_rig import Rig
 
 from ros_ik.planning import Budget
 from ros_ik.planning import check_trajectory

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from support.collision_oracle import PACKAGES
-from support.collision_oracle import SRDFS
-from support.planning_rig import make_planner
-from support.planning_rig import shared_planner
-from support.planning_rig import Twin
+from support.rigs.planning_rig import make_planner
+from support.rigs.planning_rig import shared_planner
+from support.rigs.planning_rig import Twin
+from support.robots.collision_oracle import PACKAGES
+from support.robots.collision_oracle import SRDFS
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import robot_data_path

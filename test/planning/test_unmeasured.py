@@ -6,12 +6,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from support.collision_oracle import collision_oracle
-from support.collision_oracle import PACKAGES
-from support.collision_oracle import robot_with_meshes
-from support.collision_oracle import SRDFS
-from support.planning_rig import make_planner
-from support.planning_rig import robot_text
+from support.rigs.planning_rig import make_planner
+from support.rigs.planning_rig import robot_text
+from support.robots.collision_oracle import collision_oracle
+from support.robots.collision_oracle import PACKAGES
+from support.robots.collision_oracle import robot_with_meshes
+from support.robots.collision_oracle import SRDFS
 
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.errors import ArgumentError

@@ -10,7 +10,7 @@ from safety.cases import CASES
 from safety.geometry import rotate
 from safety.geometry import segment_distance
 from safety.geometry import shape_distance
-from support.collision_oracle import robot_with_meshes
+from support.robots.collision_oracle import robot_with_meshes
 
 from ros_ik.barriers import CollisionScene
 from ros_ik.barriers import PositionBarrier

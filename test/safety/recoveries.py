@@ -15,14 +15,14 @@ import dataclasses
 import numpy as np
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
-from support.collision_oracle import coal
-from support.collision_oracle import coal_distance
-from support.collision_oracle import collision_oracle
-from support.collision_oracle import pin
-from support.collision_oracle import robot_with_meshes
-from support.collision_oracle import urdf_path
-from support.robots import PinocchioRobot
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
+from support.robots.collision_oracle import coal
+from support.robots.collision_oracle import coal_distance
+from support.robots.collision_oracle import collision_oracle
+from support.robots.collision_oracle import pin
+from support.robots.collision_oracle import robot_with_meshes
+from support.robots.collision_oracle import urdf_path
+from support.robots.robots import PinocchioRobot
 
 from ros_ik.servo import Obstacle
 

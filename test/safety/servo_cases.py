@@ -5,9 +5,9 @@
 import dataclasses
 import functools
 
-from support import mobile_arm
-from support.collision_oracle import PACKAGES
-from support.collision_oracle import urdf_path
+from support.robots import mobile_arm
+from support.robots.collision_oracle import PACKAGES
+from support.robots.collision_oracle import urdf_path
 
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.model import Model

@@ -9,7 +9,7 @@ import numpy as np
 from safety.bodies import Bodies
 from safety.bodies import matrix
 from safety.bodies import solid
-from support.urdf_limits import urdf_limits
+from support.robots.urdf_limits import urdf_limits
 
 # Distance beyond the margin within which places between two commands are looked at [m].
 NEAR = 0.005

@@ -21,8 +21,8 @@ from safety.drive import MARGIN
 from safety.judge import RestJudge
 from safety.settling import EARLY_TICKS
 from safety.settling import settle
-from support.collision_oracle import coal
-from support.collision_oracle import coal_distance
+from support.robots.collision_oracle import coal
+from support.robots.collision_oracle import coal_distance
 
 TICKS = int(os.environ.get('SAFETY_TICKS', '4800'))
 ROBOTS = 16 if TICKS < 100_000 else 64

@@ -23,8 +23,8 @@ from safety.servo_stress import DRIVE
 from safety.servo_stress import drive
 from safety.servo_stress import JogDrive
 from safety.servo_stress import RATES
-from support.collision_oracle import coal
-from support.robots import pin
+from support.robots.collision_oracle import coal
+from support.robots.robots import pin
 
 from ros_ik.model.conventions.joint_type import GeoType
 

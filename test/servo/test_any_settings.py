@@ -6,11 +6,11 @@ import types
 
 import numpy as np
 import pytest
-from support import mobile_arm
-from support.humanoid import ARMS
-from support.humanoid import one_handed
-from support.humanoid import TORSO
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
+from support.robots import mobile_arm
+from support.robots.humanoid import ARMS
+from support.robots.humanoid import one_handed
+from support.robots.humanoid import TORSO
 
 from benchmarks.robots import load_robot
 from benchmarks.ticked_servo import motion_limits

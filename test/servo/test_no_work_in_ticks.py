@@ -8,9 +8,9 @@ come from the schema, so that new ones are tried too.
 
 import numpy as np
 import pytest
-from support.other_values import dynamic_parameters
-from support.other_values import other_value
-from support.servo_rig import Rig
+from support.motions.other_values import dynamic_parameters
+from support.motions.other_values import other_value
+from support.rigs.servo_rig import Rig
 import warp as wp
 
 from ros_ik.servo import Mode

@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip('mujoco', reason='mujoco is not installed')
 
-from support import mass_scenarios as scenarios  # noqa: E402
-from support.robots import pin  # noqa: E402
+from support.motions import mass_scenarios as scenarios  # noqa: E402
+from support.robots.robots import pin  # noqa: E402
 
 from examples.library.simulated_robot.loop import ServoLoop  # noqa: E402
 from examples.library.simulated_robot.robot import RobotWithMass  # noqa: E402

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 from ros_ik.servo import StatusCode
 from ros_ik.solvers import SolveStatus

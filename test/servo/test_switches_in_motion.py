@@ -3,7 +3,7 @@
 """Modes, targets, weights and aims that change in motion, as smoothly as a start of the same."""
 
 import pytest
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 from benchmarks.motion_switches import AIMS
 from benchmarks.motion_switches import jerk_after

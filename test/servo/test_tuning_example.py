@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 import yaml
 
 ROOT = Path(__file__).parents[2]

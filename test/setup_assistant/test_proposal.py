@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 import yaml
 
 from benchmarks.ticked_servo import robot_model

@@ -14,9 +14,9 @@ from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 from std_msgs.msg import String
-from support.ros_processes import reserved_domain
-from support.ros_processes import ROOT
-from support.ros_rig import LATCHED
+from support.processes.ros_processes import reserved_domain
+from support.processes.ros_processes import ROOT
+from support.rigs.ros_rig import LATCHED
 from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik.demo.robots import find_robot

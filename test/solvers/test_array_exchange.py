@@ -8,13 +8,13 @@ from gpu.panda import panda_with_shapes
 from gpu.panda import reachable_poses
 import numpy as np
 import pytest
-from support.apart_memory import apart_memory
-from support.array_kinds import address
-from support.array_kinds import MAKERS
-from support.array_kinds import numbers
-from support.array_kinds import StandardArray
-from support.ik_problems import panda
-from support.robots import urdf_text
+from support.robots.robots import urdf_text
+from support.solvers.apart_memory import apart_memory
+from support.solvers.array_kinds import address
+from support.solvers.array_kinds import MAKERS
+from support.solvers.array_kinds import numbers
+from support.solvers.array_kinds import StandardArray
+from support.solvers.ik_problems import panda
 import warp as wp
 
 from ros_ik import AccelerationLimit

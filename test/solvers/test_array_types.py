@@ -8,8 +8,8 @@ caller is held for more types of Warp in test/kinematics/test_warp_types.py.
 
 import numpy as np
 import pytest
-from support.ik_problems import panda
-from support.robots import urdf_text
+from support.robots.robots import urdf_text
+from support.solvers.ik_problems import panda
 import warp as wp
 
 import ros_ik

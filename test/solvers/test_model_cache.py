@@ -13,9 +13,9 @@ import weakref
 
 import numpy as np
 import pytest
-from support.collision_oracle import robot_with_meshes
-from support.collision_oracle import urdf_path
-from support.robots import load
+from support.robots.collision_oracle import robot_with_meshes
+from support.robots.collision_oracle import urdf_path
+from support.robots.robots import load
 import warp as wp
 
 from ros_ik import all_solutions

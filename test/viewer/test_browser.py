@@ -12,12 +12,12 @@ import pytest
 
 pytest.importorskip('viser', reason='viser is not installed')
 
-from support.page import OpenPage
-from support.ros_rig import NEVER_STALE
-from support.viewer_rig import another_viewer
-from support.viewer_rig import picture
-from support.viewer_rig import viewed
-from support.viewer_rig import wait_until
+from support.rigs.page import OpenPage
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.viewer_rig import another_viewer
+from support.rigs.viewer_rig import picture
+from support.rigs.viewer_rig import viewed
+from support.rigs.viewer_rig import wait_until
 
 from ros_ik.viewer.scene import trails
 from ros_ik_interfaces.msg import IkStatus

@@ -7,14 +7,14 @@ import pytest
 
 pytest.importorskip('viser', reason='viser is not installed')
 
-from support.ros_rig import Client
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import start_robot
-from support.viewer_rig import viewer_in_process
+from support.rigs.ros_rig import Client
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import start_robot
+from support.rigs.viewer_rig import viewer_in_process
 
 pytestmark = pytest.mark.dds
 

@@ -15,10 +15,10 @@ import pytest
 
 pytest.importorskip('viser', reason='viser is not installed')
 
-from support.page import OpenPage
-from support.ros_rig import NEVER_STALE
-from support.viewer_rig import viewed
-from support.viewer_rig import wait_until
+from support.rigs.page import OpenPage
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.viewer_rig import viewed
+from support.rigs.viewer_rig import wait_until
 
 from ros_ik.demo.processes.nodes import watched_shapes
 from ros_ik.demo.robots import robot_data_path

@@ -8,11 +8,11 @@ import pytest
 
 pytest.importorskip('viser', reason='viser is not installed')
 
-from support.ros_rig import LONG
-from support.ros_rig import ros_rig
-from support.viewer_rig import free_port
-from support.viewer_rig import viewer_in_process
-from support.viewer_rig import wait_until
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import ros_rig
+from support.rigs.viewer_rig import free_port
+from support.rigs.viewer_rig import viewer_in_process
+from support.rigs.viewer_rig import wait_until
 import trimesh
 
 from ros_ik.demo.robots import mesh_folders

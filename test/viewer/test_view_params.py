@@ -13,10 +13,10 @@ import yaml
 
 pytest.importorskip('viser', reason='viser is not installed')
 
-from support.ros_processes import Processes
-from support.ros_rig import Client
-from support.ros_rig import LONG
-from support.viewer_rig import free_port
+from support.processes.ros_processes import Processes
+from support.rigs.ros_rig import Client
+from support.rigs.ros_rig import LONG
+from support.rigs.viewer_rig import free_port
 import viser
 from websockets.sync.client import connect
 import zstandard

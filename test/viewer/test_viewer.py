@@ -15,13 +15,13 @@ import pytest
 
 pytest.importorskip('viser', reason='viser is not installed')
 
-from support.ros_processes import reserved_domain
-from support.ros_rig import LONG
-from support.ros_rig import panda_urdf
-from support.ros_rig import PATIENCE
-from support.ros_rig import ros_rig
-from support.viewer_rig import free_port
-from support.viewer_rig import viewed
+from support.processes.ros_processes import reserved_domain
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import PATIENCE
+from support.rigs.ros_rig import ros_rig
+from support.rigs.viewer_rig import free_port
+from support.rigs.viewer_rig import viewed
 
 from ros_ik.node.markers.shapes import barrier_color
 from ros_ik.node.markers.shapes import barrier_room

@@ -14,7 +14,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
-from support.ros_rig import PATIENCE
+from support.rigs.ros_rig import PATIENCE
 
 import ros_ik.demo.__main__
 from ros_ik.demo.report.evaluation import evaluate

@@ -6,7 +6,7 @@ import importlib
 
 import numpy as np
 import pytest
-from support.robots import pin
+from support.robots.robots import pin
 
 from ros_ik.model.conventions import rotations
 

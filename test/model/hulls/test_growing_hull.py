@@ -4,9 +4,9 @@
 
 import numpy as np
 import pytest
-from support.collision_oracle import coal
-from support.collision_oracle import coal_distance
-from support.collision_oracle import convex_hull
+from support.robots.collision_oracle import coal
+from support.robots.collision_oracle import coal_distance
+from support.robots.collision_oracle import convex_hull
 
 from ros_ik.model.hulls.growing_hull import GrowingHull
 from ros_ik.model.hulls.hull_reduction import reduced_points

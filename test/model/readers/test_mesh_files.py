@@ -8,8 +8,8 @@ import sys
 
 import numpy as np
 import pytest
-from support.collision_oracle import coal
-from support.collision_oracle import robot_with_meshes
+from support.robots.collision_oracle import coal
+from support.robots.collision_oracle import robot_with_meshes
 
 from ros_ik.errors import ModelError
 from ros_ik.model import Model

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.collision_oracle import add_shape
-from support.collision_oracle import coal
-from support.collision_oracle import coal_distance
-from support.collision_oracle import convex_hull
-from support.collision_oracle import robot_with_meshes
+from support.robots.collision_oracle import add_shape
+from support.robots.collision_oracle import coal
+from support.robots.collision_oracle import coal_distance
+from support.robots.collision_oracle import convex_hull
+from support.robots.collision_oracle import robot_with_meshes
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model import GeoType

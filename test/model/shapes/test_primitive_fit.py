@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.robots import urdf_text
+from support.robots.robots import urdf_text
 
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.errors import ArgumentError

@@ -4,11 +4,11 @@
 
 import numpy as np
 import pytest
-from support.robots import ALL_URDFS
-from support.robots import IDS
-from support.robots import load
-from support.robots import pin
-from support.robots import urdf_text
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import IDS
+from support.robots.robots import load
+from support.robots.robots import pin
+from support.robots.robots import urdf_text
 
 from ros_ik.errors import ModelError
 from ros_ik.model import GeoType

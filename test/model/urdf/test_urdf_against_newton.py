@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 from model.building.newton_twins import newton
 import numpy as np
 import pytest
-from support.robots import ALL_URDFS
-from support.robots import IDS
-from support.robots import load
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import IDS
+from support.robots.robots import load
 
 from ros_ik.model import JointType
 from ros_ik.model import Model

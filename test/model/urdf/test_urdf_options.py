@@ -7,10 +7,10 @@ import warnings
 from model.building.newton_twins import newton
 import numpy as np
 import pytest
-from support.ik_problems import newton_poses
-from support.ik_problems import to_warp
-from support.robots import ALL_URDFS
-from support.robots import IDS
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import IDS
+from support.solvers.ik_problems import newton_poses
+from support.solvers.ik_problems import to_warp
 import warp as wp
 
 from ros_ik.errors import ArgumentError

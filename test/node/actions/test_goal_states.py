@@ -6,10 +6,10 @@ import types
 
 import numpy as np
 import pytest
-from support.servo_rig import Rig
-from support.simulated_drives import NO_BARRIERS
-from support.state_machines import record_transitions
-from support.state_machines import transitions
+from support.motions.state_machines import record_transitions
+from support.motions.state_machines import transitions
+from support.rigs.servo_rig import Rig
+from support.robots.simulated_drives import NO_BARRIERS
 
 from ros_ik.node.actions.action_server import Outcome
 from ros_ik.node.actions.goal_state import GOAL_TRANSITIONS

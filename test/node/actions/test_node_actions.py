@@ -11,21 +11,21 @@ from geometry_msgs.msg import PoseStamped
 from lifecycle_msgs.msg import Transition
 import numpy as np
 import pytest
-from support.action_rig import ABORTED
-from support.action_rig import ActionUser
-from support.action_rig import at_rest
-from support.action_rig import CANCELED
-from support.action_rig import SUCCEEDED
-from support.motion import motion_of
-from support.planning_rig import make_planner
-from support.planning_rig import Twin
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import start_robot
-from support.ros_rig import UNWATCHED
+from support.motions.motion import motion_of
+from support.rigs.action_rig import ABORTED
+from support.rigs.action_rig import ActionUser
+from support.rigs.action_rig import at_rest
+from support.rigs.action_rig import CANCELED
+from support.rigs.action_rig import SUCCEEDED
+from support.rigs.planning_rig import make_planner
+from support.rigs.planning_rig import Twin
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import start_robot
+from support.rigs.ros_rig import UNWATCHED
 
 from ros_ik_interfaces.action import MoveToPose
 from ros_ik_interfaces.msg import IkStatus

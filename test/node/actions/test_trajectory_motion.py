@@ -7,7 +7,7 @@ import types
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 from ros_ik.node.actions.follow_trajectory import FollowTrajectoryMotion
 from ros_ik.node.control.command_messages import duration

@@ -9,16 +9,16 @@ import signal
 from diagnostic_msgs.msg import DiagnosticStatus
 from lifecycle_msgs.msg import Transition
 import pytest
-from support.held_robot import HeldRobot
-from support.motion import array_of
-from support.motion import motion_of
-from support.motion import panda_ranges
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import PATIENCE
-from support.ros_rig import ros_rig
-from support.ros_rig import UNWATCHED
+from support.motions.motion import array_of
+from support.motions.motion import motion_of
+from support.motions.motion import panda_ranges
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import PATIENCE
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import UNWATCHED
+from support.robots.held_robot import HeldRobot
 import warp as wp
 
 from ros_ik_interfaces.msg import IkStatus
@@ -36,7 +36,7 @@ def client(tmp_path, monkeypatch, device):
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(paths))
     with ros_rig(tmp_path) as client:
         client.processes.start(
-            'node', 'support.failing_node', ee__frame='panda_hand_tcp', device=device,
+            'node', 'support.processes.failing_node', ee__frame='panda_hand_tcp', device=device,
             outputs__default__publish_velocities=True,
             **UNWATCHED, **NEVER_STALE,
         )  # fmt: skip

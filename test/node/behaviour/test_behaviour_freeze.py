@@ -10,14 +10,14 @@ import pytest
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
-from support.action_rig import ABORTED
-from support.action_rig import ActionUser
-from support.ros_rig import ARM
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import start_robot
+from support.rigs.action_rig import ABORTED
+from support.rigs.action_rig import ActionUser
+from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import start_robot
 
 from ros_ik_interfaces.action import MoveToPose
 from ros_ik_interfaces.msg import IkStatus

@@ -26,20 +26,20 @@ from rcl_interfaces.srv import SetParametersAtomically
 from rclpy._rclpy_pybind11 import RCLError
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
-from support.held_robot import HeldRobot
-from support.hostile import find_type
-from support.hostile import Hostile
-from support.hostile import is_bomb
-from support.raw_dds import RawWriter
-from support.ros_processes import ROOT
-from support.ros_rig import ARM
-from support.ros_rig import LATCHED
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import UNWATCHED
+from support.processes.hostile import find_type
+from support.processes.hostile import Hostile
+from support.processes.hostile import is_bomb
+from support.processes.raw_dds import RawWriter
+from support.processes.ros_processes import ROOT
+from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import LATCHED
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import UNWATCHED
+from support.robots.held_robot import HeldRobot
 import yaml
 
 from ros_ik_interfaces.msg import IkStatus

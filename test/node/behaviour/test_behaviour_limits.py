@@ -5,18 +5,18 @@
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
-from support.held_robot import HeldRobot
-from support.motion import Arm
-from support.motion import array_of
-from support.motion import motion_of
-from support.motion import panda_ranges
-from support.motion import ROUNDING
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import UNWATCHED
+from support.motions.motion import Arm
+from support.motions.motion import array_of
+from support.motions.motion import motion_of
+from support.motions.motion import panda_ranges
+from support.motions.motion import ROUNDING
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import UNWATCHED
+from support.robots.held_robot import HeldRobot
 
 from ros_ik_interfaces.msg import IkStatus
 

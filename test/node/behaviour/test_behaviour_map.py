@@ -119,8 +119,8 @@ EVENTS = {
     ),
     'packet loss and delay': (
         'test_behaviour_network.py::test_node_and_robot_on_two_hosts_with_a_bad_cable',
-        '../support/network_cases.py::test_losses_and_delays_cost_messages_but_no_motion',
-        '../support/network_cases.py::'
+        '../support/processes/network_cases.py::test_losses_and_delays_cost_messages_but_no_motion',
+        '../support/processes/network_cases.py::'
         'test_a_cut_cable_stops_it_and_a_new_one_lets_it_start_where_the_robot_is',
     ),
     'each dynamic parameter': (

@@ -6,21 +6,21 @@ from geometry_msgs.msg import Point
 from geometry_msgs.msg import Pose
 import numpy as np
 import pytest
-from support.collision_oracle import coal
-from support.collision_oracle import coal_distance
-from support.collision_oracle import PACKAGES
-from support.held_robot import HeldRobot
-from support.mesh_rig import mesh_rig
-from support.motion import motion_of
-from support.motion import panda_ranges
-from support.robots import pin
-from support.ros_rig import ARM
-from support.ros_rig import LATCHED
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import start_node
-from support.ros_rig import UNWATCHED
+from support.motions.motion import motion_of
+from support.motions.motion import panda_ranges
+from support.rigs.mesh_rig import mesh_rig
+from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import LATCHED
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import UNWATCHED
+from support.robots.collision_oracle import coal
+from support.robots.collision_oracle import coal_distance
+from support.robots.collision_oracle import PACKAGES
+from support.robots.held_robot import HeldRobot
+from support.robots.robots import pin
 
 from ros_ik.demo.robots import find_robot
 from ros_ik_interfaces.msg import IkStatus

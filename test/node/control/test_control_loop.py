@@ -8,7 +8,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from support.ros_rig import panda_urdf
+from support.rigs.ros_rig import panda_urdf
 
 from ros_ik import Model
 from ros_ik.node.control.control_loop import Controlled

@@ -17,15 +17,15 @@ import numpy as np
 import pytest
 from rclpy.parameter import Parameter as RosParameter
 from sensor_msgs.msg import JointState
-from support.other_values import dynamic_parameters
-from support.other_values import other_value
-from support.ros_rig import ARM
-from support.ros_rig import LATCHED
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import start_robot
+from support.motions.other_values import dynamic_parameters
+from support.motions.other_values import other_value
+from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import LATCHED
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import start_robot
 
 from ros_ik_interfaces.msg import Obstacle
 from ros_ik_interfaces.msg import ObstacleArray

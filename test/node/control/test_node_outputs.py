@@ -7,14 +7,14 @@ import math
 import pytest
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from support.motion import distance
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import ros_rig
-from support.ros_rig import UNWATCHED
-from support.two_arms import LEFT
-from support.two_arms import RIGHT
-from support.two_arms import TwoArms
+from support.motions.motion import distance
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import UNWATCHED
+from support.robots.two_arms import LEFT
+from support.robots.two_arms import RIGHT
+from support.robots.two_arms import TwoArms
 
 from ros_ik.demo.controller.trajectory_rules import check_trajectory
 from ros_ik.demo.mock_robot import trajectory_from_message

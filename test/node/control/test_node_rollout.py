@@ -4,14 +4,14 @@
 
 import numpy as np
 import pytest
-from support.ros_rig import ARM
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import start_robot
-from support.ros_rig import UNWATCHED
+from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import start_robot
+from support.rigs.ros_rig import UNWATCHED
 
 from ros_ik_interfaces.msg import IkStatus
 

@@ -7,13 +7,13 @@ import time
 from diagnostic_msgs.msg import DiagnosticStatus
 import pytest
 from sensor_msgs.msg import JointState
-from support.held_robot import HeldRobot
-from support.ros_rig import ARM
-from support.ros_rig import LONG
-from support.ros_rig import panda_urdf
-from support.ros_rig import PATIENCE
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
+from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import PATIENCE
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.robots.held_robot import HeldRobot
 
 from ros_ik_interfaces.msg import IkStatus
 

@@ -11,13 +11,13 @@ from diagnostic_msgs.msg import DiagnosticStatus
 import pytest
 from rclpy.clock import Clock
 from sensor_msgs.msg import JointState
-from support.ros_rig import ARM
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import start_robot
+from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import start_robot
 
 from ros_ik_interfaces.msg import IkStatus
 

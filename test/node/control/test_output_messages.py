@@ -11,7 +11,7 @@ import pytest
 from rclpy.serialization import deserialize_message
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64MultiArray
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik.demo.controller.trajectory_rules import check_trajectory

@@ -9,15 +9,15 @@ from lifecycle_msgs.msg import Transition
 import pytest
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from support.held_robot import HeldRobot
-from support.ros_processes import ROOT
-from support.ros_rig import ARM
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import PATIENCE
-from support.ros_rig import ros_rig
-from support.ros_rig import UNWATCHED
+from support.processes.ros_processes import ROOT
+from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import PATIENCE
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import UNWATCHED
+from support.robots.held_robot import HeldRobot
 
 from ros_ik_interfaces.msg import IkStatus
 
@@ -62,7 +62,7 @@ def robot(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, ros_rig(tmp_path_factory.mktemp('v')) as client:
         patch.setenv('PYTHONPATH', str(ROOT / 'test'))
         client.processes.start(
-            'node', 'support.failing_node', ee__frame='panda_hand_tcp', device='cpu',
+            'node', 'support.processes.failing_node', ee__frame='panda_hand_tcp', device='cpu',
             **NEVER_STALE, **UNWATCHED, outputs__default__topic=f'/{TOPIC}',
             outputs__default__type='float64_multi_array_velocities',
             outputs__default__position_gain=3.0,

@@ -8,7 +8,7 @@ import time
 
 import pytest
 import rclpy
-from support.ros_processes import reserved_domain
+from support.processes.ros_processes import reserved_domain
 
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.execution.executor import serve_queued

@@ -11,13 +11,13 @@ from geometry_msgs.msg import TwistStamped
 import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
-from support.ros_rig import LATCHED
-from support.ros_rig import LONG
-from support.ros_rig import PATIENCE
-from support.ros_rig import ros_rig
-from support.services_rig import is_gone
-from support.services_rig import process_ids
-from support.two_arms import TwoArms
+from support.rigs.ros_rig import LATCHED
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import PATIENCE
+from support.rigs.ros_rig import ros_rig
+from support.rigs.services_rig import is_gone
+from support.rigs.services_rig import process_ids
+from support.robots.two_arms import TwoArms
 from visualization_msgs.msg import Marker
 from visualization_msgs.msg import MarkerArray
 

@@ -9,9 +9,9 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 from std_msgs.msg import String
-from support.ros_processes import reserved_domain
-from support.ros_rig import LATCHED
-from support.ros_rig import PATIENCE
+from support.processes.ros_processes import reserved_domain
+from support.rigs.ros_rig import LATCHED
+from support.rigs.ros_rig import PATIENCE
 
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.model_loading.model_source import ModelSource

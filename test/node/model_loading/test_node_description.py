@@ -8,13 +8,13 @@ import re
 from lifecycle_msgs.msg import Transition
 import pytest
 from std_msgs.msg import String
-from support.ros_rig import LATCHED
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import start_robot
+from support.rigs.ros_rig import LATCHED
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import start_robot
 
 from ros_ik_interfaces.msg import IkStatus
 

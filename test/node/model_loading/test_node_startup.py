@@ -8,12 +8,12 @@ import signal
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import pytest
-from support.ros_rig import LONG
-from support.ros_rig import panda_urdf
-from support.ros_rig import PATIENCE
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import start_robot
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import PATIENCE
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import start_robot
 
 from ros_ik_interfaces.msg import IkStatus
 

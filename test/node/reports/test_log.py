@@ -9,11 +9,11 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 from std_msgs.msg import String
-from support.ros_processes import reserved_domain
-from support.ros_rig import LONG
-from support.ros_rig import PATIENCE
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
+from support.processes.ros_processes import reserved_domain
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import PATIENCE
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
 
 from ros_ik.node.reports.reporter import Reminder
 from ros_ik.node.transport.message_stats import Drop

@@ -6,14 +6,14 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from lifecycle_msgs.msg import Transition
 import pytest
 from std_msgs.msg import String
-from support.held_robot import HeldRobot
-from support.ros_rig import LATCHED
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.two_arms import TwoArms
+from support.rigs.ros_rig import LATCHED
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.robots.held_robot import HeldRobot
+from support.robots.two_arms import TwoArms
 
 from ros_ik.demo.robots import find_robot
 from ros_ik_interfaces.msg import IkStatus

@@ -9,16 +9,16 @@ from lifecycle_msgs.msg import Transition
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
-from support.planning_rig import make_planner
-from support.planning_rig import random_configurations
-from support.planning_rig import Twin
-from support.ros_rig import LONG
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.services_rig import ask
-from support.services_rig import pose_message
-from support.services_rig import start
+from support.rigs.planning_rig import make_planner
+from support.rigs.planning_rig import random_configurations
+from support.rigs.planning_rig import Twin
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.rigs.services_rig import ask
+from support.rigs.services_rig import pose_message
+from support.rigs.services_rig import start
 
 from ros_ik.node.control.command_messages import duration
 from ros_ik.node.services.moveit import HAS_MOVEIT

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
-from support.planning_rig import make_planner
-from support.planning_rig import random_configurations
-from support.planning_rig import robot_text
-from support.planning_rig import ROBOTS
-from support.planning_rig import Twin
-from support.ros_rig import ros_rig
-from support.services_rig import ask
-from support.services_rig import points
-from support.services_rig import pose_message
-from support.services_rig import solve
-from support.services_rig import start
+from support.rigs.planning_rig import make_planner
+from support.rigs.planning_rig import random_configurations
+from support.rigs.planning_rig import robot_text
+from support.rigs.planning_rig import ROBOTS
+from support.rigs.planning_rig import Twin
+from support.rigs.ros_rig import ros_rig
+from support.rigs.services_rig import ask
+from support.rigs.services_rig import points
+from support.rigs.services_rig import pose_message
+from support.rigs.services_rig import solve
+from support.rigs.services_rig import start
 from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 

@@ -10,17 +10,17 @@ import time
 
 from lifecycle_msgs.msg import Transition
 import pytest
-from support.ros_rig import LONG
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.services_rig import begin
-from support.services_rig import costs
-from support.services_rig import is_gone
-from support.services_rig import process_ids
-from support.services_rig import solve
-from support.services_rig import start
-from support.services_rig import unreachable
-from support.services_rig import wait_until_gone
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.services_rig import begin
+from support.rigs.services_rig import costs
+from support.rigs.services_rig import is_gone
+from support.rigs.services_rig import process_ids
+from support.rigs.services_rig import solve
+from support.rigs.services_rig import start
+from support.rigs.services_rig import unreachable
+from support.rigs.services_rig import wait_until_gone
 
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.srv import SolveIk

@@ -8,13 +8,13 @@ from geometry_msgs.msg import Pose
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
-from support.planning_rig import make_planner
-from support.planning_rig import random_configurations
-from support.planning_rig import Twin
-from support.ros_rig import ros_rig
-from support.services_rig import ask
-from support.services_rig import pose_message
-from support.services_rig import start
+from support.rigs.planning_rig import make_planner
+from support.rigs.planning_rig import random_configurations
+from support.rigs.planning_rig import Twin
+from support.rigs.ros_rig import ros_rig
+from support.rigs.services_rig import ask
+from support.rigs.services_rig import pose_message
+from support.rigs.services_rig import start
 
 from ros_ik.demo.controller.trajectory_rules import check_trajectory as controller_rules
 from ros_ik.demo.mock_robot import trajectory_from_message

@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from support.planning_rig import robot_text
+from support.rigs.planning_rig import robot_text
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.errors import ArgumentError

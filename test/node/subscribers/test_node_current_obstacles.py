@@ -7,12 +7,12 @@ from geometry_msgs.msg import Pose
 from geometry_msgs.msg import Quaternion
 import pytest
 from sensor_msgs.msg import JointState
-from support.ball_robot import NAMES
-from support.ball_robot import URDF
-from support.ros_rig import LATCHED
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import ros_rig
+from support.rigs.ros_rig import LATCHED
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import ros_rig
+from support.robots.ball_robot import NAMES
+from support.robots.ball_robot import URDF
 
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import Obstacle

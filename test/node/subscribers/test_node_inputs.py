@@ -9,12 +9,12 @@ from geometry_msgs.msg import PoseStamped
 import pytest
 from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
-from support.held_robot import HeldRobot
-from support.ros_rig import ARM
-from support.ros_rig import LONG
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
+from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.robots.held_robot import HeldRobot
 
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.srv import SetMode

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 from support.controller_messages.build import controller_messages
-from support.dynamic_rig import arm
-from support.dynamic_rig import change
-from support.dynamic_rig import come_to_rest
-from support.held_robot import HeldRobot
-from support.motion import motion_of
-from support.motion import panda_ranges
-from support.ros_processes import ROOT
-from support.ros_rig import ARM
-from support.ros_rig import LONG
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
+from support.motions.motion import motion_of
+from support.motions.motion import panda_ranges
+from support.processes.ros_processes import ROOT
+from support.rigs.dynamic_rig import arm
+from support.rigs.dynamic_rig import change
+from support.rigs.dynamic_rig import come_to_rest
+from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.robots.held_robot import HeldRobot
 
 from ros_ik_interfaces.msg import IkStatus
 

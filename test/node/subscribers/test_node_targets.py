@@ -7,15 +7,15 @@ from geometry_msgs.msg import TwistStamped
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.held_robot import HeldRobot
-from support.ros_rig import ARM
-from support.ros_rig import LONG
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.two_arms import LEFT
-from support.two_arms import RIGHT
-from support.two_arms import TwoArms
+from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.robots.held_robot import HeldRobot
+from support.robots.two_arms import LEFT
+from support.robots.two_arms import RIGHT
+from support.robots.two_arms import TwoArms
 
 from ros_ik.demo.robots import find_robot
 from ros_ik_interfaces.msg import IkStatus

@@ -14,13 +14,13 @@ from geometry_msgs.msg import TwistStamped
 import pytest
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
-from support.held_robot import HeldRobot
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import UNWATCHED
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import UNWATCHED
+from support.robots.held_robot import HeldRobot
 
 from ros_ik_interfaces.msg import IkStatus
 

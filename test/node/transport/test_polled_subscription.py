@@ -15,10 +15,10 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
-from support.ros_processes import reserved_domain
-from support.ros_rig import ARM
-from support.ros_rig import panda_urdf
-from support.ros_rig import PATIENCE
+from support.processes.ros_processes import reserved_domain
+from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import PATIENCE
 
 from ros_ik import Model
 from ros_ik.node.control.control_loop import Inbox

@@ -6,10 +6,10 @@ import functools
 
 import numpy as np
 import pytest
-from support.humanoid import standing
-from support.humanoid import TALOS
-from support.robots import PinocchioRobot
-from support.robots import urdf_text
+from support.robots.humanoid import standing
+from support.robots.humanoid import TALOS
+from support.robots.robots import PinocchioRobot
+from support.robots.robots import urdf_text
 
 from benchmarks.ticked_servo import robot_model
 from ros_ik.servo import Mode

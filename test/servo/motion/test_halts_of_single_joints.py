@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import mobile_arm
-from support.servo_rig import Rig
-from support.urdf_limits import urdf_limits
+from support.rigs.servo_rig import Rig
+from support.robots import mobile_arm
+from support.robots.urdf_limits import urdf_limits
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import RobotFiles

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import ruckig
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 from benchmarks.joint_targets import ACCELERATION
 from benchmarks.joint_targets import jerk_limits

@@ -3,9 +3,9 @@
 """Joint targets are reached within 10 % of the shortest time, which Ruckig finds."""
 
 import pytest
-from support.joint_target_times import ACCELERATIONS
-from support.joint_target_times import JointTargets
-from support.joint_target_times import LOOPS
+from support.motions.joint_target_times import ACCELERATIONS
+from support.motions.joint_target_times import JointTargets
+from support.motions.joint_target_times import LOOPS
 
 
 @pytest.mark.oracle

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 from benchmarks.robots import load_robot
 from benchmarks.ticked_servo import motion_limits

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Acceleration limits of joints that hold a path back, in the status."""
 
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 FAR = {'max_target_step_linear': 10.0, 'max_target_step_angular': 4.0}
 

@@ -3,7 +3,7 @@
 """Reports on barriers are made in ticks whose report is read, and repeated in others."""
 
 import pytest
-from support.barrier_rig import BarrierRig
+from support.rigs.barrier_rig import BarrierRig
 
 from ros_ik.servo import Obstacle
 from ros_ik.servo import StatusCode

@@ -4,9 +4,9 @@
 
 import numpy as np
 import pytest
-from support.barrier_rig import BarrierRig
-from support.collision_oracle import PACKAGES
-from support.collision_oracle import urdf_path
+from support.rigs.barrier_rig import BarrierRig
+from support.robots.collision_oracle import PACKAGES
+from support.robots.collision_oracle import urdf_path
 
 from ros_ik.model import Model
 from ros_ik.servo import StatusCode

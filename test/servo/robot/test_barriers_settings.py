@@ -4,9 +4,9 @@
 
 import numpy as np
 import pytest
-from support.barrier_rig import BarrierRig
-from support.collision_oracle import robot_with_meshes
-from support.servo_rig import Rig
+from support.rigs.barrier_rig import BarrierRig
+from support.rigs.servo_rig import Rig
+from support.robots.collision_oracle import robot_with_meshes
 
 from ros_ik.servo import Servo
 from ros_ik.servo import StatusCode

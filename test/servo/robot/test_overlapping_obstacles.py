@@ -4,8 +4,8 @@
 
 import numpy as np
 import pytest
-from support.barrier_rig import BarrierRig
-from support.collision_oracle import coal_distance
+from support.rigs.barrier_rig import BarrierRig
+from support.robots.collision_oracle import coal_distance
 
 # Rounding of coal's distances [m].
 ROUNDING = 1e-6

@@ -6,14 +6,14 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from support.collision_oracle import coal
-from support.collision_oracle import coal_distance
-from support.collision_oracle import CollisionOracle
-from support.collision_oracle import PACKAGES
-from support.collision_oracle import pin
-from support.collision_oracle import urdf_path
-from support.robots import PinocchioRobot
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
+from support.robots.collision_oracle import coal
+from support.robots.collision_oracle import coal_distance
+from support.robots.collision_oracle import CollisionOracle
+from support.robots.collision_oracle import PACKAGES
+from support.robots.collision_oracle import pin
+from support.robots.collision_oracle import urdf_path
+from support.robots.robots import PinocchioRobot
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.model import GeoType

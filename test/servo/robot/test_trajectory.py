@@ -3,7 +3,7 @@
 """Trajectories of the servo pass the rules of joint_trajectory_controller, at each tick."""
 
 import pytest
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 from ros_ik.demo.controller.trajectory_rules import check_trajectory
 from ros_ik.demo.controller.trajectory_rules import NANOSECONDS

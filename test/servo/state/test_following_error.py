@@ -4,8 +4,8 @@
 
 import numpy as np
 import pytest
-from support.robots import pin
-from support.simulated_drives import Loop
+from support.robots.robots import pin
+from support.robots.simulated_drives import Loop
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.servo import Mode

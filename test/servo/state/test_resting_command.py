@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 FAR = {'max_target_step_linear': 10.0, 'max_target_step_angular': 4.0}
 NOISE = 1e-4

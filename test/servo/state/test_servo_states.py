@@ -4,11 +4,11 @@
 
 import numpy as np
 import pytest
-from support.servo_rig import Rig
-from support.simulated_drives import Loop
-from support.simulated_drives import NO_BARRIERS
-from support.state_machines import record_transitions
-from support.state_machines import transitions
+from support.motions.state_machines import record_transitions
+from support.motions.state_machines import transitions
+from support.rigs.servo_rig import Rig
+from support.robots.simulated_drives import Loop
+from support.robots.simulated_drives import NO_BARRIERS
 
 from ros_ik.servo.state.following_state import Following
 from ros_ik.servo.state.following_state import FOLLOWING_TRANSITIONS

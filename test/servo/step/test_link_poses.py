@@ -3,7 +3,7 @@
 """Link poses are computed once for each configuration, and again for every other."""
 
 import numpy as np
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 from ros_ik.servo.step.link_poses import LinkPoses
 

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.barrier_rig import BarrierRig
+from support.rigs.barrier_rig import BarrierRig
 
 _TICKS = 150
 _POSE = {

@@ -6,14 +6,14 @@ import functools
 
 import numpy as np
 import pytest
-from support.humanoid import ARMS
-from support.humanoid import LEGS
-from support.humanoid import standing
-from support.humanoid import TALOS
-from support.humanoid import TORSO
-from support.humanoid import two_handed
-from support.robots import PinocchioRobot
-from support.robots import urdf_text
+from support.robots.humanoid import ARMS
+from support.robots.humanoid import LEGS
+from support.robots.humanoid import standing
+from support.robots.humanoid import TALOS
+from support.robots.humanoid import TORSO
+from support.robots.humanoid import two_handed
+from support.robots.robots import PinocchioRobot
+from support.robots.robots import urdf_text
 
 from benchmarks.ticked_servo import motion_limits
 from benchmarks.ticked_servo import robot_model

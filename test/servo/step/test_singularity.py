@@ -4,8 +4,8 @@
 
 import numpy as np
 import pytest
-from support.robots import PinocchioRobot
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
+from support.robots.robots import PinocchioRobot
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.servo import StatusCode

@@ -3,7 +3,7 @@
 """Joint targets: by name, partial, within limits; the newest kind of target wins."""
 
 import numpy as np
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 from ros_ik.servo import StatusCode
 

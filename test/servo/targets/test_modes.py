@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 from ros_ik.servo import Mode
 from ros_ik.servo import StatusCode

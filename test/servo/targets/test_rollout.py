@@ -8,7 +8,7 @@ Pinocchio computes the poses of frames.
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.servo import Obstacle

@@ -4,8 +4,8 @@
 
 import numpy as np
 import pytest
-from support.servo_rig import Rig
-from support.target_streams import ride
+from support.motions.target_streams import ride
+from support.rigs.servo_rig import Rig
 
 from benchmarks.target_streams import eight
 from benchmarks.target_streams import Stream

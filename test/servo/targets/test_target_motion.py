@@ -8,9 +8,9 @@ import functools
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.least_stop import jacobian
-from support.least_stop import least_stop
-from support.target_streams import ride
+from support.motions.least_stop import jacobian
+from support.motions.least_stop import least_stop
+from support.motions.target_streams import ride
 
 from benchmarks.target_streams import eight
 from benchmarks.target_streams import ramp

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 from ros_ik.servo import Rejection
 

@@ -7,16 +7,16 @@ import os
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.axis_arms import arm
-from support.axis_arms import has
-from support.axis_arms import jacobians
-from support.axis_arms import newton
-from support.axis_arms import random_axes
-from support.axis_arms import STRUCTURES
-from support.axis_arms import tool_poses
-from support.axis_arms import wrapped
-from support.robots import ALL_URDFS
-from support.robots import load
+from support.robots.axis_arms import arm
+from support.robots.axis_arms import has
+from support.robots.axis_arms import jacobians
+from support.robots.axis_arms import newton
+from support.robots.axis_arms import random_axes
+from support.robots.axis_arms import STRUCTURES
+from support.robots.axis_arms import tool_poses
+from support.robots.axis_arms import wrapped
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import load
 import warp as wp
 
 from ros_ik import all_solutions

@@ -7,10 +7,10 @@ import os
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.axis_arms import arm_urdf
-from support.axis_arms import TOOL_TURN
-from support.chain_judge import ChainJudge
-from support.robots import urdf_text
+from support.robots.axis_arms import arm_urdf
+from support.robots.axis_arms import TOOL_TURN
+from support.robots.chain_judge import ChainJudge
+from support.robots.robots import urdf_text
 
 from ros_ik import all_solutions
 from ros_ik import closed_form

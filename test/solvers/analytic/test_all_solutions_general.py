@@ -5,13 +5,13 @@
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.axis_arms import arm
-from support.axis_arms import has
-from support.axis_arms import newton
-from support.axis_arms import random_axes
-from support.axis_arms import STRUCTURES
-from support.axis_arms import tool_poses
-from support.axis_arms import wrapped
+from support.robots.axis_arms import arm
+from support.robots.axis_arms import has
+from support.robots.axis_arms import newton
+from support.robots.axis_arms import random_axes
+from support.robots.axis_arms import STRUCTURES
+from support.robots.axis_arms import tool_poses
+from support.robots.axis_arms import wrapped
 import warp as wp
 
 from ros_ik import all_solutions

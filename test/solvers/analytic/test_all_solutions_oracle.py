@@ -6,13 +6,13 @@ from eaik.pybindings import EAIK
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.axis_arms import arm
-from support.axis_arms import has
-from support.axis_arms import random_axes
-from support.axis_arms import STRUCTURES
-from support.axis_arms import tool_poses
-from support.robots import ALL_URDFS
-from support.robots import load
+from support.robots.axis_arms import arm
+from support.robots.axis_arms import has
+from support.robots.axis_arms import random_axes
+from support.robots.axis_arms import STRUCTURES
+from support.robots.axis_arms import tool_poses
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import load
 
 from ros_ik import ClosedFormIK
 from ros_ik.solvers.analytic.structure.structure import joint_axes

@@ -5,8 +5,8 @@
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.axis_arms import arm_urdf
-from support.chain_judge import ChainJudge
+from support.robots.axis_arms import arm_urdf
+from support.robots.chain_judge import ChainJudge
 
 from ros_ik import all_solutions
 from ros_ik import inverse_kinematics

@@ -4,12 +4,12 @@
 
 import numpy as np
 import pytest
-from support.axis_arms import arm
-from support.axis_arms import arm_urdf
-from support.axis_arms import random_axes
-from support.axis_arms import STRUCTURES
-from support.robots import ALL_URDFS
-from support.robots import load
+from support.robots.axis_arms import arm
+from support.robots.axis_arms import arm_urdf
+from support.robots.axis_arms import random_axes
+from support.robots.axis_arms import STRUCTURES
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import load
 
 from ros_ik import closed_form
 from ros_ik import Model

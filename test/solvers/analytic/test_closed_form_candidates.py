@@ -4,10 +4,10 @@
 
 import numpy as np
 import pytest
-from support.axis_arms import arm_urdf
-from support.axis_arms import random_axes
-from support.axis_arms import STRUCTURES
-from support.chain_judge import ChainJudge
+from support.robots.axis_arms import arm_urdf
+from support.robots.axis_arms import random_axes
+from support.robots.axis_arms import STRUCTURES
+from support.robots.chain_judge import ChainJudge
 import warp as wp
 
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES

@@ -4,8 +4,8 @@
 
 import numpy as np
 import pytest
-from support.chain_judge import ChainJudge
-from support.robots import urdf_text
+from support.robots.chain_judge import ChainJudge
+from support.robots.robots import urdf_text
 
 from ros_ik import all_solutions
 from ros_ik import Model

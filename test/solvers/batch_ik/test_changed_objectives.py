@@ -7,9 +7,9 @@ The oracle is a solver that is made after the change.
 
 import numpy as np
 import pytest
-from support.ik_problems import newton
-from support.ik_problems import panda
-from support.ik_problems import to_warp
+from support.solvers.ik_problems import newton
+from support.solvers.ik_problems import panda
+from support.solvers.ik_problems import to_warp
 import warp as wp
 
 from ros_ik import DifferentialIK

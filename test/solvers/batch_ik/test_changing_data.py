@@ -17,8 +17,8 @@ import types
 
 import numpy as np
 import pytest
-from support.ik_problems import panda
-from support.ik_problems import to_warp
+from support.solvers.ik_problems import panda
+from support.solvers.ik_problems import to_warp
 import warp as wp
 
 from ros_ik import DifferentialIK

@@ -7,14 +7,14 @@ import threading
 
 import numpy as np
 import pytest
-from support.ik_problems import newton
-from support.ik_problems import newton_model
-from support.ik_problems import newton_poses
-from support.ik_problems import panda
-from support.ik_problems import PoseProblems
-from support.ik_problems import random_newton_q
-from support.ik_problems import solve
-from support.ik_problems import to_warp
+from support.solvers.ik_problems import newton
+from support.solvers.ik_problems import newton_model
+from support.solvers.ik_problems import newton_poses
+from support.solvers.ik_problems import panda
+from support.solvers.ik_problems import PoseProblems
+from support.solvers.ik_problems import random_newton_q
+from support.solvers.ik_problems import solve
+from support.solvers.ik_problems import to_warp
 import warp as wp
 
 from ros_ik.errors import ArgumentError

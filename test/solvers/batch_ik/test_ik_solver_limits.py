@@ -5,13 +5,13 @@
 import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
-from support.ik_problems import newton_model
-from support.ik_problems import newton_poses
-from support.ik_problems import panda
-from support.ik_problems import PoseProblems
-from support.ik_problems import random_newton_q
-from support.ik_problems import solve
-from support.robots import urdf_text
+from support.robots.robots import urdf_text
+from support.solvers.ik_problems import newton_model
+from support.solvers.ik_problems import newton_poses
+from support.solvers.ik_problems import panda
+from support.solvers.ik_problems import PoseProblems
+from support.solvers.ik_problems import random_newton_q
+from support.solvers.ik_problems import solve
 import warp as wp
 
 from ros_ik.errors import ArgumentError

@@ -4,9 +4,9 @@
 
 import numpy as np
 import pytest
-from support.ik_problems import newton_model
-from support.ik_problems import panda
-from support.ik_problems import solve
+from support.solvers.ik_problems import newton_model
+from support.solvers.ik_problems import panda
+from support.solvers.ik_problems import solve
 
 from ros_ik.model import Model
 from ros_ik.objectives import IKObjectivePose

@@ -9,7 +9,7 @@ import types
 
 import numpy as np
 import pytest
-from support.ik_problems import panda
+from support.solvers.ik_problems import panda
 import warp as wp
 
 from ros_ik import IKObjective

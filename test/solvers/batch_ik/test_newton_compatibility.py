@@ -4,17 +4,17 @@
 
 import numpy as np
 import pytest
-from support.ik_problems import bare_model
-from support.ik_problems import KINDS
-from support.ik_problems import newton
-from support.ik_problems import NEWTON_IK_FIELDS
-from support.ik_problems import newton_model
-from support.ik_problems import newton_poses
-from support.ik_problems import panda
-from support.ik_problems import PoseProblems
-from support.ik_problems import random_newton_q
-from support.ik_problems import solve
-from support.ik_problems import to_warp
+from support.solvers.ik_problems import bare_model
+from support.solvers.ik_problems import KINDS
+from support.solvers.ik_problems import newton
+from support.solvers.ik_problems import NEWTON_IK_FIELDS
+from support.solvers.ik_problems import newton_model
+from support.solvers.ik_problems import newton_poses
+from support.solvers.ik_problems import panda
+from support.solvers.ik_problems import PoseProblems
+from support.solvers.ik_problems import random_newton_q
+from support.solvers.ik_problems import solve
+from support.solvers.ik_problems import to_warp
 import warp as wp
 
 from ros_ik.errors import ArgumentError

@@ -5,10 +5,10 @@
 import inspect
 
 import pytest
-from support.ik_problems import newton
-from support.ik_problems import panda
-from support.ik_problems import PoseProblems
-from support.ik_problems import solve
+from support.solvers.ik_problems import newton
+from support.solvers.ik_problems import panda
+from support.solvers.ik_problems import PoseProblems
+from support.solvers.ik_problems import solve
 
 import ros_ik
 from ros_ik.solvers.batch_ik.optimizers.lbfgs import IKOptimizerLBFGS

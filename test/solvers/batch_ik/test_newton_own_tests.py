@@ -14,7 +14,7 @@ import types
 import unittest
 
 import pytest
-from support.ik_problems import newton
+from support.solvers.ik_problems import newton
 
 import ros_ik
 

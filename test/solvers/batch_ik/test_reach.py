@@ -4,11 +4,11 @@
 
 import numpy as np
 import pytest
-from support.ik_problems import panda
-from support.ik_problems import to_warp
-from support.robots import ALL_URDFS
-from support.robots import IDS
-from support.robots import load
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import IDS
+from support.robots.robots import load
+from support.solvers.ik_problems import panda
+from support.solvers.ik_problems import to_warp
 
 from ros_ik import eval_fk
 from ros_ik import IKObjectivePose

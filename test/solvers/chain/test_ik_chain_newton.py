@@ -7,13 +7,13 @@ import warnings
 
 import numpy as np
 import pytest
-from support.ik_problems import bare_model
-from support.ik_problems import newton
-from support.ik_problems import newton_model
-from support.ik_problems import newton_poses
-from support.ik_problems import random_newton_q
-from support.ik_problems import solve
-from support.robots import urdf_text
+from support.robots.robots import urdf_text
+from support.solvers.ik_problems import bare_model
+from support.solvers.ik_problems import newton
+from support.solvers.ik_problems import newton_model
+from support.solvers.ik_problems import newton_poses
+from support.solvers.ik_problems import random_newton_q
+from support.solvers.ik_problems import solve
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.newton.named_model import named_model

@@ -4,9 +4,9 @@
 
 import numpy as np
 import pytest
-from support.robots import pin
-from support.robots import PinocchioRobot
-from support.robots import urdf_text
+from support.robots.robots import pin
+from support.robots.robots import PinocchioRobot
+from support.robots.robots import urdf_text
 
 from ros_ik.model import Model
 from ros_ik.solvers.optimal_control.commands.command import OptimalControlCommandBuilder

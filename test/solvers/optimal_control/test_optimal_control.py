@@ -7,8 +7,8 @@ import pytest
 from solvers.optimal_control.optimal_control_rig import check_motion
 from solvers.optimal_control.optimal_control_rig import DT
 from solvers.optimal_control.optimal_control_rig import Rig
-from support.robots import load
-from support.robots import urdf_text
+from support.robots.robots import load
+from support.robots.robots import urdf_text
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
@@ -289,7 +289,7 @@ def test_misuse_is_named(panda):
 
 
 def test_a_free_base_stays_out_of_the_group():
-    from support.robots import ALL_URDFS
+    from support.robots.robots import ALL_URDFS
 
     path = next(path for path in ALL_URDFS if path.stem == 'panda')
     model = load(path, floating=True)

@@ -7,9 +7,9 @@ import inspect
 
 import numpy as np
 import pytest
-from support.robots import load
-from support.robots import pin
-from support.robots import urdf_text
+from support.robots.robots import load
+from support.robots.robots import pin
+from support.robots.robots import urdf_text
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
@@ -204,6 +204,6 @@ def test_a_free_joint_has_no_position_target():
 
 
 def _urdf_paths():
-    from support.robots import ALL_URDFS
+    from support.robots.robots import ALL_URDFS
 
     return ALL_URDFS

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from support.robots import ALL_URDFS
+from support.robots.robots import ALL_URDFS
 
 ROOT = Path(__file__).resolve().parents[3]
 

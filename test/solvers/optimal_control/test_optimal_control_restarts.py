@@ -7,7 +7,7 @@ import pytest
 from solvers.optimal_control.optimal_control_rig import check_motion
 from solvers.optimal_control.optimal_control_rig import Rig
 from solvers.optimal_control.optimal_control_rig import ROBOTS
-from support.robots import pin
+from support.robots.robots import pin
 
 from ros_ik.barriers import PositionBarrier
 from ros_ik.solvers.optimal_control.least_cost.search import StopReason

@@ -7,12 +7,12 @@ import itertools
 
 import numpy as np
 import pytest
-from support.collision_oracle import collision_oracle
-from support.collision_oracle import robot_with_meshes
-from support.robots import ALL_URDFS
-from support.robots import load
-from support.robots import PinocchioRobot
-from support.robots import urdf_text
+from support.robots.collision_oracle import collision_oracle
+from support.robots.collision_oracle import robot_with_meshes
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import load
+from support.robots.robots import PinocchioRobot
+from support.robots.robots import urdf_text
 
 from ros_ik import all_solutions
 from ros_ik import ChainIK

@@ -6,10 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
-from support.collision_oracle import collision_oracle
-from support.collision_oracle import robot_with_meshes
-from support.robots import pin
-from support.robots import urdf_text
+from support.robots.collision_oracle import collision_oracle
+from support.robots.collision_oracle import robot_with_meshes
+from support.robots.robots import pin
+from support.robots.robots import urdf_text
 import warp as wp
 
 from ros_ik.errors import ArgumentError

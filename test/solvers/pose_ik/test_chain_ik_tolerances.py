@@ -4,14 +4,14 @@
 
 import numpy as np
 import pytest
-from support.arms import ARMS
-from support.arms import reachable
-from support.arms import robot
-from support.arms import ROUNDING
-from support.collision_oracle import robot_with_meshes
-from support.robots import pin
-from support.robots import PinocchioRobot
-from support.robots import urdf_text
+from support.robots.arms import ARMS
+from support.robots.arms import reachable
+from support.robots.arms import robot
+from support.robots.arms import ROUNDING
+from support.robots.collision_oracle import robot_with_meshes
+from support.robots.robots import pin
+from support.robots.robots import PinocchioRobot
+from support.robots.robots import urdf_text
 import warp as wp
 
 from ros_ik import ChainIK

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.robots import urdf_text
+from support.robots.robots import urdf_text
 import warp as wp
 
 from ros_ik.kinematics import eval_fk

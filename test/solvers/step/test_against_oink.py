@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from support.robots import pin
+from support.robots.robots import pin
 
 from ros_ik.barriers import PositionBarrier
 from ros_ik.limits import AccelerationLimit

@@ -9,9 +9,9 @@ here, and the speed limits scaled down until they are met.
 
 import numpy as np
 import pytest
-from support.robots import ALL_URDFS
-from support.robots import load
-from support.robots import pin
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import load
+from support.robots.robots import pin
 
 from ros_ik.barriers import PositionBarrier
 from ros_ik.limits import PositionLimit

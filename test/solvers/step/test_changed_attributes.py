@@ -10,8 +10,8 @@ import inspect
 
 import numpy as np
 import pytest
-from support.ik_problems import to_warp
-from support.robots import urdf_text
+from support.robots.robots import urdf_text
+from support.solvers.ik_problems import to_warp
 import warp as wp
 
 from ros_ik import AccelerationLimit

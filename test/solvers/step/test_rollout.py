@@ -4,8 +4,8 @@
 
 import numpy as np
 import pytest
-from support.robots import ALL_URDFS
-from support.robots import load
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import load
 
 from ros_ik.barriers import PositionBarrier
 from ros_ik.errors import ArgumentError

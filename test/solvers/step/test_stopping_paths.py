@@ -13,10 +13,10 @@ import pytest
 from safety.drive import DISTANCE
 from safety.drive import Drive
 from safety.geometry import rotate
-from support.collision_oracle import pin
-from support.collision_oracle import robot_with_meshes
-from support.collision_oracle import urdf_path
-from support.robots import PinocchioRobot
+from support.robots.collision_oracle import pin
+from support.robots.collision_oracle import robot_with_meshes
+from support.robots.collision_oracle import urdf_path
+from support.robots.robots import PinocchioRobot
 
 from ros_ik.barriers import CollisionScene
 from ros_ik.barriers import WorldCollisionBarrier

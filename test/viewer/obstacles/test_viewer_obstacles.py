@@ -12,11 +12,11 @@ import pytest
 
 pytest.importorskip('viser', reason='viser is not installed')
 
-from support.ros_rig import LATCHED
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.viewer_rig import another_viewer
-from support.viewer_rig import viewed
+from support.rigs.ros_rig import LATCHED
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.viewer_rig import another_viewer
+from support.rigs.viewer_rig import viewed
 
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik_interfaces.msg import Obstacle

@@ -4,10 +4,10 @@
 
 import numpy as np
 import pytest
-from support.ik_problems import panda
-from support.ik_problems import PoseProblems
-from support.ik_problems import solve
-from support.ik_problems import to_warp
+from support.solvers.ik_problems import panda
+from support.solvers.ik_problems import PoseProblems
+from support.solvers.ik_problems import solve
+from support.solvers.ik_problems import to_warp
 import warp as wp
 
 from ros_ik.objectives import IKObjectiveJointPosition

@@ -3,8 +3,8 @@
 """Arms of real robots, and poses that they reach."""
 
 import numpy as np
-from support.robots import ALL_URDFS
-from support.robots import load
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import load
 
 from ros_ik.kinematics import eval_fk
 

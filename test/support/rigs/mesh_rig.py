@@ -6,8 +6,8 @@ import contextlib
 import os
 
 import pytest
-from support.collision_oracle import PACKAGES
-from support.ros_rig import ros_rig
+from support.rigs.ros_rig import ros_rig
+from support.robots.collision_oracle import PACKAGES
 
 
 @contextlib.contextmanager

@@ -12,17 +12,17 @@ import numpy as np
 from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import Parameter as RosParameter
 from sensor_msgs.msg import JointState
-from support.held_robot import HeldRobot
-from support.mesh_rig import mesh_rig
-from support.motion import Arm
-from support.motion import motion_of
-from support.motion import panda_ranges
-from support.ros_rig import LATCHED
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.ros_rig import panda_urdf
-from support.ros_rig import start_node
-from support.ros_rig import UNWATCHED
+from support.motions.motion import Arm
+from support.motions.motion import motion_of
+from support.motions.motion import panda_ranges
+from support.rigs.mesh_rig import mesh_rig
+from support.rigs.ros_rig import LATCHED
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import start_node
+from support.rigs.ros_rig import UNWATCHED
+from support.robots.held_robot import HeldRobot
 
 from ros_ik.settings.schema import SCHEMA
 from ros_ik_interfaces.msg import Obstacle

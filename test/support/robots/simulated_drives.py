@@ -6,7 +6,7 @@ import collections
 import math
 
 import numpy as np
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 # Barriers cost time and do not affect how a robot follows.
 NO_BARRIERS = {'barriers__self_collision__enabled': False, 'barriers__world__enabled': False}

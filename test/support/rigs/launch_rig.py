@@ -14,7 +14,7 @@ import time
 from ament_index_python.packages import get_package_prefix
 from ament_index_python.packages import PackageNotFoundError
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MISSING = "ROS's launch and launch_ros are not on PyPI; they come with a ROS install"
 PATIENCE = 120.0
 # Launch would kill processes after a few seconds, which a busy machine may need.

@@ -3,8 +3,8 @@
 """A page of the viewer in a browser: positions of drawn objects, and a mouse."""
 
 import numpy as np
-from support.viewer_rig import pixel_of
-from support.viewer_rig import wait_until
+from support.rigs.viewer_rig import pixel_of
+from support.rigs.viewer_rig import wait_until
 
 from ros_ik.model.conventions import poses
 from tools.browser import frames_drawn

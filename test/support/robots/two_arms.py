@@ -8,7 +8,7 @@ from geometry_msgs.msg import PoseStamped
 from geometry_msgs.msg import TwistStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from support.ros_rig import LONG
+from support.rigs.ros_rig import LONG
 from trajectory_msgs.msg import JointTrajectory
 import yaml
 

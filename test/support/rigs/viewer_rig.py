@@ -12,10 +12,10 @@ import numpy as np
 from PIL import Image
 import rclpy
 from std_msgs.msg import String
-from support.ros_rig import LATCHED
-from support.ros_rig import LONG
-from support.ros_rig import PATIENCE
-from support.ros_rig import ros_rig
+from support.rigs.ros_rig import LATCHED
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import PATIENCE
+from support.rigs.ros_rig import ros_rig
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import mesh_folders

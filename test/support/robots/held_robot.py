@@ -10,10 +10,10 @@ import math
 
 import numpy as np
 from sensor_msgs.msg import JointState
-from support.motion import Arm
-from support.motion import array_of
-from support.robots import pin
-from support.ros_rig import ARM
+from support.motions.motion import Arm
+from support.motions.motion import array_of
+from support.rigs.ros_rig import ARM
+from support.robots.robots import pin
 
 from ros_ik.demo.robots import find_robot
 

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 from scipy.spatial.transform import Rotation
-from support.robots import pin
-from support.robots import PinocchioRobot
+from support.robots.robots import pin
+from support.robots.robots import PinocchioRobot
 
 from ros_ik import all_solutions
 from ros_ik import closed_form

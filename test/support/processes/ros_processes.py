@@ -14,11 +14,11 @@ import sys
 import tempfile
 import time
 
-from support.process_forks import Fork
-from support.process_forks import ForkServer
+from support.processes.process_forks import Fork
+from support.processes.process_forks import ForkServer
 import yaml
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 # Time in which a process writes the stacks of its threads [s], and lines of a log to show.
 _WRITTEN, _LAST_LINES = 0.3, 80
 _count = itertools.count()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times to joint targets compared with Ruckig, which finds the shortest ones.
 
-    tools/run env PYTHONPATH=test:. python -m support.joint_target_times
+    tools/run env PYTHONPATH=test:. python -m support.motions.joint_target_times
 
 prints the table of docs/motion_quality.md.
 """
@@ -13,7 +13,7 @@ import re
 import numpy as np
 import ruckig
 from safety import franka_drive
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 from benchmarks.joint_targets import arrival
 from benchmarks.joint_targets import within

@@ -11,9 +11,9 @@ import functools
 import math
 
 import numpy as np
-from support.robots import pin
-from support.ros_rig import ARM
-from support.ros_rig import panda_urdf
+from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import panda_urdf
+from support.robots.robots import pin
 
 # Numbers pass through DDS unchanged: only sums and products are rounded.
 ROUNDING = 1e-9

@@ -4,7 +4,7 @@
 
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
-from support.ros_rig import LONG
+from support.rigs.ros_rig import LONG
 
 SUCCEEDED, ABORTED, CANCELED = (
     GoalStatus.STATUS_SUCCEEDED,

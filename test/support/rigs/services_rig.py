@@ -9,9 +9,9 @@ from geometry_msgs.msg import Point
 from geometry_msgs.msg import Pose
 from geometry_msgs.msg import Quaternion
 from sensor_msgs.msg import JointState
-from support.planning_rig import make_planner
-from support.planning_rig import robot_text
-from support.ros_rig import LONG
+from support.rigs.planning_rig import make_planner
+from support.rigs.planning_rig import robot_text
+from support.rigs.ros_rig import LONG
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ros_ik.demo.robots import find_robot

@@ -24,7 +24,7 @@ from std_msgs.msg import Bool
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
-from support.ros_processes import Processes
+from support.processes.ros_processes import Processes
 from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik.demo.controller.trajectory_rules import check_trajectory

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """TALOS on its legs: a humanoid for the centre of mass and for several frames."""
 
-from support.robots import ALL_URDFS
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
+from support.robots.robots import ALL_URDFS
 
 (TALOS,) = (str(path) for path in ALL_URDFS if path.stem == 'talos_full_v2')
 # On its legs, knees bent, arms beside the body.

@@ -6,13 +6,13 @@ import dataclasses
 import functools
 
 import numpy as np
-from support.collision_oracle import coal
-from support.collision_oracle import coal_distance
-from support.collision_oracle import CollisionOracle
-from support.collision_oracle import pin
-from support.collision_oracle import robot_with_meshes
-from support.collision_oracle import urdf_path
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
+from support.robots.collision_oracle import coal
+from support.robots.collision_oracle import coal_distance
+from support.robots.collision_oracle import CollisionOracle
+from support.robots.collision_oracle import pin
+from support.robots.collision_oracle import robot_with_meshes
+from support.robots.collision_oracle import urdf_path
 
 from ros_ik.servo import ObstacleKind
 from ros_ik.servo import ObstacleOperation

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Streams of pose targets for a servo, and the motion of the robot.
 
-    tools/run env PYTHONPATH=test:. python -m support.target_streams
+    tools/run env PYTHONPATH=test:. python -m support.motions.target_streams
 
 prints the table of docs/tuning.md.
 """
@@ -10,7 +10,7 @@ prints the table of docs/tuning.md.
 import dataclasses
 
 import numpy as np
-from support.servo_rig import Rig
+from support.rigs.servo_rig import Rig
 
 from benchmarks.motion_metrics import mean_distance
 from benchmarks.motion_metrics import mean_lag

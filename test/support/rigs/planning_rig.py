@@ -5,8 +5,8 @@
 import functools
 
 import numpy as np
-from support.robots import pin
-from support.robots import PinocchioRobot
+from support.robots.robots import pin
+from support.robots.robots import PinocchioRobot
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.planning import Planner

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.robots import ALL_URDFS
-from support.robots import PinocchioRobot
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import PinocchioRobot
 import warp as wp
 
 from ros_ik.demo.robots import robot_data_path

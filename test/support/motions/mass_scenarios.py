@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Motions of a robot with mass, each with its figures.
 
-    tools/run env PYTHONPATH=test:. python -m support.mass_scenarios
+    tools/run env PYTHONPATH=test:. python -m support.motions.mass_scenarios
 
 prints the table of docs/motion_quality.md.
 """

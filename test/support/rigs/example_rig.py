@@ -11,12 +11,12 @@ import sys
 import time
 
 from sensor_msgs.msg import JointState
-from support.ros_processes import Processes
-from support.ros_processes import ROOT
-from support.ros_rig import Client
-from support.ros_rig import LONG
-from support.ros_rig import NEVER_STALE
-from support.services_rig import solve
+from support.processes.ros_processes import Processes
+from support.processes.ros_processes import ROOT
+from support.rigs.ros_rig import Client
+from support.rigs.ros_rig import LONG
+from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.services_rig import solve
 
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.srv import SolveIk
