@@ -41,7 +41,7 @@ PROGRAMS = [
 
 @pytest.fixture(scope='module')
 def installed(tmp_path_factory):
-    """Return the folder of the installed package and what it requires."""
+    """Return the folder of the installed package and its requirements."""
     source, folder = tmp_path_factory.mktemp('source'), tmp_path_factory.mktemp('installed')
     # pip builds beside the sources, and would leave that in the clone.
     for name in ('setup.py', 'setup.cfg', 'package.xml', 'README.md', 'LICENSE'):
@@ -60,7 +60,7 @@ def installed(tmp_path_factory):
 
 
 def site_of(folder, requirements):
-    """Make a folder that holds these distributions and what they require themselves."""
+    """Make a folder with these distributions and their requirements."""
     names = [re.match(r'[\w.-]+', r)[0] for r in requirements if 'extra ==' not in r]
     seen = set()
     while names:

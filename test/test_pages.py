@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Every block of Python in the documents runs, from top to bottom, and does what its page says."""
+"""Every block of Python in the documents runs, from top to bottom, as its page describes."""
 
 import dataclasses
 import functools

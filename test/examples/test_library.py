@@ -75,7 +75,7 @@ def test_fit_tool():
     text = run('fit_tool')
     before, after = numbers(text, r'from ([\d.]+) mm to ([\d.]+) mm')
     tool, zero = numbers(text, r'is ([\d.]+) mm off, the worst zero of a joint ([\d.]+) mrad')
-    # The noise of three coordinates is 0.17 mm; less of it than that remains in what is fitted.
+    # The noise of three coordinates is 0.17 mm; less than that remains in the fit.
     assert before > 100.0 and 0.1 < after < 0.2 and tool < 0.1 and zero < 0.5
 
 

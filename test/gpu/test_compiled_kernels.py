@@ -36,7 +36,7 @@ ATOMIC = re.compile(r'\b(atom|red)\.')
 SHARED = {'chain_ik'}
 # Most stack of a thread of collision kernels [bytes].
 MOST_STACK = 1200
-# Longest compilation of what is compiled here [s], by the table.
+# Longest compilation of the kernels compiled here [s], by the table.
 QUICK = 1.0
 
 
@@ -78,7 +78,7 @@ def test_kernels_of_collisions_need_little_stack():
 
 
 def made_by(node):
-    """Return what a node calls or is decorated with."""
+    """Return the names that a node calls or is decorated with."""
     words = [*getattr(node, 'decorator_list', ()), *([node] if isinstance(node, ast.Call) else ())]
     return [word.func if isinstance(word, ast.Call) else word for word in words]
 

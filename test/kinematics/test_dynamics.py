@@ -104,7 +104,7 @@ class PinocchioDynamics(PinocchioRobot):
         return B.T @ pin.rnea(self.pin, self.data, q, B @ joint_qd, rate)
 
     def center_of_mass(self, joint_q):
-        """Return the centre and its Jacobian; Pinocchio leaves out what is fixed to the world."""
+        """Return the centre and its Jacobian; Pinocchio leaves out links fixed to the world."""
         moving = pin.jacobianCenterOfMass(self.pin, self.data, self.configuration(joint_q))
         fixed, mass = self.pin.inertias[0], self.data.mass[0]
         share = mass / (mass + fixed.mass)

@@ -118,7 +118,7 @@ def test_gradients_equal_the_jacobians_of_pinocchio(name):
         label = model.body_label[link]
         expected = oracle.jacobian(joint_q[0], label)[:3].T @ weights[0, link, :3]
         np.testing.assert_allclose(found, expected, atol=1e-12)
-    # Pinocchio leaves out what no joint moves.
+    # Pinocchio leaves out links that no joint moves.
     moved = [body for body in range(model.body_count) if len(link_dofs(model, body))]
     q = oracle.configuration(joint_q[0])
     weights = rng.normal(size=(1, 3))

@@ -24,7 +24,7 @@ HOME = np.array([0, -0.785, 0, -2.356, 0, 1.571, 0.785, 0.02, 0.02])
 
 @wp.struct
 class Range:
-    """Range of a joint, and the part of what is left that a step may cover."""
+    """Range of a joint, and the part of the remaining range that a step may cover."""
 
     low: wp.float64
     high: wp.float64

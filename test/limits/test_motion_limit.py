@@ -162,7 +162,7 @@ def test_from_every_viable_state_there_are_steps_to_viable_states():
         assert (low <= high).all()
         assert (low <= braking_step).all() and (braking_step <= high).all()
         assert (low <= nearest).all() and (nearest <= high).all()
-        # What the program takes is anywhere in between, mostly at an end for a while.
+        # The program takes any step in between, mostly one at an end for a while.
         kind = np.where(rng.random(n) < 0.1, rng.integers(0, 4, n), kind)
         step = np.choose(
             kind.astype(int), [low, high, braking_step, low + rng.random(n) * (high - low)]

@@ -28,7 +28,7 @@ from ros_ik.planning import solve_ik
 from ros_ik.settings import read_settings
 from ros_ik.solvers import ChainIK
 
-# What the solver accepts by default [m, rad], and rounding between it and Pinocchio.
+# Default tolerances of the solver [m, rad], plus rounding between it and Pinocchio.
 TOLERANCES = np.array([1e-3, 1e-2]) + 1e-9
 
 

@@ -160,7 +160,7 @@ def test_every_way_of_missing_is_told_by_link(packages, geometry, beside):
     assert report.violation is None
     shapes = planner.robot.shapes
     assert any('watched for collisions' in sentence for sentence in shapes.warnings)
-    # What is there is measured: 0.6 m between the centres of the balls, farther than counts.
+    # Present shapes are measured: 0.6 m between the centres of the balls, beyond the range.
     assert len(shapes.geometry) == (2 if beside else 1)
     with pytest.raises(UnmeasuredError, match='hand'):
         solve_ik(planner, IkRequest(np.array([[0.6, 0, 0, 0, 0, 0, 1.0]]), check_collisions=True))

@@ -94,7 +94,7 @@ class _Watch:
     def _sums(self):
         """Return squares, [2, n], and which robots have reached their targets.
 
-        The squares are what the robots minimise and the errors of their targets.
+        The squares are the minimised sums and the errors of the targets.
         """
         drive = self.drive
         poses = drive.poses(drive.joint_q)[:, drive.tips]

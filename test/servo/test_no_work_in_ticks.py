@@ -50,7 +50,7 @@ ROBOTS = {
 
 
 class Work:
-    """Counts what Warp loads and records."""
+    """Counter of modules that Warp loads and graphs that it records."""
 
     def __init__(self, monkeypatch):
         self.done = []

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Proposed parameter files: what they name is there, what they cannot know they say."""
+"""Proposed parameter files: their names exist, and they list unknown values."""
 
 from pathlib import Path
 from xml.etree import ElementTree

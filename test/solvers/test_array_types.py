@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every public function and class takes arrays of Warp and NumPy, in float32 and float64.
 
-The oracle of each case is what it gives for NumPy in float64. What writes into arrays of the
-caller is held for more types of Warp in test/kinematics/test_warp_types.py.
+The oracle of each case is its result for NumPy in float64. Functions that write into arrays of the
+caller are tested for more types in test/kinematics/test_warp_types.py.
 """
 
 import numpy as np

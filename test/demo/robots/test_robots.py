@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Every robot that the demo knows is found and loads; what it does not know is named."""
+"""Every robot of the demo is found and loads; unknown names and faults are named."""
 
 import os
 from pathlib import Path

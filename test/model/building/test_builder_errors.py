@@ -28,7 +28,7 @@ def two_links():
     return builder
 
 
-# What is called on that builder, and what the error must say.
+# Calls on that builder, and the words of the error.
 REFUSED = {
     'negative mass': (lambda b: b.add_link('c', mass=-1.0), "link 'c' mass.*-1"),
     'nan mass': (lambda b: b.add_link('c', mass=NAN), "link 'c' mass.*nan"),

@@ -91,7 +91,7 @@ def builtins(problems):
 
 
 def own(problems, make, options):
-    """Return what a solver finds with objectives of its own."""
+    """Return the result of a solver with its own objectives."""
     return solve(IKSolver(problems.model, N, make(problems), **options), problems.seeds)
 
 

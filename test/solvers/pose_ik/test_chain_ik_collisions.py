@@ -360,7 +360,7 @@ def test_given_pairs_are_checked_as_they_are():
     np.testing.assert_allclose(none.joint_q[0], [UP, -2 * UP], atol=1e-4)
     both = solve_ahead(model, collision_pairs=[(up, elbow), (elbow, down)])
     assert both.status[0] == SolveStatus.IN_COLLISION
-    # What the chain does not move, and collides, is in every solution.
+    # Collisions of links that the chain does not move are in every solution.
     talos, link, options = setting('talos_full_v2')
     everything = CollisionChecker(talos, 1, scalar=wp.float64)
     neutral = talos.neutral_joint_q()

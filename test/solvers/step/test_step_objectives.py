@@ -19,7 +19,7 @@ from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
 
-# What rounding of residuals and Jacobians to float32 does to a step of some 1e-2 rad.
+# Effect of residuals and Jacobians in float32 on a step of some 1e-2 rad.
 STEP_TOLERANCE = 2e-5
 
 

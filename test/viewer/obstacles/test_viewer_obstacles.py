@@ -78,7 +78,7 @@ def test_two_viewers_agree(rig):
     for viewer in (one, two):
         client.wait_for(lambda v=viewer: is_at(v, name, FAR), 'box of the first viewer')
         client.wait_for(lambda v=viewer: len(v.page.obstacles.placed) == 2, 'both boxes')
-    # Each of them changes what the other one made.
+    # Each of them changes an obstacle of the other.
     two.page.obstacles.resize(name, (0.3, 0.4, 0.5))
     client.wait_for(
         lambda: one.page.obstacles.placed[name].size == pytest.approx((0.3, 0.4, 0.5)), 'size'
