@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random limits, gains and rates: a constant pose is reached and kept."""
 
-import types
-
 import numpy as np
 import pytest
 from support.rigs.servo_rig import Rig
-from support.robots import mobile_arm
 from support.robots.humanoid import ARMS
 from support.robots.humanoid import one_handed
 from support.robots.humanoid import TORSO
@@ -66,26 +63,6 @@ def test_a_pose_is_reached_and_not_swung_about(seed):
     rig.assert_within_limits()
 
 
-def make_redundant_rig(rng):
-    """Return an arm of which some joints meet their limits, with random settings."""
-    on_rail, acceleration = bool(rng.integers(2)), spread(rng, 0.5, 5.0)
-    ratio = float(rng.choice([3, 5, 10, 20, 50]))
-    joints = mobile_arm.VARIABLES if on_rail else (*ARMS[:7], *TORSO)
-    values = {
-        'limits__jerk': str(rng.choice(['soft', 'strict'])),
-        **motion_limits(joints, acceleration, ratio),
-    }  # fmt: skip
-    if not on_rail:
-        return one_handed(**values)
-    files = types.SimpleNamespace(
-        tip_link='flange', base_link='floor_rail',
-        home={**mobile_arm.START, 'turn': 0.4, 'roll': 0.7},
-    )  # fmt: skip
-    # Joints stop at their limits only.
-    values['barriers__self_collision__enabled'] = False
-    return Rig(files, model=mobile_arm.model(), **values)
-
-
 def rises(distances, least=3e-3):
     """Return by how much distances grow between falls, where it is more than ``least`` [m]."""
     found, low, high = [], distances[0], None
@@ -101,18 +78,19 @@ def rises(distances, least=3e-3):
     return found if high is None else [*found, high - low]
 
 
-@pytest.mark.parametrize('seed', range(SEEDS))
-def test_joints_that_meet_their_limits_make_no_arm_swing(seed):
-    rng = np.random.default_rng([seed, 1])
-    rig = make_redundant_rig(rng)
-    target, way = rig.pose().copy(), rng.normal(size=3)
-    target[:3] += way * rng.uniform(0.1, 0.4) / np.linalg.norm(way)
+@pytest.mark.parametrize('mode', ['soft', 'strict'])
+@pytest.mark.parametrize('ratio', [3.0, 5.0, 10.0])
+@pytest.mark.parametrize('way', [(0.07, -0.07, 0.34), (0.14, 0.34, 0.13), (-0.13, -0.03, 0.32)])
+def test_a_joint_that_meets_its_limit_makes_no_hand_swing(way, ratio, mode):
+    rig = one_handed(limits__jerk=mode, **motion_limits((*ARMS[:7], *TORSO), 5.0, ratio))
+    target = rig.pose().copy()
+    target[:3] += way
     rig.aim(target)
     distances = []
-    for _ in range(round(8.0 / rig.dt)):
+    for _ in range(round(6.0 / rig.dt)):
         rig.tick()
         distances.append(np.linalg.norm(rig.pose()[:3] - target[:3]))
-    # A joint at its limit may lead the tool aside; it returns without a swing to and fro.
-    assert len(rises(distances)) <= 2
-    assert np.ptp(distances[-round(0.5 / rig.dt) :]) < 10e-3
+    # It may be led aside once.
+    assert len(rises(distances)) <= 1
+    assert np.ptp(distances[-round(0.5 / rig.dt) :]) < 3e-3
     rig.assert_within_limits()

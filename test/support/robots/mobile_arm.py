@@ -38,8 +38,6 @@ _JOINTS = (
     ('roll', 'continuous', 6, 7, '0.42 0 0', '1 0 0', (None, None, 3.0), ''),
     ('bend', 'revolute', 7, 8, '0.08 0 0', '0 1 0', (-1.8, 1.8, 3.0), ''),
 )
-# Joints that follow none.
-VARIABLES = tuple(joint[0] for joint in _JOINTS if not joint[-1])
 # A posture without contacts [rad or m].
 START = {'lift': 0.2, 'lift_upper': 0.1, 'shoulder': 0.7, 'elbow': -1.3, 'bend': 0.5}
 
