@@ -26,6 +26,10 @@ ROOMS = {
         'markers', 'actions', '.',
     ],
     'objectives': ['interface', 'base', 'recording', 'jacobian', '.'],
+    'solvers': [
+        '.', 'qp', 'least_squares', 'pose_ik', 'analytic', 'pose_batches', 'path', 'batch_ik',
+        'chain', 'step', 'optimal_control',
+    ],
     'kinematics/collision': ['distance', 'pairs', 'checks', '.'],
     'solvers/pose_ik': ['interface', 'kernels', 'search', '.'],
     'solvers/optimal_control': ['commands', 'least_cost', 'timing', 'ends', '.'],
@@ -155,6 +159,7 @@ def drawn_arrows(heading):
         'model/building',
         'kinematics/collision',
         'objectives',
+        'solvers',
         'solvers/pose_ik',
         'solvers/optimal_control',
         'planning',

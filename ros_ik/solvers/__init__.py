@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ros_ik.solvers.optimal_control import StopReason
     from ros_ik.solvers.path.problem import PathResult
     from ros_ik.solvers.path.solver import solve_path
-    from ros_ik.solvers.pose_ik.batch import inverse_kinematics
+    from ros_ik.solvers.pose_batches.batch import inverse_kinematics
     from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
     from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
     from ros_ik.solvers.pose_ik.interface.result import GoalSetResult

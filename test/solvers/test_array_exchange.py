@@ -168,7 +168,7 @@ def test_nothing_passes_the_host(arm, ur5, kind):
 
 
 def test_a_whole_request_stays_on_the_device(arm, monkeypatch):
-    monkeypatch.setattr('ros_ik.solvers.pose_ik.batch.MAX_BATCH', 2)
+    monkeypatch.setattr('ros_ik.solvers.pose_batches.batch.MAX_BATCH', 2)
     expected = inverse_kinematics(arm.model, arm.link, arm.poses, arm.seeds)
     with apart_memory() as copies:
         found = inverse_kinematics(

@@ -15,7 +15,7 @@ from ros_ik.solvers.chain.ik_chain import IkChain
 from ros_ik.solvers.chain.solvers import DlsSolver
 from ros_ik.solvers.chain.solvers import GaussNewtonSolver
 from ros_ik.solvers.limit_status import limit_functions
-from ros_ik.solvers.pose_ik.batch import inverse_kinematics
+from ros_ik.solvers.pose_batches.batch import inverse_kinematics
 from ros_ik.solvers.status import SolveStatus
 
 SLIDER = """

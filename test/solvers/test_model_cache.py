@@ -198,7 +198,7 @@ def test_a_model_ends_with_its_solvers():
 
 
 def test_slices_of_a_large_batch_share_a_solver(makes, monkeypatch):
-    monkeypatch.setattr('ros_ik.solvers.pose_ik.batch.MAX_BATCH', 70)
+    monkeypatch.setattr('ros_ik.solvers.pose_batches.batch.MAX_BATCH', 70)
     model, link = robot('panda'), LINKS['panda']
     inverse_kinematics(model, link, poses_of(model, link, 210))
     assert len(makes) == 1
@@ -207,7 +207,7 @@ def test_slices_of_a_large_batch_share_a_solver(makes, monkeypatch):
 @pytest.mark.parametrize(
     ('solve', 'most', 'places'),
     [
-        (inverse_kinematics, 'pose_ik.batch.MAX_BATCH', 1),
+        (inverse_kinematics, 'pose_batches.batch.MAX_BATCH', 1),
         (all_solutions, 'analytic.batch._MAX_BATCH', 16),
     ],
 )

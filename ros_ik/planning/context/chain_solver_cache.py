@@ -19,11 +19,11 @@ from ros_ik.solvers import ChainIK
 from ros_ik.solvers import ChainIKResult
 from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.graph_cache import GraphCache
-from ros_ik.solvers.pose_ik.closed_form_first import closed_form_pays
-from ros_ik.solvers.pose_ik.closed_form_first import ClosedFormFirstIK
+from ros_ik.solvers.pose_batches.choice import best_of
+from ros_ik.solvers.pose_batches.choice import preference_cost
+from ros_ik.solvers.pose_batches.closed_form_first import closed_form_pays
+from ros_ik.solvers.pose_batches.closed_form_first import ClosedFormFirstIK
 from ros_ik.solvers.pose_ik.interface.batch_result import batches
-from ros_ik.solvers.pose_ik.interface.choice import best_of
-from ros_ik.solvers.pose_ik.interface.choice import preference_cost
 from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 

@@ -15,8 +15,8 @@ from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.planning.context.budget import refusing
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.planner import Planner
-from ros_ik.solvers.pose_ik.interface.choice import checked_preference
-from ros_ik.solvers.pose_ik.interface.choice import N_CANDIDATES
+from ros_ik.solvers.pose_batches.choice import checked_preference
+from ros_ik.solvers.pose_batches.choice import N_CANDIDATES
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.search.setup import seen_from_bases
 

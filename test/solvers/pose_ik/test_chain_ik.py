@@ -18,7 +18,7 @@ from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics.spatial import arctangent
 from ros_ik.model import Model
 from ros_ik.solvers.analytic.batch import all_solutions
-from ros_ik.solvers.pose_ik.batch import inverse_kinematics
+from ros_ik.solvers.pose_batches.batch import inverse_kinematics
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.kernels.functions import sincos_function
 from ros_ik.solvers.pose_ik.solver import ChainIK
@@ -404,7 +404,7 @@ def test_solving_again_gives_the_same():
 def test_large_requests_are_split(monkeypatch):
     model = robot('panda')
     poses, seeds = reachable(model, 'panda_hand_tcp', 20)
-    monkeypatch.setattr('ros_ik.solvers.pose_ik.batch.MAX_BATCH', 7)
+    monkeypatch.setattr('ros_ik.solvers.pose_batches.batch.MAX_BATCH', 7)
     result = inverse_kinematics(model, 'panda_hand_tcp', poses, seeds)
     assert result.joint_q.shape == (20, model.joint_coord_count)
     assert_solved('panda', 'panda_hand_tcp', result.joint_q, poses)

@@ -115,7 +115,7 @@ def test_many_solutions_are_split_as_well(poses, monkeypatch):
         sizes.append(n_problems)
         make(self, model, link, n_problems, **given)
 
-    monkeypatch.setattr('ros_ik.solvers.pose_ik.batch.MAX_BATCH', 8)
+    monkeypatch.setattr('ros_ik.solvers.pose_batches.batch.MAX_BATCH', 8)
     monkeypatch.setattr(ChainIK, '__init__', spy)
     parts = solve(poses, n_solutions=4)
     assert sizes == [2]
