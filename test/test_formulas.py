@@ -79,7 +79,7 @@ def test_a_formula_stands_in_its_places_alone(formula):
 
 @no_type_check
 def on_device(name, given, scalar, result):
-    """Return a function of rotations of each value given."""
+    """Apply a function of rotations to each value in a kernel."""
     function = getattr(spatial_functions(scalar), name)
 
     @wp.kernel(module='unique')

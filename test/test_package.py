@@ -15,7 +15,7 @@ MANIFEST = ElementTree.parse(ROOT / 'package.xml').getroot()
 
 
 def console_scripts():
-    """(name, module, function) of each executable in setup.py."""
+    """Return (name, module, function) of each executable in setup.py."""
     return re.findall(r"'(\w+) = ([\w.]+):(\w+)'", (ROOT / 'setup.py').read_text())
 
 

@@ -190,7 +190,7 @@ class Barrier(ReadOnce):
     def launch_follow(self, check: PathCheck, column: int) -> None:
         """Mark the robots for which some h gets worse on the path of a step.
 
-        h gets worse if it is below ``-tolerance`` and below its value earlier on the path. The
+        h gets worse where it is both below ``-tolerance`` and below an earlier value. The
         present state, with its link poses and motion subspaces, is the start of the paths.
 
         Args:

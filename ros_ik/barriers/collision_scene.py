@@ -269,7 +269,7 @@ class CollisionScene(ReadOnce):
         return self._tables[key]
 
     def add_user(self, user: SceneUser) -> None:
-        """Register a barrier, by weak reference, to be told when rows appear or disappear."""
+        """Register a barrier, by weak reference; it is told when rows appear or disappear."""
         self._users.add(user)
 
     def row_name(self, row: int) -> str:

@@ -103,8 +103,8 @@ class PairMeasurement:
         Args:
             key: Name of the work space.
             n: Number of robots.
-            hints_of: Work space for as many robots whose warm starts it shares. Searches at
-                nearby poses then find the same separating directions.
+            hints_of: Work space for the same number of robots; both share their warm starts.
+                Searches at nearby poses then find the same separating directions.
             n_rows: Number of rows, None for ``n_rows`` of the measurement.
         """
         if key not in self._works:

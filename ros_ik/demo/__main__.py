@@ -138,7 +138,7 @@ def _made_client(
 
 
 def _tour(options: argparse.Namespace) -> int:
-    """Send the targets that need no box to a running node, then print next commands."""
+    """Send a running node the targets that need no box; then print commands to try next."""
     robot = DemoRobot.load(options.robot)
     scenario = make_scenario(robot, options.seed)
     phases = [phase for phase in scenario.phases if phase.name not in _OF_THE_BOX]

@@ -238,7 +238,7 @@ def test_steps_alone_keep_the_distance_to_second_order(spheres):
 
 @pytest.mark.parametrize('name', ('panda', 'baxter'))
 def test_violations_never_grow(name):
-    """Starts have a few pairs below the margin, of spheres and capsules or of own shapes."""
+    """At each start a few pairs are below the margin: spheres and capsules, or own shapes."""
     rng, model = np.random.default_rng(8), robot(name)
     own = CollisionGeometry.from_model(model)
     geometry = scattered(model, 4) if name == 'panda' else own

@@ -33,7 +33,7 @@ SHIFT = (0.05, 0.2, 0.1)
 
 @functools.cache
 def stand_in(name):
-    """Return the files of the robot that stands in."""
+    """Return the files of the substitute robot."""
     if name == 'xarm7':
         folder = robot_data_path() / 'xarm_description'
         return RobotFiles(
@@ -52,7 +52,7 @@ def model(name):
 
 
 def parameters(name):
-    """Return the parameters of a file with the names of the robot that stands in."""
+    """Return the parameters of a file, with the joint names of the substitute robot."""
     text = (ROOT / 'config' / 'robots' / f'{name}.yaml').read_text()
     return read_parameters(text.replace('fr3_', 'panda_') if name == 'franka_fr3' else text)
 

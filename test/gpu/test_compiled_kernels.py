@@ -78,7 +78,7 @@ def test_kernels_of_collisions_need_little_stack():
 
 
 def made_by(node):
-    """Return the names that a node calls or is decorated with."""
+    """Return the names that a node of a syntax tree calls or is decorated with."""
     words = [*getattr(node, 'decorator_list', ()), *([node] if isinstance(node, ast.Call) else ())]
     return [word.func if isinstance(word, ast.Call) else word for word in words]
 

@@ -23,7 +23,7 @@ CHOSEN = list(cases()) if os.environ.get('FUSED_PRODUCTS') == 'all' else QUICK
 
 @pytest.fixture(scope='module')
 def fused(tmp_path_factory):
-    """Results of the cases by kernels that fuse."""
+    """Solve the cases with kernels that fuse products and sums."""
     path = tmp_path_factory.mktemp('fused') / 'results'
     command = [sys.executable, fused_products.__file__, str(path), *CHOSEN]
     paths = os.pathsep.join(filter(None, sys.path))

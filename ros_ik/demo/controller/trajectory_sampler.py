@@ -79,7 +79,7 @@ def _known_derivatives(
 
     Args:
         point: Point of a trajectory.
-        order: Index of each of its joints.
+        order: Index of each joint of the point among all joints.
         held: Position of the joints that it leaves out.
     """
     known = []

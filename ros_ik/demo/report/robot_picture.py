@@ -36,7 +36,7 @@ class RobotPicture:
         return np.concatenate(parts) if parts else np.zeros((0, 3, 3))
 
     def bones(self, joint_q: np.ndarray) -> np.ndarray:
-        """Return lines between the links at a configuration [m], [n, 2, 3]."""
+        """Return line segments between connected links at a configuration [m], [n, 2, 3]."""
         places = self._poses(joint_q)[:, :3]
         parents = self._model.joint_parent.numpy()
         children = self._model.joint_child.numpy()[parents >= 0]

@@ -28,7 +28,7 @@ class ContentReader:
         self._latest = b''
 
     def read(self) -> bytes:
-        """Return layout and content; the same object, with a known hash, while unchanged."""
+        """Return layout and content of the arrays, as the same hashed object until they change."""
         parts = self._views or [self._layout, *(_host(each).tobytes() for each in self.arrays)]
         content = b''.join(parts)
         latest = self._latest  # which another thread may set meanwhile

@@ -29,7 +29,7 @@ from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 def row_list_functions() -> SimpleNamespace:
     """Build the struct ``Rows`` and the function ``listed_row(rows, thread) -> row``.
 
-    The row of a thread is -1 past the end of the list. Without a list, the rows are the threads.
+    The row of a thread is -1 past the end of the list. Without a list, thread k works on row k.
     """
 
     @wp.struct

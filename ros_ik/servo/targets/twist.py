@@ -190,7 +190,7 @@ def _leashed(lead: np.ndarray, motion: np.ndarray, longest: float) -> np.ndarray
 def _limited(
     twist: tuple[np.ndarray, np.ndarray], limits: tuple[ApproachLimits, ApproachLimits]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a velocity within the speed limits; scaling all of it keeps the path."""
+    """Scale a velocity to the speed limits, by one factor, which keeps the path."""
     factor = 1.0
     for vector, bounds in zip(twist, limits, strict=True):
         speed = math.hypot(*vector)

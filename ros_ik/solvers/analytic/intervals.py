@@ -40,7 +40,7 @@ def redundant_intervals(
 
     In these intervals the other six joints have a solution within their limits. At an end of an
     interval, a joint reaches its limit, or two branches meet in a singular configuration, or the
-    redundant joint's own limits end (or a whole turn, if they allow more). The joint is sampled,
+    redundant joint reaches its own limit, or a whole turn if its limits allow more. It is sampled,
     and each change between two samples is located by bisection. Intervals and gaps narrower than
     the sampling step may be missed.
 

@@ -115,7 +115,7 @@ def bounded_step_functions() -> SimpleNamespace:
 
     @wp.func
     def solve_free(work: Workspace, row: int, any_held: bool, damping: wp.float64) -> bool:
-        """Trial = the step of the free unknowns where the held ones keep ``step``."""
+        """Write the step of the free unknowns to ``trial``; held ones keep ``step``."""
         n = work.order.shape[0]
         start = row * n * n
         held = work.held[row]  # views of one row: fewer indices to compute inside the loops

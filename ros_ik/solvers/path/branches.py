@@ -105,8 +105,8 @@ class Branches:
 
         Args:
             targets: Poses [n, 7].
-            start: Variables of the chain, whose redundant position is one of the values to solve
-                at; None for no such value.
+            start: Joint positions of the chain. The redundant joint is also solved for at its
+                position here; None for no such value.
         """
         most = _AT_ONCE_REDUNDANT if self._form.redundant_joint else _AT_ONCE
         size = min(most, len(targets))

@@ -73,7 +73,7 @@ class PathProblem:
     def solver(
         self, n_problems: int = 1, tolerances: tuple[float, float] | None = None, **arguments: Any
     ) -> ChainIK:
-        """Return a pose solver for the link, with the tolerances of the problem or others."""
+        """Return a pose solver for the link; ``tolerances`` replaces those of the problem."""
         distance, angle = tolerances or self.tolerances
         return ChainIK(
             self.model, self.link, n_problems, joint_group=self.joint_group, joint_q=self.start,

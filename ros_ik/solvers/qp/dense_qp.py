@@ -57,8 +57,8 @@ class DenseQP:
             n_rows: Number of rows of A; may be 0.
             max_iterations: Bound on constraints added and dropped in one solution. A program whose
                 rows must be relaxed is solved several times.
-            tolerance: Tolerated violation of a bound or of a row that is scaled to unit length, in
-                units of x.
+            tolerance: Largest violation of a bound, or of a row scaled to unit length, in units of
+                x.
             scalar: ``wp.float32`` or ``wp.float64``.
             device: Warp device; None for the current one.
 

@@ -64,7 +64,7 @@ class Pull(IKObjective):
 
 
 def named(function):
-    """Return a class whose factor is a function."""
+    """Return a class of objectives whose factor is the given function."""
     return type(function.__name__, (Pull,), {'factor': function, '__module__': __name__})
 
 

@@ -106,7 +106,7 @@ def test_a_path_needs_branches(poses):
 
 
 def test_many_solutions_are_split_as_well(poses, monkeypatch):
-    """Requests are split by solutions: two batches of two, and the same answers."""
+    """A request is split by its number of solutions, in two batches, with the same answers."""
     whole = solve(poses, n_solutions=4)
     sizes = []
     make = ChainIK.__init__

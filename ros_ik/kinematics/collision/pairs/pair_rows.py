@@ -109,7 +109,10 @@ def pair_rows_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         keys: wp.array2d(dtype=scalar),
         values: wp.array2d(dtype=scalar),
     ) -> int:
-        """Return a free row, or the row of the least urgent pair if less urgent; -1 for none."""
+        """Return a free row, else that of the least urgent pair if this one is more urgent.
+
+        -1 stands for no row.
+        """
         slot = int(-1)
         for row in range(first, last):
             if work.pair[robot, row] < 0:
