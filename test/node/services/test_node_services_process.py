@@ -14,6 +14,7 @@ from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import panda_urdf
 from support.rigs.ros_rig import ros_rig
 from support.rigs.services_rig import begin
+from support.rigs.services_rig import connect
 from support.rigs.services_rig import costs
 from support.rigs.services_rig import is_gone
 from support.rigs.services_rig import process_ids
@@ -43,11 +44,17 @@ def lasting(tmp_path_factory):
         assert client.processes.is_alive('node'), client.processes.text('node')
 
 
-def ask_for_long(client, poses=20000):
+def connected(client):
+    """Return a client of solve_ik that loses no request."""
+    return connect(client, SolveIk, 'solve_ik', SolveIk.Request(poses=unreachable(1)))
+
+
+def ask_for_long(client, poses=20000, caller=None):
     """Send a long request; return the future of its answer once the work has begun."""
+    caller = connected(client) if caller is None else caller
     (child,) = process_ids(client)[1]
     before = costs(child)[0]
-    future = begin(client, SolveIk, 'solve_ik', SolveIk.Request(poses=unreachable(poses)))
+    future = caller.call_async(SolveIk.Request(poses=unreachable(poses)))
     client.wait_for(lambda: costs(child)[0] > before + 0.2, 'work', LONG)
     assert not future.done()
     return future
@@ -81,9 +88,13 @@ def test_sizes_times_and_numbers_of_requests_are_bounded(client):
         assert not answer.success
         assert 'services.max_poses' in answer.message and str(size) in answer.message
     # One runs, one waits, the third is refused; each of them gets an answer.
-    long = ask_for_long(client, 10000)
-    waiting = begin(client, SolveIk, 'solve_ik', SolveIk.Request(poses=one, timeout=0.1))
-    refused = solve(client, poses=one)
+    # All are sent by one client: others may be overtaken, or lost before the service knows them.
+    caller = connected(client)
+    long = ask_for_long(client, 10000, caller)
+    waiting = caller.call_async(SolveIk.Request(poses=one, timeout=0.1))
+    third = caller.call_async(SolveIk.Request(poses=one))
+    client.wait_for(third.done, 'the third answer', LONG)
+    refused = third.result()
     assert not refused.success and 'busy' in refused.message and not long.done()
     client.wait_for(lambda: long.done() and waiting.done(), 'answers', LONG)
     assert long.result().success and set(long.result().codes) == {SolveIk.Response.UNREACHABLE}

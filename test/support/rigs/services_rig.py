@@ -39,6 +39,17 @@ def begin(client, kind, name, request):
     return caller.call_async(request)
 
 
+def connect(client, kind, name, request):
+    """Return a service client after its first answer: none of its later requests is lost.
+
+    The service may lose requests and answers of a client that it has only just discovered.
+    """
+    caller = client.node.create_client(kind, f'ros_ik/{name}')
+    client.wait_for(caller.service_is_ready, f'service {name}', LONG)
+    _first_answer(client, caller, request)
+    return caller
+
+
 def ask(client, kind, name, request):
     """Send a request and return its answer; the first one after discovery may lose it.
 
@@ -48,22 +59,26 @@ def ask(client, kind, name, request):
     caller = client.node.create_client(kind, f'ros_ik/{name}')
     try:
         client.wait_for(caller.service_is_ready, f'service {name}', LONG)
-        asked, answers, again = [], [], 0.0
-
-        def is_answered():
-            nonlocal again
-            if time.monotonic() >= again:
-                asked.append(caller.call_async(request))
-                again = time.monotonic() + 0.1 * LONG
-            found = [future.result() for future in asked if future.done()]
-            is_over = len(found) == len(asked)
-            answers[:] = [answer for answer in found if is_over or not _is_busy(answer)]
-            return bool(answers)
-
-        client.wait_for(is_answered, f'answer of {name}', LONG)
-        return answers[0]
+        return _first_answer(client, caller, request)
     finally:
         client.node.destroy_client(caller)
+
+
+def _first_answer(client, caller, request):
+    asked, answers, again = [], [], 0.0
+
+    def is_answered():
+        nonlocal again
+        if time.monotonic() >= again:
+            asked.append(caller.call_async(request))
+            again = time.monotonic() + 0.1 * LONG
+        found = [future.result() for future in asked if future.done()]
+        is_over = len(found) == len(asked)
+        answers[:] = [answer for answer in found if is_over or not _is_busy(answer)]
+        return bool(answers)
+
+    client.wait_for(is_answered, f'answer of {caller.srv_name}', LONG)
+    return answers[0]
 
 
 def _is_busy(answer):
