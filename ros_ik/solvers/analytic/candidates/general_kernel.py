@@ -27,25 +27,25 @@ from ros_ik.solvers.analytic.candidates.axis_newton import newton_functions
 from ros_ik.solvers.analytic.candidates.axis_newton import SOLVED
 from ros_ik.solvers.analytic.candidates.axis_newton import turn_matrix
 from ros_ik.solvers.analytic.candidates.axis_newton import TWIN_STARTS
+from ros_ik.solvers.analytic.candidates.branch_angles import middle_angles
+from ros_ik.solvers.analytic.candidates.branch_angles import outer_angles
+from ros_ik.solvers.analytic.candidates.branch_angles import two_vectors
 from ros_ik.solvers.analytic.candidates.circles import sincos
 from ros_ik.solvers.analytic.candidates.circles import within_half_turn
-from ros_ik.solvers.analytic.candidates.elimination import elimination_functions
+from ros_ik.solvers.analytic.candidates.determinant import determinant_functions
+from ros_ik.solvers.analytic.candidates.determinant import SECOND_NULL
 from ros_ik.solvers.analytic.candidates.elimination import frame_of
-from ros_ik.solvers.analytic.candidates.elimination import harmonics_of
-from ros_ik.solvers.analytic.candidates.elimination import middle_angles
-from ros_ik.solvers.analytic.candidates.elimination import outer_angles
 from ros_ik.solvers.analytic.candidates.elimination import right_side
-from ros_ik.solvers.analytic.candidates.elimination import root_error
-from ros_ik.solvers.analytic.candidates.elimination import ROOTS
-from ros_ik.solvers.analytic.candidates.elimination import SAMPLES
-from ros_ik.solvers.analytic.candidates.elimination import SECOND_NULL
-from ros_ik.solvers.analytic.candidates.elimination import two_vectors
-from ros_ik.solvers.analytic.candidates.elimination import unit_circle_roots
-from ros_ik.solvers.analytic.candidates.elimination import vec16
-from ros_ik.solvers.analytic.candidates.elimination import vec24
 from ros_ik.solvers.analytic.candidates.elimination import write_equations
 from ros_ik.solvers.analytic.candidates.structure_functions import mat63
 from ros_ik.solvers.analytic.candidates.structure_functions import vec6
+from ros_ik.solvers.analytic.candidates.trigonometric_roots import harmonics_of
+from ros_ik.solvers.analytic.candidates.trigonometric_roots import root_error
+from ros_ik.solvers.analytic.candidates.trigonometric_roots import ROOTS
+from ros_ik.solvers.analytic.candidates.trigonometric_roots import SAMPLES
+from ros_ik.solvers.analytic.candidates.trigonometric_roots import unit_circle_roots
+from ros_ik.solvers.analytic.candidates.trigonometric_roots import vec16
+from ros_ik.solvers.analytic.candidates.trigonometric_roots import vec24
 
 # Number of roots that are processed together on a CPU; a divisor of SAMPLES.
 ROOT_LANES = 8
@@ -104,7 +104,7 @@ def general_candidates_kernel(lanes: int) -> wp.Kernel:
     for nearly solved ones, these plus 1 for other configurations, and inf for unused entries.
     """
     GeneralAxes = general_axes_struct()
-    functions = elimination_functions(lanes)
+    functions = determinant_functions(lanes)
     triangular, null_vectors = functions.triangular, functions.null_vectors
     LaneNumbers = functions.LaneNumbers
     functions = newton_functions(lanes)
