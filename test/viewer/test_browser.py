@@ -117,8 +117,11 @@ def test_an_obstacle_dragged_into_the_path_stops_the_robot_and_is_named(opened):
 def test_trail_of_a_frame_is_blue(opened, monkeypatch):
     client, viewer, shown = opened
     monkeypatch.setattr(trails, '_LIFETIME', np.inf)
-    for switch in (viewer.page.show.targets, viewer.page.show.pairs):
+    for switch in (viewer.page.show.targets, viewer.page.show.pairs, viewer.page.show.trails):
         switch.value = False
+    # Trails of earlier targets lie on the same line and would hide this one.
+    client.wait_for(lambda: viewer.trails.length('target/ee') == 0, 'end of earlier trails')
+    viewer.page.show.trails.value = True
     start = viewer.targets['ee'].copy()
     goal = start + np.array([0.0, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0])
     viewer.requests.hold('ee', None, goal)
