@@ -51,7 +51,7 @@ def test_marked_rows_are_listed_in_their_order(share):
 
 
 def test_without_a_list_each_thread_has_its_row():
-    np.testing.assert_array_equal(rows_of_threads(RowList.no_list()), np.arange(N))
+    np.testing.assert_array_equal(rows_of_threads(row_list_functions().Rows()), np.arange(N))
 
 
 def test_a_graph_lists_anew():

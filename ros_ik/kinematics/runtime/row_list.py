@@ -14,7 +14,6 @@ a thread for each row of the batch, and those past the end of the list return at
 
 import functools
 from types import SimpleNamespace
-from typing import Any
 from typing import no_type_check
 
 import warp as wp
@@ -84,14 +83,9 @@ class RowList:
         """
         self._device = wp.get_device(device)
         self.marked = wp.zeros(n, dtype=wp.int32, device=device)
-        self.rows = self.no_list()
+        self.rows = row_list_functions().Rows()
         self.rows.row = wp.zeros(n, dtype=wp.int32, device=device)
         self.rows.ends = wp.zeros(n, dtype=wp.int32, device=device)
-
-    @staticmethod
-    def no_list() -> Any:
-        """Return a struct without a list, for a launch over all rows."""
-        return row_list_functions().Rows()
 
     def gather(self) -> None:
         """List the marked rows; a graph capture records the launches."""

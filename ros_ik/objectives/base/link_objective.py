@@ -28,7 +28,7 @@ class LinkObjective(BuiltinObjective):
     """
 
     link_index: int
-    # Whether the first three residuals are the distance of a point, at the offset in the link,
+    # True if the first three residuals are the distance of a point, at the offset in the link,
     # from the first three numbers of a target.
     _places_a_point: ClassVar[bool] = False
     _offset: Parameter

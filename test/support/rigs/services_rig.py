@@ -19,6 +19,7 @@ from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.srv import SolveFk
 from ros_ik_interfaces.srv import SolveIk
 from tools.process_stat import process_stat
+from tools.process_stat import process_stats
 
 
 def pose_message(row):
@@ -122,16 +123,8 @@ def start(client, name='panda', **values):
 def process_ids(client):
     """Return the process ids of the node and of its children."""
     node = client.processes._running['node'].pid
-    children = []
-    for entry in Path('/proc').iterdir():
-        if entry.name.isdigit():
-            try:
-                parent = int((entry / 'stat').read_text().rpartition(')')[2].split()[1])
-            except (OSError, IndexError):
-                continue
-            if parent == node and not is_gone(int(entry.name)):
-                children.append(int(entry.name))
-    return node, children
+    children = [process for process, stat in process_stats().items() if stat.parent == node]
+    return node, [child for child in children if not is_gone(child)]
 
 
 def costs(process_id):
