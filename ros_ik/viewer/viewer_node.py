@@ -237,13 +237,14 @@ class ViewerNode(LeavesStreams, Node):
             self.robot_view.remove()
         for problem in robot.problems:
             self.get_logger().warning(f'not drawn: {problem}')
-        self.robot = self.inputs.robot = robot
-        self.robot_view = RobotView(self.page.server, robot)
         self.parameters.forget()
         self.trails.clear()
         self.page.surroundings.put_floor(min(0.0, robot.lowest))
         x, y, z = robot.center.tolist()
         self.page.look_at((x, y, z), _CAMERA_PART * robot.radius)
+        self.robot = self.inputs.robot = robot
+        # Last, so that a robot that another thread finds drawn stands on its floor.
+        self.robot_view = RobotView(self.page.server, robot)
         self.get_logger().info(f'{len(robot.meshes)} links drawn')
 
     def _frame_poses(
