@@ -47,6 +47,7 @@ from ros_ik.servo.targets.rollout import Rollout
 from ros_ik.servo.targets.secondary_motion import SecondaryMotion
 from ros_ik.servo.targets.standstill import Standstill
 from ros_ik.servo.targets.target_selection import Choice
+from ros_ik.servo.targets.target_selection import JUMP_REFUSED
 from ros_ik.servo.targets.target_selection import TargetSelection
 from ros_ik.settings import Settings
 from ros_ik.solvers import SolveStatus
@@ -327,7 +328,7 @@ class Servo:
         if self._drives_velocities:
             output.measured_q = self._measured(measurement, self._held)
         if self.goals.jump_refused(now):
-            output.code, output.text = StatusCode.TARGET_JUMP, 'a target too far away was refused'
+            output.code, output.text = StatusCode.TARGET_JUMP, JUMP_REFUSED
         slowed_by = self.following.slowed_by
         if slowed_by:
             output.code = StatusCode.FOLLOWING_ERROR

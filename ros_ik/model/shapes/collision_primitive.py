@@ -39,6 +39,19 @@ class CollisionShape:
     center: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(3))
     points: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 3)))
 
+    @property
+    def scale(self) -> np.ndarray:
+        """Sizes as :meth:`ModelBuilder.add_shape` takes them [m], [3].
+
+        Raises:
+            ArgumentError: A hull of points.
+        """
+        if self.kind == GeoType.MESH:
+            raise ArgumentError('a hull of points has no sizes')
+        if self.kind == GeoType.BOX:
+            return self.size
+        return np.array([self.radius + self.size[0], self.size[2], 0.0])
+
     @classmethod
     def sphere(cls, radius: float) -> CollisionShape:
         """Return a sphere about the origin, ``radius`` in m.

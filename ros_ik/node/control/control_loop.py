@@ -335,11 +335,10 @@ class ControlLoop:
 
     def _fail(self, controlled: Controlled, error: Exception, started: float) -> None:
         """Hold after an error: send zero velocities only; published trajectories end at rest."""
-        self.faults.note_tick(controlled)
+        self.faults.note_tick(controlled, controlled.servo.robot.model.device, error)
         self._stop_velocities()
         self._resting = True
         controlled.servo.interrupt()
-        self.faults.describe_tick(controlled.servo.robot.model.device, error)
         self.output = self._idle_output
         self._idle_output.code = StatusCode.SOLVER_FAILED
         self._idle_output.text = self.faults.text

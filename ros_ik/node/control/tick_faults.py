@@ -18,7 +18,7 @@ class TickFaults(Generic[_Controlled]):
 
     Attributes:
         text: Text of the last error, or ''; the log resets it.
-        to_release: What failed in too many consecutive ticks, or None.
+        to_release: Servo that failed in too many consecutive ticks, or None.
         failures: Number of consecutive failed ticks.
     """
 
@@ -32,15 +32,12 @@ class TickFaults(Generic[_Controlled]):
         """Record an error in reading a topic without a servo."""
         self.text = f'reading a topic failed: {type(error).__name__}: {error}'
 
-    def note_tick(self, controlled: _Controlled) -> None:
-        """Count a failed tick."""
+    def note_tick(self, controlled: _Controlled, device: object, error: Exception) -> None:
+        """Count a failed tick of a servo on a device."""
+        self.text = f'a tick failed on {device}: {type(error).__name__}: {error}'
         self.failures += 1
         if self.failures >= _MOST_FAILURES:
             self.to_release = controlled
-
-    def describe_tick(self, device: object, error: Exception) -> None:
-        """Word the error of a failed tick on a device."""
-        self.text = f'a tick failed on {device}: {type(error).__name__}: {error}'
 
     def note_success(self) -> None:
         """Record a tick without an error."""

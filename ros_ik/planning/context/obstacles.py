@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ros_ik.model import ModelBuilder
@@ -21,19 +19,10 @@ def add_obstacle(builder: ModelBuilder, obstacle: Obstacle, body_q: np.ndarray) 
         obstacle: The obstacle.
         body_q: Link poses [body_count, 7] at its receipt.
     """
-    size = obstacle.dimensions
-    where: dict[str, Any] = {
-        'xform': poses.multiply(body_q[obstacle.frame_link], obstacle.pose),
-        'label': obstacle.name,
-    }
-    if obstacle.kind == 'sphere':
-        builder.add_shape_sphere(-1, radius=size[0], **where)
-    elif obstacle.kind == 'box':
-        hx, hy, hz = (0.5 * length for length in size)
-        builder.add_shape_box(-1, hx=hx, hy=hy, hz=hz, **where)
-    elif obstacle.kind == 'cylinder':
-        builder.add_shape_cylinder(-1, radius=size[0], half_height=0.5 * size[1], **where)
-    elif obstacle.kind == 'capsule':
-        builder.add_shape_capsule(-1, radius=size[0], half_height=0.5 * size[1], **where)
-    else:
-        builder.add_shape_plane(None, width=0.0, length=0.0, **where)
+    builder.add_shape(
+        -1,
+        obstacle.shape.kind,
+        xform=poses.multiply(body_q[obstacle.frame_link], obstacle.pose),
+        scale=obstacle.shape.scale,
+        label=obstacle.name,
+    )

@@ -32,6 +32,8 @@ _TWIST_MODES = (Mode.AUTO, Mode.TWIST)
 _JOINT_MODES = (Mode.AUTO, Mode.JOINT)
 # Targets of the centre of mass are active together with those of frames.
 _CENTER_MODES = (Mode.AUTO, Mode.POSE, Mode.TWIST)
+# Text of the status TARGET_JUMP.
+JUMP_REFUSED = 'the target was rejected, because it is too far away'
 _WANTED = {Mode.POSE: 'a pose', Mode.TWIST: 'a velocity', Mode.JOINT: 'a joint target'}
 
 
@@ -249,9 +251,7 @@ class TargetSelection:
         if choice is not self._none and choice != self._none:
             return None
         if self.jump_refused(now):
-            return HoldReason(
-                StatusCode.TARGET_JUMP, 'the target lies too far away and was refused', False
-            )
+            return HoldReason(StatusCode.TARGET_JUMP, JUMP_REFUSED, False)
         if events.clock_jumped:
             return HoldReason(
                 StatusCode.CLOCK_JUMP, 'the clock went backwards: targets were dropped', False

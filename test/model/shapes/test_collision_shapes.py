@@ -18,6 +18,7 @@ from ros_ik.model import ModelBuilder
 from ros_ik.model.hulls.hull_reduction import largest_outside_distance
 from ros_ik.model.hulls.hull_reduction import outside_distances
 from ros_ik.model.hulls.hull_reduction import reduced_points
+from ros_ik.model.shapes.collision_primitive import CollisionShape
 from ros_ik.model.shapes.collision_shapes import convex_shapes
 
 KINDS = ('sphere', 'capsule', 'cylinder', 'cone', 'box', 'ellipsoid', 'mesh', 'plane')
@@ -186,3 +187,28 @@ def test_bad_vertices_are_named(vertices, message):
         convex_shapes(model)
     with pytest.raises(ArgumentError, match='shapes: expected an index'):
         convex_shapes(model, [7])
+
+
+@pytest.mark.parametrize(
+    'shape',
+    [
+        CollisionShape.sphere(0.1),
+        CollisionShape.capsule(0.1, 0.3),
+        CollisionShape.cylinder(0.1, 0.3),
+        CollisionShape.box([0.1, 0.2, 0.3]),
+        CollisionShape.half_space(),
+    ],
+    ids=lambda shape: shape.kind.name.lower(),
+)
+def test_a_builder_makes_the_same_core_of_a_given_shape(shape):
+    builder = ModelBuilder()
+    builder.add_shape(-1, shape.kind, scale=shape.scale)
+    made = convex_shapes(builder.finalize('cpu'))
+    assert made.kind.tolist() == [shape.kind]
+    np.testing.assert_array_equal(made.size, [np.float32(shape.size)])
+    np.testing.assert_array_equal(made.radius, [np.float32(shape.radius)])
+
+
+def test_a_hull_has_no_scale():
+    with pytest.raises(ArgumentError, match='hull'):
+        _ = CollisionShape.convex(np.eye(3)).scale
