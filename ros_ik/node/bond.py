@@ -37,10 +37,13 @@ _LAST_WORD = 0.5
 
 
 def missing_bond(settings: Settings) -> str:
-    """Return why the settings need the package bond and it is missing, or ''."""
+    """Return an error if the settings need the package bond and it is missing, otherwise ''."""
     if settings.bond_heartbeat_period == 0.0 or Status is not None:
         return ''
-    return "parameter 'bond_heartbeat_period': above 0 it needs the package bond, not installed"
+    return (
+        "parameter 'bond_heartbeat_period': above 0 it needs the package bond, "
+        'which is not installed'
+    )
 
 
 class ManagerBond:

@@ -141,8 +141,8 @@ class IkNode(GuardedNode, StreamNode):
     def schedule_executor(self, thread: threading.Thread) -> None:
         """Set the priority of the thread that spins this node, just below the control thread.
 
-        Both threads share the interpreter: if this one were delayed while it holds it, the tick
-            would be delayed too.
+        Both threads share the interpreter: if this thread were delayed while it holds the
+        interpreter, the tick would be delayed too.
         """
         # A missing permission was already reported for the control thread.
         schedule_thread(thread, self._priority_beside, -1)
@@ -271,7 +271,7 @@ class IkNode(GuardedNode, StreamNode):
             self._inbox,
             StatusPublisher(self, settings.control_rate, self._drops),
             schedule,
-            # Without simulation the system clock is equal, and needs no lock.
+            # Without simulated time, the system clock gives the same time and needs no lock.
             (lambda: clock.now().nanoseconds) if simulated else time.time_ns,
             self._outlets,
             tuple(task.name for task in settings.tasks),
@@ -369,7 +369,7 @@ class IkNode(GuardedNode, StreamNode):
                 self._source.listen_again()
 
     def _wait_for_pause(self, _: list[Parameter]) -> SetParametersResult:
-        """Delay a parameter change to the end of a tick; its check takes as long as one."""
+        """Delay a parameter change to the end of a tick, as its check takes as long as a tick."""
         self._loop.gate.wait()
         return SetParametersResult(successful=True)
 

@@ -130,7 +130,7 @@ def _spin(
     ended: threading.Event,
     failures: list[str],
 ) -> None:
-    """Serve ROS until the node has finished; a failing executor ends the node orderly."""
+    """Serve ROS until the node has finished; if the executor fails, end in order."""
     try:
         spin_until(executor, served, node.on_fault)
     except ExternalShutdownException:

@@ -22,11 +22,11 @@ SETTLING = 0.1
 
 
 class ActionMotion(abc.ABC):
-    """One goal, which owns one place among the targets of a command.
+    """A goal, whose target has one place among the targets of a command.
 
     Attributes:
         modes: Modes of the servo in which it can be followed.
-        place: Description of its place, for messages of newer goals.
+        place: Description of this place, for the message to a goal that it preempts.
     """
 
     modes: tuple[Mode, ...]

@@ -105,7 +105,7 @@ class _Server(ActionServer):
         """Do nothing: the motion of the goal executes it."""
 
     def send_result(self, goal_handle: ServerGoalHandle, callback: Callable[[Any], Any]) -> None:
-        """Send the result that a callback returns to the client of an ended goal."""
+        """Send the client of an ended goal the result that a callback returns."""
         super().notify_execute(goal_handle, callback)
 
 
@@ -158,7 +158,7 @@ class MotionServer:
 
     @property
     def busy(self) -> bool:
-        """True if there are goals whose client has no result."""
+        """True if any client has not received its result yet."""
         return self._pending > 0
 
     def poll(self, now: float, feedback_period: float) -> None:
@@ -259,4 +259,4 @@ class MotionServer:
 
 def _never(_: ServerGoalHandle) -> None:
     """Raise an error: rclpy requires a callback, but each goal has its own."""
-    raise AssertionError('a goal was run before its end')
+    raise AssertionError('rclpy executed a goal that has not ended')

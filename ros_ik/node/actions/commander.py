@@ -228,5 +228,5 @@ class ComingToRest:
         self._commander, self._since = commander, commander.now()
 
     def done(self, now: float) -> bool:
-        """Return whether the servo is at rest, or the time is over."""
+        """Return whether the servo is at rest, or the time limit has passed."""
         return self._commander.is_still(self._since) or now - self._since > _REST_TIMEOUT

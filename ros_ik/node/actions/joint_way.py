@@ -17,7 +17,7 @@ _SPEED = 0.5
 # Error of a joint at which the target waits for it [rad or m], and tolerance at the end [rad or
 # m].
 _LAG, _ARRIVED = 0.05, 1e-3
-# Time without progress after which the motion is blocked, counted in ticks [s].
+# Time without progress after which the motion counts as blocked; measured in ticks [s].
 _PATIENCE = 1.0
 
 

@@ -60,7 +60,7 @@ class MoveToPoseMotion(ActionMotion):
         """Check the goal.
 
         Raises:
-            GoalError: It cannot be followed, and why.
+            GoalError: It cannot be followed, with the reason.
         """
         super().__init__(commander)
         self._task = _task_index(commander, goal.task)
@@ -82,7 +82,7 @@ class MoveToPoseMotion(ActionMotion):
 
     @staticmethod
     def refusal(error: GoalError) -> MoveToPose.Result:
-        """Return the result of a goal that is refused."""
+        """Return the result of an invalid goal."""
         return MoveToPose.Result(
             reached=False, message=str(error), linear_error=math.nan, angular_error=math.nan
         )
@@ -98,7 +98,7 @@ class MoveToPoseMotion(ActionMotion):
         )
 
     def abort(self, reason: str) -> End:
-        """Withdraw the target, unless another one has taken its place."""
+        """Withdraw the target, unless a newer one has replaced it."""
         return self._finish(Outcome.ABORTED, self._result(False, reason))
 
     def _begin(self, now: float) -> None:
@@ -175,7 +175,7 @@ class MoveToPoseMotion(ActionMotion):
             self._put(target)
             return
         if way.is_blocked:
-            self._changes[-1] = 'a change of configuration was blocked on its way'
+            self._changes[-1] = 'a change of configuration was blocked'
         self._machine.handle(GoalEvent.RESUME)
         self._withdraw()
         self._way, self._aimed = None, now

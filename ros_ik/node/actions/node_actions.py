@@ -26,7 +26,7 @@ _FAREWELL = 0.15
 
 
 class Actions:
-    """Action servers, which exist as long as the node and abort goals while it cannot move."""
+    """Action servers; they exist as long as the node, and abort goals while it cannot move."""
 
     def __init__(
         self, node: GuardedNode, commander: Commander, settings: Settings, drops: MessageStats
@@ -74,7 +74,7 @@ class Actions:
 
     @property
     def busy(self) -> bool:
-        """True if there are goals whose client has no result."""
+        """True if any client has not received its result yet."""
         return any(server.busy for server in self._servers)
 
     def abort(self, reason: str) -> None:

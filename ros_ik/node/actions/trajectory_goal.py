@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Validation of a goal of ``~/follow_joint_trajectory``.
 
-The checks are those of joint_trajectory_controller, except that a goal may have some of the joints
-only.
+The checks are those of joint_trajectory_controller, except that a goal may name only some of the
+joints.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _variables(names: Sequence[str], robot: ControlledRobot) -> np.ndarray:
 
 def _point(point: Any) -> Point:
     if len(point.effort):
-        raise _error('trajectory.points: effort cannot be followed')
+        raise _error('trajectory.points: efforts are not supported')
     time = point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec
     return Point(time, point.positions, point.velocities, point.accelerations)
 

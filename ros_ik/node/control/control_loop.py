@@ -177,7 +177,7 @@ class ControlLoop:
             cpu: Processor that runs the thread, -1 for any.
 
         Returns:
-            A message for each of the two that was not permitted.
+            A message for each of these settings that was not permitted.
         """
         self._thread.start()
         return schedule_thread(self._thread, priority, cpu)
@@ -309,7 +309,7 @@ class ControlLoop:
     def _step(self, servo: Servo, measurement: Measurement, command: Command) -> ServoOutput:
         """Step the servo, except while simulated time stands still.
 
-        The simulated robot stands still too, so a command that continued would be far ahead later.
+        The simulated robot stands still too, so the command would run ahead of it.
         Commands that end a motion do not wait for time.
         """
         now, before = self._schedule.now(), self._stepped
@@ -373,6 +373,6 @@ def _report_no_clock(output: ServoOutput) -> None:
     if CLOCK in output.waiting_for:
         return
     output.waiting_for = (*output.waiting_for, CLOCK)
-    # Normal states of the servo, such as inactive, are replaced while there is no time.
+    # While there is no time, this text replaces those of normal states, such as inactive.
     is_in_order = output.code == StatusCode.OK
     output.text = _NO_CLOCK if is_in_order else f'{output.text}; {_NO_CLOCK}'

@@ -16,9 +16,10 @@ _ROOT = str(Path(__file__).resolve().parents[3])
 def start_module(module: str) -> subprocess.Popen[bytes]:
     """Start a module of this package as a process with pipes for input and output.
 
-    Ctrl-C reaches all processes. The child inherits a mask of the signal, because the node ends it
-    orderly. A new session would have the same effect, but Linux may give each session an equal
-    share of the processor (autogroups), so that niceness would have no effect between them.
+    Ctrl-C reaches all processes of a terminal. The child inherits a mask that blocks this signal,
+    and the node ends it in an orderly way. A new session would have the same effect, but Linux may
+    give each session an equal share of the processor (autogroups), so that niceness would have no
+    effect between them.
 
     Args:
         module: Name of the module.

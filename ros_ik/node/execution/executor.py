@@ -25,7 +25,7 @@ except ImportError:  # before ROS 2 Kilted
 
 # Longest wait for an event [s], and so the longest delay of the end.
 LONGEST_WAIT = 0.1
-# Time of nothing but errors after which an executor is considered broken [s].
+# Time with errors only, after which an executor is considered broken [s].
 GIVE_UP = 10.0
 
 
@@ -35,9 +35,9 @@ def make_executor(context: Context | None = None) -> Executor:
 
 
 def serve_one(executor: Executor, timeout: float) -> None:
-    """Serve the next event; raise KeyboardInterrupt after it.
+    """Serve the next event; after Ctrl-C, raise KeyboardInterrupt once it is served.
 
-    If it were raised while rclpy converts a message, rclpy would turn it into a RuntimeError.
+    If rclpy were interrupted while it converts a message, it would raise a RuntimeError instead.
     SIGINT must be handled by Python, not by rclpy.
 
     Args:
@@ -83,8 +83,8 @@ def spin_until(
 
     Nodes handle errors in callbacks (:class:`~ros_ik.node.execution.guard.GuardedNode`). Other
     errors of rclpy, such as for a message that it cannot read, are reported, and the next event is
-    served. Each wait is bounded: the executor of events finds nothing in an unbounded one in rclpy
-    9.
+    served. Each wait is bounded, because in rclpy 9 the events executor finds nothing in an
+    unbounded one.
 
     Args:
         executor: Executor of :func:`make_executor`.
@@ -92,7 +92,7 @@ def spin_until(
         on_fault: Called with the origin of an error and the error; None raises it.
 
     Raises:
-        Exception: The executor has served nothing but errors for ``GIVE_UP`` seconds.
+        Exception: For ``GIVE_UP`` seconds, every call of the executor has raised an error.
     """
     served = time.monotonic()
     while not ended.is_set():

@@ -72,7 +72,7 @@ def schedule_thread(thread: threading.Thread, priority: int, cpu: int) -> list[s
         except (OSError, AttributeError) as error:
             warnings.append(
                 f'rt.cpu: processor {cpu} is not permitted ({_reason(error)}); the control thread '
-                'may run on any. The cpuset of the process has to contain it'
+                'may run on any processor. The cpuset of the process must contain this one'
             )
     return warnings
 

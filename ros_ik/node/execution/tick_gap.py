@@ -12,7 +12,7 @@ import math
 import threading
 import time
 
-# Time before the next tick that permits to continue at once [s].
+# Time before the next tick for which a thread need not wait [s].
 _ENOUGH = 0.001
 # Longest wait [s], for slow or stopped ticks.
 _LONGEST = 0.01

@@ -176,12 +176,12 @@ class Markers:
 
 
 def _goal(tracker: TaskTracker, report: TaskReport) -> np.ndarray | None:
-    """Return the pose that a task pursues, None where it pursues a velocity or nothing."""
+    """Return the target pose of a task, None if it follows a velocity or nothing."""
     return tracker.goal if report.active and np.isfinite(report.linear_error) else None
 
 
 def _twist(tracker: TaskTracker, report: TaskReport) -> TwistTarget | None:
-    """Return the velocity that a task pursues, None where it pursues a pose or nothing."""
+    """Return the target velocity of a task, None if it follows a pose or nothing."""
     return tracker.twist if report.active and tracker.pursuit is Pursuit.TWIST else None
 
 
@@ -193,18 +193,18 @@ def _measured(controlled: Controlled) -> np.ndarray:
 
 
 class _Painter:
-    """The process; it has no state that would be lost with it."""
+    """The process that draws; it keeps no state, so it may be killed."""
 
     def __init__(self) -> None:
         self._process = start_module('ros_ik.node.markers.marker_main')
 
     def tell(self, frame: Any) -> None:
-        """Say something that needs no answer."""
+        """Send a frame that needs no answer."""
         write_frame(self._process.stdin, frame)  # type: ignore[arg-type]
 
-    def ask(self, sight: MarkerState) -> bytes | str | None:
-        """Return the serialized message for a sight, or why there is none; None: it has ended."""
-        self.tell(sight)
+    def ask(self, scene: MarkerState) -> bytes | str | None:
+        """Return the message of a scene as bytes, or an error; None if the process has ended."""
+        self.tell(scene)
         return read_frame(self._process.stdout)  # type: ignore[arg-type]
 
     def end(self) -> None:

@@ -60,7 +60,7 @@ class ClosestPairs:
         self.scene = CollisionScene(geometry, max_obstacles=room, max_attached=0)
         self._own, self._settings = shapes.pairs, settings
         self.placed: dict[str, tuple[Obstacle, np.ndarray]] = {}
-        # Kept apart, because links that are always near would displace obstacles.
+        # Two measurements, because links that are always near would displace obstacles in one.
         self._measurements = (
             self._measurement(len(shapes.pairs)),
             self._measurement(room * len(geometry)),
@@ -145,7 +145,7 @@ class ClosestPairs:
 
 
 def _same(one: Obstacle | None, other: Obstacle) -> bool:
-    """Return whether two obstacles are equal, because each scene has copies."""
+    """Return whether two obstacles have equal values, because each scene has copies."""
     return (
         one is not None
         and (one.kind, one.dimensions, one.frame_link)

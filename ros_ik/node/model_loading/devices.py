@@ -25,7 +25,7 @@ def choose_device(wanted: str) -> tuple[str, tuple[str, ...]]:
             return 'cpu' if name == 'auto' else name, tuple(faults)
         faults.append(fault)
     reasons = '; '.join(faults)
-    raise RosIkError(f"parameter 'device': {wanted!r} asked for, but {reasons}")
+    raise RosIkError(f"parameter 'device': {wanted!r} was requested, but {reasons}")
 
 
 def fault_of(device: str) -> str:

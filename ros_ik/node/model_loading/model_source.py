@@ -82,7 +82,7 @@ class ModelSource:
         )
 
     def rest_requested(self) -> bool:
-        """Return once whether the builder asks for rest of the control thread."""
+        """Return True once after the builder has asked the control thread to rest."""
         requested, self._rest_requested = self._rest_requested, False
         return requested
 
@@ -103,7 +103,7 @@ class ModelSource:
         if built is None or self.builder.busy:
             return None
         self.error = built.error
-        # The request for rest is over, even if it was not noticed meanwhile.
+        # The request for rest is over, even if it was never read.
         self._rest_requested = False
         return built
 

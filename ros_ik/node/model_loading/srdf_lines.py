@@ -40,7 +40,7 @@ def touching_sentences(servo: Servo) -> list[str]:
     shapes, found = servo.robot.shapes, []
     for pairs, what in (
         (shapes.near, 'at nearly all configurations; ~/srdf_lines writes them for an SRDF'),
-        (shapes.thick, 'by the thickness of their fits alone'),
+        (shapes.thick, 'only because their fits are thicker'),
     ):
         if pairs:
             names = listed(' - '.join(pair) for pair in pairs)

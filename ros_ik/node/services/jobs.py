@@ -92,7 +92,7 @@ class Jobs:
             reason, ahead = self._ending, len(self._waiting) + (self._running is not None)
             if not reason and ahead > self._max_waiting:
                 reason = (
-                    f'busy: {ahead} requests are being answered or wait; at most '
+                    f'busy: {ahead} requests are being answered or waiting; at most '
                     f'{self._max_waiting} may wait (services.max_waiting)'
                 )
             if not reason:

@@ -188,7 +188,7 @@ def _position_rows(points: Iterable[JointTrajectoryPoint], n_joints: int) -> np.
 
 
 def _first_fault(name: str, poses: np.ndarray) -> str:
-    """Return why the first of the rows that are no poses is none, '' where all are."""
+    """Return the fault of the first row that is not a pose, or ''."""
     wrong = np.flatnonzero(np.isnan(pose_rows(poses)[:, 0]))
     if not len(wrong):
         return ''

@@ -18,7 +18,7 @@ def names_offered(settings: Settings) -> tuple[str, ...]:
 
 
 def missing_package(settings: Settings) -> str:
-    """Return why the settings need moveit_msgs and it is missing, or ''."""
+    """Return an error if the settings need moveit_msgs and it is missing, otherwise ''."""
     if settings.moveit_services != 'on' or HAS_MOVEIT:
         return ''
     return "parameter 'moveit_services': 'on' needs moveit_msgs, which is not installed"

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The topics of obstacles: changes, applied per message or not at all, and the result."""
+"""Topics of obstacles: changes, each message applied as a whole or not at all, and the result."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def why_obstacle(reason: Rejection, request: ObstacleRequest) -> str:
     return (
         number_fault(names, request.dimensions)
         or pose_fault((*request.position, *request.quaternion))
-        or f'dimensions must be positive, and no length beyond {FARTHEST:g} m'
+        or f'dimensions must be positive and at most {FARTHEST:g} m'
     )
 
 

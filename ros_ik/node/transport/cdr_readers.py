@@ -180,12 +180,12 @@ class _JointLayout:
         )
         buffer = bytes(serialized.buffer)
         arrays = [(serialized.find(mark), 8 * len(mark)) for mark in filled if mark]
-        # What lies between stamp and arrays says names and sizes.
+        # The bytes between the stamp and the arrays hold the names and sizes.
         self._fixed, begin = [(0, _BODY, _PLAIN)], _BODY + _STAMP.size
         for start, size in arrays:
             self._fixed.append((begin, start, buffer[begin:start]))
             begin = start + size
-        # After the last array are the sizes of empty ones; then serialize_message leaves room.
+        # After the last array come the sizes of empty arrays, and unused bytes of rclpy's buffer.
         end = begin + _SIZE * (len(filled) - 1 - max(k for k, mark in enumerate(filled) if mark))
         self._fixed.append((begin, end, buffer[begin:end]))
         self._least = end

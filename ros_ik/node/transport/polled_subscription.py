@@ -29,11 +29,11 @@ _LATELY, _LOOK_PERIOD = 1.0, 0.01
 
 
 class Stream:
-    """A subscription that no executor serves; its node derives :class:`LeavesStreams`.
+    """A subscription that no executor serves; its node must derive from :class:`LeavesStreams`.
 
     Attributes:
         topic: Name of the topic.
-        heard: Time at which a reading last found a message [s], -inf before the first.
+        heard: Time of the last reading that found a message [s], -inf before the first.
         info: Middleware information of the last message.
     """
 

@@ -26,7 +26,7 @@ def test_the_next_one_takes_the_place_of_one_that_does_not_work(wanted):
 
 @without_gpu
 def test_where_none_works_each_is_named():
-    with pytest.raises(RosIkError, match="'cuda:0,cuda:1' asked for, but cuda:0.*; cuda:1"):
+    with pytest.raises(RosIkError, match="'cuda:0,cuda:1' was requested, but cuda:0.*; cuda:1"):
         choose_device('cuda:0,cuda:1')
 
 
