@@ -42,8 +42,8 @@ def fill_arrays(model: Model, builder: Articulations) -> None:
     """Set the field of every column.
 
     Args:
-        model: With its device and whether it carries gradients.
-        builder: Where the columns are, checked, with an articulation for every joint.
+        model: The model; its device and ``requires_grad`` are set.
+        builder: The builder, with checked columns and an articulation for every joint.
     """
     for name, column in COLUMNS.items():
         if not column.on_model:
@@ -202,7 +202,7 @@ def _scalar(dtype: Any) -> Any:
 
 
 def joint_order(builder: Articulations, ancestors: np.ndarray) -> np.ndarray | None:
-    """Return the joints with parents first in each articulation, or None if sorted.
+    """Return an order with parents first in each articulation, or None if the joints have it.
 
     Args:
         builder: The joints.

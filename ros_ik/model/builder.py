@@ -127,7 +127,7 @@ class ModelBuilder(UrdfMethods):
         Args:
             device: Warp device; None for the current one.
             requires_grad: True if the arrays of real numbers carry gradients.
-            **unused: Newton's ``skip_*``: nothing is skipped, all else relies on the checks.
+            **unused: Newton's ``skip_*``: ignored, because other code relies on all checks.
 
         Raises:
             ArgumentError: A value in a list that breaks its rule in ``COLUMNS``, lists that

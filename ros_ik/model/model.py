@@ -125,7 +125,7 @@ class Model(ModelFields):
         Raises:
             ModelError: The description is malformed; the error names the element.
         """
-        from ros_ik.model.builder import ModelBuilder  # which makes models
+        from ros_ik.model.builder import ModelBuilder  # it imports this module
 
         builder = ModelBuilder()
         given = {'source': text} if isinstance(text, Path) else {'text': text}

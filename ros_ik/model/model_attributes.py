@@ -36,7 +36,7 @@ class ModelAttributes:
     Attributes:
         attribute_frequency: Kind of element of the rows of each field; fields in a namespace are
             named ``namespace:name``.
-        attribute_assignment: What custom attributes belong to.
+        attribute_assignment: Owner of each custom attribute.
         custom_frequency_counts: Number of rows of each custom frequency.
     """
 

@@ -54,8 +54,8 @@ class ModelFields(ModelAttributes):
     joint_articulation: wp.array  # [joint_count]
     joint_X_p: wp.array  # [joint_count] transform, joint in the parent
     joint_X_c: wp.array  # [joint_count] transform, joint in the child
-    joint_dof_dim: wp.array  # [joint_count, 2]: sliding and turning degrees of freedom
-    joint_enabled: wp.array  # [joint_count] bool; held for what simulates, kinematics moves all
+    joint_dof_dim: wp.array  # [joint_count, 2]: prismatic and revolute degrees of freedom
+    joint_enabled: wp.array  # [joint_count] bool; stored for simulators, kinematics moves all
     joint_q_start: wp.array  # [joint_count + 1], the last one is joint_coord_count
     joint_qd_start: wp.array  # [joint_count + 1], the last one is joint_dof_count
     joint_mimic_joint: wp.array  # [joint_count], joint that it follows, which follows none

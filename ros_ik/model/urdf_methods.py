@@ -85,8 +85,8 @@ class UrdfMethods(Worlds):
             source: The URDF document, or the path of its file. For a file, meshes are also looked
                 up in its folder and in its package.
             text: The URDF document, under the argument name of :meth:`Model.from_urdf`.
-            srdf: The SRDF document, or the path of its file: as a ``pathlib.Path`` with ``text``,
-                in any way that ``source`` takes with that.
+            srdf: The SRDF document, or the path of its file: as a ``pathlib.Path`` if ``text`` is
+                given, otherwise in any form that ``source`` takes.
             package_paths: Folders in which meshes are looked up.
             package_dirs: More of them, under the argument name of Newton.
             xform: Pose of the robot in the world, or in ``parent_body``, shape [7]; the identity
@@ -114,7 +114,7 @@ class UrdfMethods(Worlds):
             collapse_massless_fixed_root: Merge only links that are fixed to a floating root
                 without mass.
             label_prefix: Prefix of all labels, as ``prefix/``.
-            **unused: Newton's arguments for what simulates and what is drawn.
+            **unused: Newton's arguments for simulation and drawing, ignored.
 
         Raises:
             ModelError: A description is malformed; the error names the element.
@@ -188,7 +188,7 @@ class UrdfMethods(Worlds):
         enable_self_collisions: bool,
         ignore_inertial_definitions: bool,
     ) -> None:
-        """Change a new robot by the arguments of :meth:`add_urdf`."""
+        """Change a new robot according to the arguments of :meth:`add_urdf`."""
         if scale != 1.0:
             described_robot.scale_robot(robot, scale)
         if ignore_inertial_definitions:

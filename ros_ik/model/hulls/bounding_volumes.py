@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Enclosing spheres and capsules of points, and the splitting of convex hulls.
 
-Every sphere and capsule encloses its points exactly; the size of a capsule is only about minimal.
+Every sphere and capsule encloses its points; the size of a capsule is only approximately minimal.
 Its axis comes from the iteration of Badoiu and Clarkson ("Smaller core-sets for balls", SODA 2003)
 across some directions: walk towards the farthest point by 1 / (k + 1) of the way.
 """
@@ -125,7 +125,7 @@ def _reach(points: np.ndarray, ends: np.ndarray) -> float:
 def _least_circles(
     points: np.ndarray, axes: np.ndarray, along: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find about the least circles around points, seen along axes.
+    """Approximate the smallest circles around points, seen along axes.
 
     Args:
         points: Points about their mean [m], [n, 3].
@@ -141,7 +141,7 @@ def _least_circles(
     center = np.zeros(axes.shape)
     best, least = center, np.full(len(axes), np.inf)
     for step in range(_AXIS_STEPS):
-        # |p - c|^2 across the axis, without |c|^2, which chooses no point.
+        # |p - c|^2 across the axis, without |c|^2, which does not affect the choice of a point.
         far = np.argmax(own - 2.0 * (center @ points.T), axis=1)
         across = points[far] - along[rows, far, None] * axes
         squared = np.sum((across - center) ** 2, axis=1)

@@ -15,7 +15,7 @@ import numpy as np
 _VISIBLE = 1e-9
 # Tolerance for negative barycentric weights.
 _ROUNDING = 1e-9
-# Maximum size of a table: it stays in the cache, and products of it in one thread.
+# Maximum size of a table, so that it stays in the cache and one thread computes its products.
 _MOST_ENTRIES = 1 << 16
 
 

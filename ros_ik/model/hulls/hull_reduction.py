@@ -181,7 +181,7 @@ def _outside_distances(
             bounds stay rough. -inf for the distances of all.
     """
     tolerance = _TOLERANCE * float(np.ptp(kept, axis=0).max())
-    # |p - k|^2 without |p|^2, which chooses no corner.
+    # |p - k|^2 without |p|^2, which does not affect the choice of a corner.
     start = kept[np.argmin(np.sum(kept * kept, axis=1) - 2.0 * (points @ kept.T), axis=1)]
     distance = np.linalg.norm(start - points, axis=1)
     active, stalled = np.arange(len(points)), np.zeros(len(points), dtype=int)

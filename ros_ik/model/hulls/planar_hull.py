@@ -11,7 +11,8 @@ _DIRECTIONS = 32
 # Distance outside that polygon up to which a point counts as inside, relative to the size. Fits
 # allow for more than that.
 _ROUNDING = 1e-12
-# Number of points per block: a table stays in the cache, and products of it in one thread.
+# Number of points per block, so that a table stays in the cache and one thread computes its
+# products.
 _BLOCK = 2048
 
 

@@ -44,7 +44,7 @@ class MeshFile(MeshSource):
 
         Raises:
             ModelError: A file that cannot be read, is too large or malformed, has no vertex, or
-                is of a kind that is not known; the error names the mesh.
+                has an unknown format; the error names the mesh.
         """
         return None if self.path is None else read_vertices(self.path)
 
@@ -55,13 +55,13 @@ def read_vertices(path: Path) -> np.ndarray:
     COLLADA files are converted to metres; their up axis is ignored, as in RViz and MoveIt.
 
     Args:
-        path: The file; its suffix, .stl, .obj or .dae, says what it is.
+        path: The file; its suffix .stl, .obj or .dae gives the format.
 
     Returns:
         The vertices of all facets, float64 [n, 3], sorted, each once.
 
     Raises:
-        ModelError: As :meth:`MeshFile.read_vertices`; also where the library is not installed.
+        ModelError: As :meth:`MeshFile.read_vertices`; also if the library is not installed.
     """
     where = f'mesh {str(path)!r}'
     kind, content = read_content(path)
@@ -74,16 +74,16 @@ def read_vertices(path: Path) -> np.ndarray:
 
 
 def read_content(path: Path) -> tuple[str, bytes]:
-    """Return the kind of a mesh file, its suffix without the dot, and its checked content.
+    """Return the format of a mesh file, its suffix without the dot, and its checked content.
 
     Raises:
-        ModelError: A file that cannot be read, is too large, is of a kind that is not known, or is
-            COLLADA with entities or a document type.
+        ModelError: A file that cannot be read, is too large, has an unknown format, or is COLLADA
+            with entities or a document type.
     """
     where = f'mesh {str(path)!r}'
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
-        raise ModelError(where, f'{path.suffix!r} is none of {", ".join(SUFFIXES)}')
+        raise ModelError(where, f'{path.suffix!r} is not one of {", ".join(SUFFIXES)}')
     try:
         with path.open('rb') as file:
             content = file.read(MAX_FILE_BYTES + 1)
@@ -120,7 +120,7 @@ def _facet_vertices(where: str, kind: str, content: bytes) -> np.ndarray:
 
 
 def _binary_stl_vertices(content: bytes) -> np.ndarray | None:
-    """Return the vertices of a binary STL file, or None if the length is not that of one."""
+    """Return the vertices of a binary STL file, or None if it has another length than one."""
     first = _STL_HEADER + 4
     if len(content) < first:
         return None

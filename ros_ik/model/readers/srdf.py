@@ -34,11 +34,11 @@ class SemanticDescription:
 
     Attributes:
         groups: Groups by name.
-        states: Joint positions [rad or m] by (group, state) name; those of a model's description
-            leave out its fixed joints, which some documents name.
+        states: Joint positions [rad or m] by (group, state) name; a model's description omits
+            positions of fixed joints, which some documents name.
         disabled_pairs: Pairs of links that need no collision check, each in alphabetical order.
         enabled_pairs: Pairs that are always checked.
-        disabled_links: Links that are checked against none, except in enabled pairs.
+        disabled_links: Links that are checked only in enabled pairs.
         robot: Name of the robot, or ''.
     """
 

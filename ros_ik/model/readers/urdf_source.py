@@ -23,8 +23,8 @@ def read_source(
         package_paths: Folders in which packages are looked up.
 
     Returns:
-        The text; for a file, its folder and the one that its package lies in come after
-        ``package_paths`` (``<there>/<package>/urdf/<file>``).
+        The text and the folders: ``package_paths``, then for a file its own folder and the one
+        that contains its package (``<folder>/<package>/urdf/<file>``).
 
     Raises:
         ModelError: A file that does not exist, cannot be read or is too large.

@@ -251,7 +251,7 @@ def link_pairs(model: Model) -> np.ndarray:
     """Return which links may collide, bool [body_count + 1, body_count + 1], world last.
 
     Links of one rigid part and links adjacent at a joint may not, unless the SRDF enables them;
-    nor may those that it disables.
+    pairs that it disables may not either.
     """
     part = rigid_parts(model)
     touching = np.eye(model.body_count + 1, dtype=bool)

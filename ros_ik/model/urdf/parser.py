@@ -3,8 +3,8 @@
 """Parser of URDFs into a ModelBuilder.
 
 The document is untrusted, and every fault raises a ModelError that names the element. One body per
-link; fixed joints stay joints. A planar joint becomes a D6 joint whose two sliding axes span the
-plane and whose turning axis is its normal; a floating joint a FREE one.
+link; fixed joints stay joints. A planar joint becomes a D6 joint whose two prismatic axes span the
+plane and whose revolute axis is its normal; a floating joint becomes a FREE one.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _read_joints(root: Element, links: dict[str, Element]) -> dict[str, _Joint]:
             raise ModelError(where, 'appears more than once')
         kind = element.get('type', '')
         if kind not in _JOINT_TYPES:
-            raise ModelError(where, f'type {kind!r} is none of {", ".join(_JOINT_TYPES)}')
+            raise ModelError(where, f'type {kind!r} is not one of {", ".join(_JOINT_TYPES)}')
         ends = []
         for tag in ('parent', 'child'):
             end = element.find(tag)

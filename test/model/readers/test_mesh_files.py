@@ -162,7 +162,7 @@ def test_nodes_place_the_geometries_of_a_scene(tmp_path):
         ('a.obj', b'v 1 2 3\nv 2 2 3\nv 1 2 inf\nf 1 2 3\n', 'finite'),
         ('a.obj', b'v 1 2 3\nf 1 2 3\n', ''),
         ('a.obj', b'v 1 2 3\nv 2 2 3\nv 1 2 1e30\nf 1 2 3\n', 'beyond'),
-        ('a.ply', b'ply', "'.ply' is none of .stl, .obj, .dae"),
+        ('a.ply', b'ply', "'.ply' is not one of .stl, .obj, .dae"),
         ('a.dae', b'<COLLADA', 'malformed'),
         ('a.dae', b'<COLLADA/>', 'expected the root element'),
         ('a.dae', b'<!DOCTYPE a [<!ENTITY b "c">]><COLLADA/>', 'not accepted'),

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Axes of a joint: their number by type, and the ways to give them."""
+"""Axes of a joint: their number by type, and the ways to specify them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.keywords import JOINT
 from ros_ik.model.conventions.keywords import used
 
-# Axes of the joints whose axes are the same always: linear, angular.
+# Axes of the joints with fixed axes: linear, angular.
 _XYZ = tuple(DofData(axis) for axis in np.eye(3))
 _FIXED_AXES: dict[JointType, tuple[tuple[DofData, ...], tuple[DofData, ...]]] = {
     JointType.BALL: ((), _XYZ),
@@ -27,7 +27,7 @@ _FIXED_AXES: dict[JointType, tuple[tuple[DofData, ...], tuple[DofData, ...]]] = 
     JointType.FREE: (_XYZ, _XYZ),
     JointType.DISTANCE: (_XYZ, _XYZ),
 }
-# Linear and angular axes of every kind but D6, which has up to MOST_AXES of each.
+# Number of linear and angular axes of every kind except D6, which has up to MOST_AXES of each.
 AXIS_COUNTS = {
     JointType.PRISMATIC: (1, 0),
     JointType.REVOLUTE: (0, 1),
@@ -60,8 +60,8 @@ def one_axis(
     if isinstance(axis, DofData | JointDofConfig):
         if limits:
             raise ArgumentError(
-                f'joint {settings.get("label") or ""!r}: {", ".join(sorted(limits))} belong to '
-                'the axis, which is given with its limits'
+                f'joint {settings.get("label") or ""!r}: {", ".join(sorted(limits))} are part '
+                'of the axis, which is given with its limits'
             )
         return [axis], common
     limits = {name: value for name, value in limits.items() if value is not None}

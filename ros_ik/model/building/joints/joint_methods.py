@@ -3,9 +3,9 @@
 """Joints of a ModelBuilder, under Newton's names.
 
 Keyword arguments that every method takes: ``label``, ``parent_xform`` and ``child_xform`` (pose of
-the joint in parent and child, [7], identity where None), ``collision_filter_parent`` (whether
-shapes of parent and child never collide: True but for joints that are not fixed and hang on the
-world), ``enabled``, ``custom_attributes``.
+the joint in parent and child, [7], identity where None), ``collision_filter_parent`` (True if
+shapes of parent and child never collide: the default, except for joints to the world that are not
+fixed), ``enabled``, ``custom_attributes``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class JointMethods(JointRows):
     """Part of ModelBuilder: joints.
 
     Attributes:
-        default_joint_cfg: Settings of revolute and prismatic joints that are given none.
+        default_joint_cfg: Default settings of revolute and prismatic joints.
     """
 
     def __init__(self) -> None:

@@ -56,8 +56,8 @@ class JointRows(MimicMethods):
             label: Name; made from the index where empty.
             parent_xform: Pose of the joint in the parent, shape [7]; the identity where None.
             child_xform: Pose of the joint in the child, shape [7]; the identity where None.
-            collision_filter_parent: True if shapes of parent and child never collide; None: they
-                do only at joints to the world that are not fixed.
+            collision_filter_parent: True if shapes of parent and child never collide; None selects
+                True, except for joints to the world that are not fixed.
             enabled: Stored for simulators; kinematics moves every joint.
             custom_attributes: Values by ``namespace:name``.
 

@@ -16,7 +16,7 @@ from ros_ik.model.conventions.checks import as_number
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.joint_type import JointType
 
-# Coefficients beyond this are damage and would overflow float32 along chains.
+# Larger coefficients are errors in a description, and would overflow float32 along chains.
 MAX_COEFFICIENT = 1e9
 
 
@@ -45,8 +45,8 @@ class MimicMethods(CollisionFilters):
             custom_attributes: Values by ``namespace:name``.
 
         Raises:
-            ArgumentError: A joint that does not exist, lies in another world or has another
-                number of coordinates than one, or a coefficient that is not finite.
+            ArgumentError: A joint that does not exist, lies in another world or does not have
+                exactly one coordinate, or a coefficient that is not finite.
         """
         for name, joint in (('joint0', joint0), ('joint1', joint1)):
             checked_index(f'mimic {name}', joint, self.joint_count)

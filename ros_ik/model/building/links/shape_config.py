@@ -27,7 +27,7 @@ class ShapeConfig:
         collision_filter_parent: True if it never collides with shapes of bodies that a joint
             connects with its own.
         has_shape_collision: True if it collides with shapes.
-        has_particle_collision: True if it collides with particles (held for Newton).
+        has_particle_collision: True if it collides with particles (stored for Newton).
         is_visible: True if it is drawn.
         is_site: True for a marker without mass and collisions.
     """

@@ -3,8 +3,8 @@
 """Shapes of a ModelBuilder, under Newton's names.
 
 Keyword arguments that every ``add_shape_*`` takes: ``xform`` (pose in the body, [7], identity
-where None), ``cfg`` (a ShapeConfig), ``as_site`` (make it a mark without mass that collides with
-nothing), ``label``, ``custom_attributes``; ``color`` and ``opacity`` are accepted and not used.
+where None), ``cfg`` (a ShapeConfig), ``as_site`` (make it a marker without mass and collisions),
+``label``, ``custom_attributes``; ``color`` and ``opacity`` are accepted and not used.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ class ShapeMethods(LinkMethods):
         """Add a plane without mass and return its index.
 
         Args:
-            plane: a, b, c, d of a x + b y + c z + d = 0, where no ``xform`` is given.
+            plane: a, b, c, d of a x + b y + c z + d = 0; ignored if ``xform`` is given.
             xform: Pose of the plane, whose normal is its z axis.
-            width: Extent along x [m], 0 for a plane without end.
-            length: Extent along y [m], 0 for a plane without end.
+            width: Extent along x [m], 0 for an infinite plane.
+            length: Extent along y [m], 0 for an infinite plane.
             body: Body that carries it, -1 for the world.
             **shape: What :meth:`add_shape` takes.
 

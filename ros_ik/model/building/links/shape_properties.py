@@ -69,7 +69,7 @@ def mass_properties(
         wall: Thickness of the wall of a hollow shape [m], None for a solid one.
 
     Raises:
-        ArgumentError: A mesh without vertices or hollow, or a wall that is thicker than the shape.
+        ArgumentError: A mesh that is hollow or has no vertices, or a wall thicker than the shape.
     """
     if geo_type == GeoType.PLANE or density == 0.0 or wall == 0.0:
         return _massless()

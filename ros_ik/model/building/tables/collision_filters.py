@@ -64,7 +64,7 @@ class CollisionFilters(CustomValues):
         with adjacent parts. ``enable_collisions`` of the SRDF takes precedence.
 
         Args:
-            semantic: The SRDF; links that it names and the robot lacks are passed over.
+            semantic: The SRDF; names of links that the robot lacks are ignored.
         """
         self._index()
         rigid = self._rigid_parts()

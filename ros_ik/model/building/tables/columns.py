@@ -24,11 +24,11 @@ class Column:
     Attributes:
         domain: Kind of element of its rows; the names are those of AttributeFrequency.
         dtype: Warp type of the model's array, None for a list on the host.
-        grad: True if the array carries gradients where the model was asked for them.
+        grad: True if the array carries gradients in a model with ``requires_grad``.
         references: Domain that its values index (-1 for none), 'world' for worlds.
         on_model: True if the model has the field too.
         check: Name of the rule for its values, one of ``column_checks.RULES``; None for any value.
-        least: Least index, 0 where it must refer to something.
+        least: Smallest index; 0 if it must refer to an element.
     """
 
     domain: str

@@ -32,9 +32,10 @@ class CustomAttribute:
             added by :meth:`ModelBuilder.add_custom_frequency`.
         assignment: Owner.
         namespace: Namespace, as in ``model.namespace.name``; None selects ``model.name``.
-        references: What its values are indices of ('body', 'joint', 'joint_dof', 'joint_coord',
-            'shape', 'articulation', 'constraint_mimic', an AttributeFrequency, or a frequency of
-            the user's own): merging builders moves them along. 'world': they become the world.
+        references: Kind of element that its values index ('body', 'joint', 'joint_dof',
+            'joint_coord', 'shape', 'articulation', 'constraint_mimic', an AttributeFrequency, or a
+            frequency of the user's own); merging builders shifts the indices. 'world' sets the
+            values to the world of each copy.
         default: Default value of a row; None selects zero, the identity or ''.
         values: Values given so far, by row.
     """

@@ -90,9 +90,8 @@ class CustomValues(BuilderColumns):
         """Append one row to each custom frequency of the given attributes.
 
         Args:
-            **values: Value of each attribute, by ``namespace:name``. Attributes of the same
-                frequency that are left out have their default, and those that refer to worlds
-                the current one.
+            **values: Value of each attribute, by ``namespace:name``. Omitted attributes of the
+                same frequency get their default; those that refer to worlds get the current world.
 
         Returns:
             The row of each attribute that got a value.
@@ -123,7 +122,7 @@ class CustomValues(BuilderColumns):
         """Store the custom attributes of one body, shape, articulation or mimic constraint.
 
         Args:
-            domain: What the row is of.
+            domain: Kind of element of the row.
             row: The row.
             given: Values by ``namespace:name``.
 
@@ -177,7 +176,7 @@ class CustomValues(BuilderColumns):
             worlds: World of each copy.
 
         Raises:
-            ArgumentError: An attribute that both declare, and differently.
+            ArgumentError: An attribute that both declare differently.
         """
         starts = {**starts, 'once': np.zeros(len(worlds), int), 'world': np.maximum(worlds, 0)}
         for key, count in source.custom_frequency_counts.items():

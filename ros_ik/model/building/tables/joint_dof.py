@@ -25,7 +25,7 @@ class DofData:
     """One degree of freedom of one coordinate: axis and limits, +-inf where there is none.
 
     Attributes:
-        axis: Axis in the joint's frame on the parent; made unit by the builder.
+        axis: Axis in the joint's frame on the parent; normalised by the builder.
         lower: Lower position limit [rad or m].
         upper: Upper position limit [rad or m].
         velocity: Limit of the speed [rad/s or m/s].

@@ -57,7 +57,7 @@ class Articulations(ShapeMethods):
         first = int(joints[0])
         if list(joints) != list(range(first, first + len(joints))):
             raise ArgumentError(
-                f'{where}: joints must ascend by one from each to the next, got {list(joints)}'
+                f'{where}: joints must be consecutive and ascending, got {list(joints)}'
             )
         index = self._append_articulation(first, first + len(joints), label)
         self.set_custom_values('articulation', index, custom_attributes)
@@ -82,7 +82,7 @@ class Articulations(ShapeMethods):
 
 
 def closed_articulations(builder: BuilderColumns) -> dict[str, list[Any]]:
-    """Return the columns of articulations with one for every joint; the builder stays as it is.
+    """Return the columns of articulations with one for every joint; the builder is not changed.
 
     A run of joints without an articulation extends the previous one if it is connected to one of
     its bodies (a tool bolted to a finished robot). Otherwise it is a new articulation.

@@ -44,9 +44,9 @@ class Rule:
     """A rule for the rows of a list.
 
     Attributes:
-        good: Returns for rows [n, k] which are good, bool [n].
-        expected: What a row must be, for errors.
-        clean: Returns good rows as the model holds them.
+        good: Function that returns which of the rows [n, k] are valid, bool [n].
+        expected: Description of a valid row, for errors.
+        clean: Function that returns valid rows as the model stores them.
     """
 
     good: Callable[[np.ndarray], np.ndarray]
@@ -68,7 +68,7 @@ def is_rotation(quaternions: np.ndarray) -> np.ndarray:
 
 
 def _unit_poses(rows: np.ndarray) -> np.ndarray:
-    """Scale the quaternions that are off by more than rounding."""
+    """Normalise the quaternions whose norm is off by more than rounding."""
     norms = _norms(rows[:, 3:])
     scale = np.where(np.abs(norms - 1.0) > NORM_ROUNDING, norms, 1.0)
     return np.hstack([rows[:, :3], rows[:, 3:] / scale[:, None]])
@@ -120,12 +120,12 @@ RULES: dict[str, Rule] = {
 def checked_column(
     builder: BuilderColumns, name: str, row_name: Callable[[int], str]
 ) -> list[Any] | np.ndarray:
-    """Return a list as the model holds it, after its rule.
+    """Check a list by its rule, and return it as the model stores it.
 
     Args:
-        builder: Where it is.
+        builder: The builder that has it.
         name: Its name in ``COLUMNS``.
-        row_name: Returns what to call a row in an error.
+        row_name: Function that returns the name of a row for errors.
 
     Returns:
         Real numbers as float64 [n, ..], integers, flags and labels as a list.
@@ -164,7 +164,7 @@ def _numbers(
     """Return rows of numbers as float64 [n, *shape].
 
     Raises:
-        ArgumentError: A row that is not of numbers, or of another count.
+        ArgumentError: A row that is not numeric, or has a wrong number of entries.
     """
     try:
         array = np.asarray(values)

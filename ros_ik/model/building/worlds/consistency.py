@@ -27,10 +27,10 @@ from ros_ik.model.conventions.joint_type import JointType
 if TYPE_CHECKING:
     from ros_ik.model.building.worlds.worlds import Worlds
 
-# Domains whose rows have labels; those of the others belong to joints.
+# Domains whose rows have labels; the rows of the other domains belong to joints.
 _LABELLED = ('body', 'joint', 'shape', 'articulation', 'constraint_mimic')
 _MESHES = (GeoType.MESH, GeoType.CONVEX_MESH)
-# Lists of worlds that follow from those of other elements: the list, what it refers to by which.
+# Elements that must be in one world: an element, the one it refers to, and the list of indices.
 _WORLDS = (
     ('joint', 'body', 'joint_child'),
     ('joint', 'body', 'joint_parent'),
@@ -43,7 +43,7 @@ Columns = dict[str, Any]
 
 
 def checked_columns(builder: Worlds) -> Columns:
-    """Return the lists of a builder by name as the model holds them.
+    """Return the lists of a builder by name as the model stores them.
 
     Raises:
         ArgumentError: A value that breaks the rule of its list in ``COLUMNS``, or lists that
@@ -79,7 +79,7 @@ def checked_gravity(builder: Worlds) -> list[np.ndarray]:
     """Return the gravity of each world and outside of worlds [m/s^2].
 
     Raises:
-        ArgumentError: One that is not three finite numbers, or another count than of worlds.
+        ArgumentError: A gravity that is not three finite numbers, or not one for each world.
     """
     if len(builder.world_gravity) != builder.world_count:
         raise ArgumentError(
@@ -97,7 +97,7 @@ def checked_filter_pairs(builder: Worlds) -> np.ndarray:
     """Return the pairs of shapes that must not collide, int [n, 2].
 
     Raises:
-        ArgumentError: One that is no pair of shapes.
+        ArgumentError: An entry that is not a pair of shapes.
     """
     try:
         pairs = np.array(builder.shape_collision_filter_pairs, dtype=np.int64).reshape(-1, 2)
@@ -117,14 +117,14 @@ def _of_domain(domain: str) -> list[str]:
 
 
 def _labelled_row(builder: Worlds, domain: str, name: str, row: int | np.intp) -> str:
-    """Return what to call the row of an element with a label."""
+    """Return the name of the row of a labelled element, for errors."""
     if name == f'{domain}_label':
         return f'{name}[{row}]'
     return f'{name} of {domain} {getattr(builder, f"{domain}_label")[row]!r}'
 
 
 def _joint_row(builder: Worlds, owners: np.ndarray, name: str, row: int | np.intp) -> str:
-    """Return what to call a row that belongs to a joint."""
+    """Return the name of a row that belongs to a joint, for errors."""
     return f'{name}[{row}] of joint {builder.joint_label[owners[row]]!r}'
 
 
@@ -160,7 +160,7 @@ def _joint_sizes(builder: Worlds, columns: Columns) -> np.ndarray:
 
 
 def _check_starts(builder: Worlds, sizes: np.ndarray) -> None:
-    """Raise ArgumentError unless the rows of the joints lie one behind the other."""
+    """Raise ArgumentError unless the rows of the joints are consecutive."""
     for k, name in enumerate(('joint_q_start', 'joint_qd_start', 'joint_cts_start')):
         expected = np.cumsum(sizes[:, k]) - sizes[:, k]
         given = np.array(getattr(builder, name), dtype=int)
@@ -178,7 +178,7 @@ def _check_starts(builder: Worlds, sizes: np.ndarray) -> None:
 
 
 def _check_joint_values(builder: Worlds, columns: Columns, sizes: np.ndarray) -> None:
-    """Raise ArgumentError for limits that leave nothing, and quaternions that are not unit."""
+    """Raise ArgumentError for empty ranges of limits, and quaternions that are not unit."""
     kinds = np.array(columns['joint_type'], dtype=int)
     lower, upper = columns['joint_limit_lower'], columns['joint_limit_upper']
     owners = np.repeat(np.arange(len(kinds)), sizes[:, 1])
@@ -221,7 +221,7 @@ def _check_shapes_and_mimics(builder: Worlds, columns: Columns, sizes: np.ndarra
 
 
 def _check_articulations(builder: Worlds, columns: Columns) -> None:
-    """Raise ArgumentError unless articulations are the joints that say they belong to them."""
+    """Raise ArgumentError unless ranges of articulations match ``joint_articulation``."""
     count = builder.joint_count
     expected = np.full(count, -1)
     spans = zip(columns['articulation_start'], columns['articulation_end'], strict=True)
@@ -242,7 +242,7 @@ def _check_articulations(builder: Worlds, columns: Columns) -> None:
     for joint in np.flatnonzero(given != expected):
         raise ArgumentError(
             f'{_labelled_row(builder, "joint", "joint_articulation", joint)}: articulation_start '
-            f'and articulation_end say {expected[joint]}, got {given[joint]}'
+            f'and articulation_end imply {expected[joint]}, got {given[joint]}'
         )
 
 
@@ -256,6 +256,6 @@ def _check_worlds(builder: Worlds, columns: Columns) -> None:
             label = getattr(builder, f'{other}_label')[index[row]]
             raise ArgumentError(
                 f'{_labelled_row(builder, domain, f"{domain}_world", row)} is {given[row]}, '
-                f'{other}_world of {other} {label!r} is {of_other[index[row]]}: both belong '
-                'into one world'
+                f'{other}_world of {other} {label!r} is {of_other[index[row]]}: both must be '
+                'in one world'
             )

@@ -63,7 +63,7 @@ def check_articulations(builder: Articulations) -> None:
         joint = int(across[0])
         own, other = (builder.articulation_label[k] for k in (index[joint], above[joint]))
         raise ArgumentError(
-            f'joint {builder.joint_label[joint]!r} of articulation {own!r} hangs on body '
+            f'joint {builder.joint_label[joint]!r} of articulation {own!r} is connected to body '
             f'{builder.body_label[parent[joint]]!r} of articulation {other!r}: joints that '
             'connect must be in one articulation'
         )
@@ -88,6 +88,6 @@ def check_worlds(builder: Articulations) -> None:
             row = int(inside[0] + wrong[0])
             raise ArgumentError(
                 f'{domain} {getattr(builder, f"{domain}_label")[row]!r} of world {world[row]} '
-                'lies between elements of other worlds: add what belongs to no world before all '
+                'lies between elements of other worlds: add elements of no world before all '
                 'worlds or after them'
             )

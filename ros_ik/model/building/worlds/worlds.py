@@ -83,7 +83,8 @@ class Worlds(Articulations):
     ) -> None:
         """Add all elements of another builder to the current world; see :meth:`replicate`.
 
-        The builder's gravity becomes that of the current world, or this builder's outside of one.
+        The builder's gravity becomes that of the current world; outside of worlds, that of this
+        builder.
 
         Args:
             builder: The builder to copy; not changed.
@@ -111,7 +112,7 @@ class Worlds(Articulations):
             builder: The builder to copy; its own worlds are ignored.
             copy_count: Number of copies.
             spacing: Distance of the copies along each axis [m]; they lie on a grid over the axes
-                that are not zero, centred but along z.
+                that are not zero, centred except along z.
             separate_worlds: False puts all copies into the current world.
             xforms: Pose of each copy [7] instead of the grid; None for the identity.
             label_prefixes: Prefix of all labels of each copy, as ``prefix/``; None if there is
@@ -119,8 +120,8 @@ class Worlds(Articulations):
             world_count: The older name of ``copy_count``.
 
         Raises:
-            ArgumentError: Neither or both counts, a world is begun, lists of another length, or
-                custom attributes that both builders declare and differently.
+            ArgumentError: Neither or both counts, a world that has not ended, lists of another
+                length, or custom attributes that both builders declare differently.
         """
         count = _copy_count(copy_count, world_count)
         if separate_worlds:
@@ -158,7 +159,7 @@ class Worlds(Articulations):
 
 
 def grid_poses(count: int, spacing: Sequence[float]) -> list[np.ndarray]:
-    """Return poses on a grid over the axes with a spacing, x fastest, centred but along z.
+    """Return poses on a grid over the axes with a spacing, x fastest, centred except along z.
 
     Args:
         count: Number of poses.
