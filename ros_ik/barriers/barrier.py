@@ -63,16 +63,16 @@ class Barrier(ReadOnce):
             there is an acceleration limit too, the step gets rows at the end of its stop while a
             violation lasts, and stops are checked wherever the barrier is near. Read at the first
             solve.
-        is_recordable: Whether solvers may replay the launches of a user's class, see
+        is_recordable: True if solvers may replay the launches of a user's class, see
             :class:`~ros_ik.IKObjective`. Without it they call its methods in each solve.
-        splits: Whether the launch methods may be called for parts of a large batch, with
+        splits: True if the launch methods may be called for parts of a large batch, with
             ``_state`` the state of the part. A barrier with an array per robot must then read its
             rows through :meth:`StepState.rows`.
-        is_checked: Whether :meth:`launch_values` computes h from link poses alone, so that a step
+        is_checked: True if :meth:`launch_values` computes h from link poses alone, so that a step
             can be checked at q + dq.
-        sweeps: Whether there is a :meth:`launch_sweep`, which saves most of the time of stop
+        sweeps: True if there is a :meth:`launch_sweep`, which saves most of the time of stop
             checks.
-        follows: Whether there is a :meth:`launch_follow`. Without it, a stop check evaluates
+        follows: True if there is a :meth:`launch_follow`. Without it, a stop check evaluates
             :meth:`launch_values` at sampled configurations of a stop, and not between them.
     """
 
@@ -151,7 +151,7 @@ class Barrier(ReadOnce):
             return
         title = f'{type(self).__name__} {self.name!r}' if self.name else type(self).__name__
         if self._is_bound:
-            raise ArgumentError(f'{title} already belongs to another solver; make one for each')
+            raise ArgumentError(f'{title} already belongs to another solver; create one for each')
         for link in self.links() or ():
             if not -1 <= link < state.model.body_count:
                 raise ArgumentError(

@@ -39,7 +39,7 @@ class CollisionBarrier(Barrier):
         n_collision_pairs: Number of rows; None for one per pair.
         d_min: Distance [m] where h = 0.
         d_max: Distance [m] beyond which a pair is inactive; None: all are active.
-        ranks_rows: Whether the rows of a step go to the pairs that it could bring too close, most
+        ranks_rows: True if the rows of a step go to the pairs that it could bring too close, most
             urgent first, with as many more rows for violated pairs. Otherwise the closest pairs
             get the rows, as in roboplan. Set it before the first solve.
     """
@@ -153,13 +153,13 @@ class CollisionBarrier(Barrier):
 
     @property
     def _ranks(self) -> bool:
-        """True if there are more pairs than rows, so that rows must be ranked."""
+        """True if there are more pairs than rows, so that pairs must be ranked."""
         return self.ranks_rows and self.n_collision_pairs is not None
 
     def closest_pairs(self) -> list[list[tuple[str, str]]]:
         """Return the pairs that had rows in the last step, for each robot.
 
-        A pair is two names of links, carried objects or obstacles. Inactive rows are left out.
+        A pair is two names of links, carried objects or obstacles. Inactive rows are omitted.
         """
         numbers = self._pair_numbers()
         found = [[self._named(number) for number in numbers_of_one] for numbers_of_one in numbers]

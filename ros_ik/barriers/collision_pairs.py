@@ -87,8 +87,8 @@ def never_close(
 ) -> np.ndarray:
     """Find the pairs that no sampled configuration brings closer than a distance.
 
-    Leaving them out saves time. The samples make it likely that they never meet, but prove
-    nothing.
+    A barrier without them takes less time. The samples make it likely, but do not prove, that they
+    never meet.
 
     Args:
         geometry: The primitives.

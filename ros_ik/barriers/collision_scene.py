@@ -148,7 +148,7 @@ class CollisionScene(ReadOnce):
             shape: Its shape.
             pose: Its pose in the world, x y z qx qy qz qw; None for the identity.
             ignored_links: Links that may touch it, such as a base on its table.
-            enabled: Whether it is enabled from the start.
+            enabled: True if it is enabled from the start.
 
         Raises:
             ArgumentError: A name in use, an unknown link, an invalid pose, or no room.
@@ -269,7 +269,7 @@ class CollisionScene(ReadOnce):
         return self._tables[key]
 
     def add_user(self, user: SceneUser) -> None:
-        """Register a barrier, by weak reference; it is told when rows appear or disappear."""
+        """Register a barrier, by weak reference, to notify when rows appear or disappear."""
         self._users.add(user)
 
     def row_name(self, row: int) -> str:

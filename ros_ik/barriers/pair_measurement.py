@@ -57,7 +57,7 @@ class PairMeasurement:
             n_closest: Number of closest pairs that get a value; None for all.
             d_min: Distance [m] that is subtracted from each distance.
             d_max: Distance [m] beyond which a pair is inactive; None: all are active.
-            convex: Whether there can be shapes other than spheres, capsules and half-spaces.
+            convex: True if there can be shapes other than spheres, capsules and half-spaces.
         """
         self._rows, self._scalar, self._device = rows, scalar, device
         self._kernels = pair_kernels(scalar, convex)

@@ -40,7 +40,7 @@ class SerialChain:
     """Chain of n joints driven by m variables, in float64.
 
     Attributes:
-        slides: Whether each joint is prismatic, otherwise revolute, [n].
+        slides: True for prismatic joints, False for revolute ones, [n].
         variables: Variable that drives each joint, [n].
         coef0: Offset of each joint from its variable [rad or m], [n].
         coef1: Factor of each joint on its variable, [n].
@@ -71,9 +71,9 @@ class SerialChain:
         return own and not np.any(self.coef0) and bool(np.all(self.coef1 == 1.0))
 
     def turn_lengths(self) -> np.ndarray:
-        """Return what each variable changes by in a whole turn of its joint, [m].
+        """Return the change of each variable in a whole turn of its joint, [m].
 
-        Infinite where the joint slides, and where the variable drives several joints or none.
+        It is infinite for a prismatic joint, and if the variable drives several joints or none.
         """
         lengths = np.full(self.n_variables, np.inf)
         for k in range(self.n_variables):

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Acceleration limit: bounds the change of the step, and keeps room to brake before limits.
+"""Acceleration limit: bounds the change of the step, and the step before position limits.
 
     |dq - dq_last| <= s,    dq <= step(d, s),    s = a dt^2
 
@@ -183,8 +183,8 @@ class AccelerationLimit(ScaledLimit):
 
         Args:
             displacement: The step. After the first solve, one of n robots in an array of Warp,
-                PyTorch, JAX or CuPy is copied on the device, and a solve reports what is not
-                finite.
+                PyTorch, JAX or CuPy is copied on the device, and a solve reports numbers that are
+                not finite.
 
         Raises:
             ArgumentError: Not finite or of another shape; the previous value then stays.

@@ -37,7 +37,7 @@ def dof_values(name: str, values: Any) -> np.ndarray:
         raise ArgumentError(f'{name} must not be negative, got {values}')
     if array.size and not array.any():
         raise ArgumentError(
-            f'{name} must not be zero for every joint, which would hold the robot still for ever; '
+            f'{name} must not be zero for every joint, which would keep the robot at rest; '
             'inf stands for no limit'
         )
     return array
@@ -48,8 +48,8 @@ def positive_values(name: str, values: Any) -> np.ndarray:
     array = dof_values(name, values)
     if not np.all(array > 0.0):
         raise ArgumentError(
-            f'{name} must be positive (inf stands for no limit): with zero a joint at rest would '
-            f'stay there for ever, got {values}'
+            f'{name} must be positive (inf stands for no limit): with zero a joint at rest could '
+            f'never move, got {values}'
         )
     return array
 
@@ -87,8 +87,8 @@ def check_some_may_move(name: str, values: np.ndarray, group: JointGroup) -> Non
     """Raise ArgumentError if limits [joint_dof_count] let no joint of a group move."""
     if not np.any(values[group.dof_variable >= 0]):
         raise ArgumentError(
-            f'{name} must not be zero for every joint that the solver moves, which would hold '
-            f'them still for ever: {", ".join(group.joint_names)}'
+            f'{name} must not be zero for every joint that the solver moves, which would keep '
+            f'them at rest: {", ".join(group.joint_names)}'
         )
 
 

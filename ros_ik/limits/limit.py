@@ -36,12 +36,12 @@ class Limit(ReadOnce):
     Attributes:
         precedence: Rank among limits. If limits conflict, the lower number wins: limits of higher
             numbers are applied later and clamped into the box. 0 is never clamped.
-        is_recordable: Whether solvers may replay the launches of a user's class, see
+        is_recordable: True if solvers may replay the launches of a user's class, see
             :class:`~ros_ik.IKObjective`. Without it they call its methods in each solve.
-        splits: Whether :meth:`launch` may be called for parts of a large batch, with ``_state``
+        splits: True if :meth:`launch` may be called for parts of a large batch, with ``_state``
             the state of the part. A limit with an array per robot must then read its rows through
             :meth:`StepState.rows`.
-        is_constant: Whether the box is the same in every state and for every robot. Such a limit
+        is_constant: True if the box is the same in every state and for every robot. Such a limit
             is launched again only after ``Limit.changes`` has increased.
         changes: Number of changes of constant limits, over all objects.
     """
@@ -77,7 +77,7 @@ class Limit(ReadOnce):
             return
         if self._is_bound:
             raise ArgumentError(
-                f'{type(self).__name__} already belongs to another solver; make one for each'
+                f'{type(self).__name__} already belongs to another solver; create one for each'
             )
         self._allocate(state)
         self._state, self._is_bound = state, True
@@ -126,13 +126,13 @@ def copied_on_device(*steps: tuple[str, HostBuffer, Any]) -> bool:
 
     Args:
         steps: For each its name in errors, the buffer [n, joint_dof_count] that it goes to, and
-            the array, float32 or float64; its numbers are not looked at.
+            the array, float32 or float64; its numbers are not checked.
 
     Returns:
-        False where one is of NumPy or of another shape, or on a CPU: the host reads these.
+        False if one is a NumPy array, has another shape or is on a CPU; the host then reads them.
 
     Raises:
-        ArgumentError: An array of another GPU, or of other numbers.
+        ArgumentError: An array on another GPU, or of another type.
     """
     found = []
     for name, buffer, given in steps:

@@ -195,8 +195,8 @@ class MotionLimit(Limit):
 
         Args:
             last: The last step. After the first solve, steps of n robots in arrays of Warp,
-                PyTorch, JAX or CuPy are copied on the device, and a solve reports what is not
-                finite.
+                PyTorch, JAX or CuPy are copied on the device, and a solve reports numbers that are
+                not finite.
             before: The step before it.
 
         Raises:

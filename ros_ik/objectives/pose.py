@@ -136,7 +136,7 @@ class IKObjectivePose(LinkObjective):
     Attributes:
         link_index: The link that carries the frame.
         reference_link_index: Link in whose frame the targets are given; -1 for the world.
-        exact_jacobian: Whether the Jacobian of the rotation is exact, or the geometric form.
+        exact_jacobian: True for the exact Jacobian of the rotation, False for the geometric form.
     """
 
     construction_only = frozenset(('position_weight', 'rotation_weight'))

@@ -134,7 +134,7 @@ class IKObjectiveRotation(LinkObjective):
 
     Attributes:
         link_index: The link that carries the frame.
-        canonicalize_quat_err: Whether the error is the shorter of the two rotations.
+        canonicalize_quat_err: True if the error is the shorter of the two rotations.
     """
 
     formula = ROTATION

@@ -37,7 +37,7 @@ def checked_link(name: str, link: Any) -> int:
     """
     number = _integer(link)
     if number is None:
-        hint = f'; model.body_index({link!r}) tells it' if isinstance(link, str) else ''
+        hint = f'; model.body_index({link!r}) returns it' if isinstance(link, str) else ''
         raise ArgumentError(f'{name} must be the integer index of a body, got {link!r}{hint}')
     return number
 
@@ -56,8 +56,8 @@ def checked_number(name: str, value: Any, *, positive: bool = False, finite: boo
     Args:
         name: Name of the argument.
         value: The number.
-        positive: Whether zero is an error too.
-        finite: Whether infinity is an error.
+        positive: True if zero is an error too.
+        finite: True if infinity is an error.
     """
     try:
         number = float(value)

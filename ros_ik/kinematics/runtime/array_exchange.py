@@ -65,7 +65,7 @@ def as_warp(name: str, given: Any, *, is_output: bool = False) -> Any:
     Args:
         name: Name of the argument, for errors.
         given: The array.
-        is_output: Whether it is written to.
+        is_output: True if it is written to.
 
     Raises:
         ArgumentError: The conversion failed, or the array is read-only.

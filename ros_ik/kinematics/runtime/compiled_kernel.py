@@ -37,7 +37,7 @@ def compiled_kernel(
     atomics.
 
     Args:
-        differentiable: Whether the kernel has an adjoint.
+        differentiable: True if the kernel has an adjoint.
         module: Module of kernels that are compiled together; None for a separate module.
         registers: Number of registers of a thread on a GPU, for a kernel in a separate module;
             None for less than 128.

@@ -27,7 +27,7 @@ class HostBuffer:
     Attributes:
         array: The Warp array on the device.
         host: NumPy array of the same shape.
-        is_apart: Whether the two are in separate memories, so that copies are needed.
+        is_apart: True if the two are in separate memories, so that copies are needed.
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: type, device: wp.DeviceLike = None) -> None:
@@ -47,16 +47,16 @@ class HostBuffer:
         self.host: np.ndarray = (self.array if self._pinned is None else self._pinned).numpy()
 
     def wait_for_uploads(self) -> None:
-        """Wait until the device has what was uploaded, before the host writes something else."""
+        """Wait until the uploads are complete, before the host writes new data."""
         if self.is_apart:
             wait_for(wp.get_device(self.array.device))
 
     def upload(self, rows: int | None = None, first: int = 0) -> None:
-        """Copy what the host wrote to the device; nothing to do on a CPU.
+        """Copy the host's data to the device; does nothing on a CPU.
 
         Args:
-            rows: How many rows; None for all from the first one on.
-            first: The first of them.
+            rows: Number of rows; None for all rows from ``first`` on.
+            first: First row to copy.
         """
         if self._pinned is not None:
             with LAUNCHES.shared():
@@ -64,10 +64,10 @@ class HostBuffer:
                 wp.copy(self.array[some], self._pinned[some])
 
     def download(self, rows: int | None = None) -> None:
-        """Copy what the device wrote to the host, to be read after a synchronisation.
+        """Copy the device's data to the host, to be read after a synchronisation.
 
         Args:
-            rows: How many rows, the first ones; None for all.
+            rows: Number of rows from the start; None for all.
         """
         if self._pinned is not None:
             with LAUNCHES.shared():

@@ -30,10 +30,10 @@ class _Own(threading.local):
 
 
 class SharedLock:
-    """Many threads at once, or one alone; a thread that holds it may take it again.
+    """Reentrant lock that many threads share, or that one thread holds alone.
 
-    A thread that waits to be alone goes before those that come to share. So a thread that shares
-    must not wait for another one that wants to.
+    A thread that waits to be alone has precedence over new sharers, so a thread that shares must
+    not wait for another thread that is about to share.
     """
 
     def __init__(self) -> None:
@@ -55,12 +55,12 @@ class SharedLock:
         return self._own.depth > 0 or self._owner == threading.get_ident()
 
     def shared(self) -> contextlib.AbstractContextManager[None]:
-        """Return the context that is held beside other threads."""
+        """Return the context in which this thread shares the lock with others."""
         return self._shared
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold it with no other thread inside; what this thread shares is given back meanwhile."""
+        """Hold the lock alone; shares of this thread are released meanwhile."""
         if self._owner == threading.get_ident():
             yield
             return

@@ -35,7 +35,8 @@ class ReadOnce:
         again = name in cls.read_once and (self._is_bound or name in vars(self))
         if again or name in cls.construction_only:
             raise ArgumentError(
-                f'{name} of {cls.__name__} is read when it is made and cannot be set; make another'
+                f'{name} of {cls.__name__} is read at construction and cannot be set; '
+                'create another'
             )
         super().__setattr__(name, value)
 

@@ -415,7 +415,7 @@ class StopPath:
         """Compute every robot at every place of its path; allocates nothing.
 
         Args:
-            skips: Whether places that coincide with the previous one may be left out.
+            skips: True if places that coincide with the previous one may be omitted.
         """
         n = self.arrays.step.shape[0]
         launch(
@@ -438,7 +438,7 @@ class PathCheck:
     Attributes:
         path: The paths.
         tolerance: Tolerated violation of a value, [1].
-        between: Whether to check between two places as well.
+        between: True to check between two places as well.
         unsafe: Output, int32 [n, barriers]: set for a barrier that is not safe, never cleared.
         cut: Output, int32 [n, joint_dof_count]: set for degrees of freedom that move a value that
             gets worse or, with ``between``, one that shrinks below the floor; never cleared. Has

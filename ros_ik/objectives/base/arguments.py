@@ -53,7 +53,7 @@ def checked_quaternions(name: str, values: Any, start: int, *, unit: bool = Fals
         values: Rows from the host, which are normalised, or a Warp array, which is returned
             unchanged. It may be written later, so the solve reports invalid quaternions.
         start: Column in which the quaternions begin.
-        unit: Whether they must be unit quaternions, as in poses. Otherwise, as in Newton's
+        unit: True if they must be unit quaternions, as in poses. Otherwise, as in Newton's
             objectives, any length but zero is allowed.
 
     Raises:
@@ -84,7 +84,7 @@ def checked_weight(name: str, weight: Any, count: int = 1) -> np.ndarray:
 
 
 def checked_objectives(objectives: Any) -> list[Any]:
-    """Return a list of objectives; raise ArgumentError if it is empty or has anything else."""
+    """Return a list of objectives; raise ArgumentError if it is empty or contains others."""
     if not isinstance(objectives, Iterable):
         raise ArgumentError(f'objectives must be a list of objectives, got {objectives!r}')
     found = list(objectives)

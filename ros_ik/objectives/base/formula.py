@@ -39,7 +39,7 @@ class Formula:
         functions: Cached factory of the functions.
         rows: Number of residuals in a block.
         unit_rows: Number of leading residuals with the first unit; the rest have the second one.
-        is_one_sided: Whether the Jacobian is zero wherever the residual is.
+        is_one_sided: True if the Jacobian is zero wherever the residual is.
     """
 
     name: str

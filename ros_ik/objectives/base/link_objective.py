@@ -46,7 +46,7 @@ class LinkObjective(BuiltinObjective):
         self._chain_sign = wp.array(signs, dtype=wp.int32, device=self.device)
 
     def world_point(self) -> list[Any] | None:
-        """Return the point that is to be placed in the world, for kernels; None for none.
+        """Return the point that the objective places in the world, for kernels, or None.
 
         Returns:
             Its link and offset, and tables of the targets and the weights.

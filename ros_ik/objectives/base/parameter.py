@@ -51,7 +51,7 @@ class Parameter:
         """
         self.name = name
         self._buffer: HostBuffer | None = None
-        self._is_host_behind = False  # the device has numbers that did not pass the host
+        self._is_host_behind = False  # the numbers on the device did not pass through the host
         if isinstance(values, wp.array):
             self.array = _table(name, values, width)
             self.given = values  # keeps its memory alive for the view
@@ -106,7 +106,8 @@ class Parameter:
 
         Args:
             values: As in the constructor, with the same number of rows, or such an array of
-                another library. An array on the device of the parameter does not pass the host.
+                another library. An array on the device of the parameter does not pass through the
+                host.
 
         Raises:
             ArgumentError: A wrong shape or type.

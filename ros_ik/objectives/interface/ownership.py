@@ -26,8 +26,8 @@ class Layout:
         device: Device of the arrays.
         rows: Number of rows of all objectives, first row, rows of the batch, and the Jacobian
             mode; None if the solver does not specify them.
-        renews: Whether the solver can set the objective up again after another solver has.
-        is_current: Whether the objective still has the arrays of this set-up.
+        renews: True if the solver can set the objective up again after another solver has.
+        is_current: True if the objective still has the arrays of this set-up.
     """
 
     def __init__(
@@ -75,17 +75,17 @@ class Ownership:
             owner: Object that represents the solver, held by weak reference.
             layout: Requirements of the solver. ``is_current`` becomes False as soon as another
                 solver sets the objective up for other requirements.
-            any_rows: Whether the arrays serve any layout of rows.
+            any_rows: True if the arrays serve any layout of rows.
 
         Raises:
             ArgumentError: Another solver needs the present arrays.
         """
         if self._needs_them(owner, layout, any_rows):
-            gc.collect()  # deleted solvers live on in reference cycles until then
+            gc.collect()  # until then, deleted solvers in reference cycles still exist
             if self._needs_them(owner, layout, any_rows):
                 raise ArgumentError(
                     f'{name} already belongs to another solver, which needs it for another model, '
-                    'device or number of rows; make one for each'
+                    'device or number of rows; create one for each'
                 )
         known = self._layouts.get(owner)
         is_set_up = known is not None and known.is_current

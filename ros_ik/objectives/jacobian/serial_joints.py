@@ -27,7 +27,7 @@ class SerialJoints:
     Attributes:
         dofs: Degree of freedom of each joint, int32 [n].
         links: Child of each joint, int32 [n].
-        slides: Whether each joint translates, bool [n].
+        slides: True for prismatic joints, bool [n].
         axes: Unit axis in the child, shape [n, 3].
         points: Point on the axis in the child [m], shape [n, 3].
     """

@@ -52,8 +52,8 @@ class Snapshot:
 
         Args:
             objective: The objective; or a user's limit or barrier.
-            whole: Whether to include attributes that the set-up and its own methods write.
-            public_only: Whether to exclude attributes whose names begin with an underscore.
+            whole: True to include attributes that the set-up and its own methods write.
+            public_only: True to exclude attributes whose names begin with an underscore.
         """
         self._objective, self._public_only = objective, public_only
         self._methods = _methods(type(objective))

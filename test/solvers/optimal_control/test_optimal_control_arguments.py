@@ -64,7 +64,7 @@ def test_what_is_no_command_is_refused(command):
         ({'dt': np.nan}, 'dt must be positive and finite'),
         ({'dt': 'short'}, 'dt must be positive'),
         ({'velocity': np.full(9, np.nan)}, 'velocity must not be NaN'),
-        ({'velocity': np.zeros(9)}, 'velocity must not be zero .* for ever'),
+        ({'velocity': np.zeros(9)}, 'velocity must not be zero .* at rest'),
         ({'velocity': [0.0] * 7 + [1.0] * 2}, 'velocity must not be zero .* panda_joint1'),
         ({'velocity': np.ones(7)}, 'velocity must be one number or 9'),
         ({'acceleration': np.zeros(9)}, 'acceleration must not be zero'),

@@ -273,7 +273,7 @@ def always_colliding_pairs(
 ) -> np.ndarray:
     """Return the pairs that collide in the neutral and in nearly all configurations.
 
-    These shapes overlap by design. Leave them out of checks.
+    These shapes overlap by design. Exclude them from checks.
 
     Args:
         model: The model.

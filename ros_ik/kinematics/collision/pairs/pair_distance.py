@@ -21,7 +21,7 @@ def pair_distance_kernels(scalar: type, convex: bool, module: wp.Module) -> Simp
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        convex: Whether there are shapes other than spheres, capsules and half-spaces.
+        convex: True if there are shapes other than spheres, capsules and half-spaces.
         module: Module in which they are compiled.
     """
     types = spatial_functions(scalar)

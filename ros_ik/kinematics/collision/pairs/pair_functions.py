@@ -107,7 +107,7 @@ def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        convex: Whether there are pairs that need GJK.
+        convex: True if there are pairs that need GJK.
     """
     types = spatial_functions(scalar)
     vec3, transform = types.vec3, types.transform

@@ -28,7 +28,7 @@ def pair_kernels(scalar: type, convex: bool) -> SimpleNamespace:
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        convex: Whether there are shapes other than spheres, capsules and half-spaces; without
+        convex: True if there are shapes other than spheres, capsules and half-spaces; without
             them the kernels compile in a fraction of the time.
 
     Returns:

@@ -13,10 +13,10 @@ others. They keep their rows until they are no longer violated, which makes step
 are ranked by how deep the step could push them.
 
 A step to the middle of the box moves the centre of a shape by its drift. Any other step in the box
-moves its points by at most an extra distance more. Links that the same variables move share these
-values. The distance of a pair falls by at most w, the length of the difference of both drifts plus
-both extras. Pairs with d(h) <= -w are not measured, nor are pairs that are less urgent than those
-that already have all rows.
+moves its points farther by at most an extra distance. Links that the same variables move share
+these values. The distance of a pair falls by at most w, the length of the difference of both
+drifts plus both extras. Pairs with d(h) <= -w are not measured, nor are pairs that are less urgent
+than those that already have all rows.
 """
 
 from typing import no_type_check
@@ -32,7 +32,7 @@ from ros_ik.kinematics.spatial import spatial_functions
 
 # Replacement for an infinite bound on a variable [rad or m].
 _ANYWHERE = 1e6
-# Slope |J| [m/rad] below which a pair does not move, but for rounding.
+# Slope |J| [m/rad] below which the motion of a pair is only rounding.
 _STILL = 1e-9
 # Penetration [m] up to which a pair is touching and not yet violated, to allow for rounding.
 _TOUCHING = 1e-6
@@ -44,7 +44,7 @@ def pair_rows_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        convex: Whether there are shapes other than spheres, capsules and half-spaces.
+        convex: True if there are shapes other than spheres, capsules and half-spaces.
         module: Module in which it is compiled.
     """
     types = spatial_functions(scalar)

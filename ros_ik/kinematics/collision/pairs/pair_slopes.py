@@ -31,7 +31,7 @@ def write_slopes_function(scalar: type, convex: bool) -> wp.Function:
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        convex: Whether there are pairs that need GJK.
+        convex: True if there are pairs that need GJK.
     """
     types = spatial_functions(scalar)
     vec3, twist = types.vec3, types.twist

@@ -148,7 +148,7 @@ def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kerne
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        convex: Whether there are shapes other than spheres, capsules and half-spaces.
+        convex: True if there are shapes other than spheres, capsules and half-spaces.
         module: Module in which it is compiled.
     """
     types = spatial_functions(scalar)
