@@ -57,7 +57,7 @@ def solve_optimal(
 
     Raises:
         RequestError: A value out of range, an unknown link or joint, joints whose state is needed
-            and unknown, the time was over or the budget was cancelled.
+            and unknown, the time limit has passed or the budget was cancelled.
     """
     budget = budget or Budget()
     command = make_command(planner, request)

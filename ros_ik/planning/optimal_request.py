@@ -76,7 +76,7 @@ class OptimalRequest:
         velocity_limit_scaling: Factor on the velocity limits, (0, 1].
         acceleration_limit_scaling: Factor on the acceleration limits, (0, 1].
         error_scaling: Factor on every error.
-        stop_cost: Cost below which the command is solved.
+        stop_cost: Cost below which the command counts as solved.
         min_delta_cost: Minimum decrease of the cost per iteration.
         patience: Number of iterations without that decrease before the search ends.
         control_hold_time: Time for which the last point is held [s].

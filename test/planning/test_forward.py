@@ -78,5 +78,5 @@ def test_what_is_wrong_with_a_request_is_named(names, positions, links, referenc
 
 
 def test_the_time_bounds_it():
-    with pytest.raises(RequestError, match='time was over'):
+    with pytest.raises(RequestError, match='time limit has passed'):
         solve_fk(shared_planner('panda'), ['panda_joint1'], np.zeros((3, 1)), budget=Budget(0.0))

@@ -282,5 +282,5 @@ def test_joints_that_were_not_heard_of_are_named():
 
 
 def test_the_time_bounds_it():
-    with pytest.raises(RequestError, match='time was over'):
+    with pytest.raises(RequestError, match='time limit has passed'):
         check_trajectory(box(), ARM, through((0.0, HOME)), budget=Budget(0.0))

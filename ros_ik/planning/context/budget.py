@@ -63,11 +63,11 @@ class Budget:
 
     @property
     def expired(self) -> bool:
-        """True if the time is over."""
+        """True if the time limit has passed."""
         return self._now() >= self._end
 
     def cancel(self, reason: str) -> None:
-        """Cancel the request; any thread may."""
+        """Cancel the request; for any thread."""
         self._reason = reason
 
     def check(self) -> None:
@@ -76,7 +76,7 @@ class Budget:
             raise RequestError(self._reason)
 
     def check_time(self) -> None:
-        """Raise :class:`RequestError` if the request was cancelled or the time is over."""
+        """Raise :class:`RequestError` after a cancellation or the time limit."""
         self.check()
         if self.expired:
-            raise RequestError(f'the time was over: {self.seconds:g} s')
+            raise RequestError(f'the time limit has passed: {self.seconds:g} s')

@@ -150,7 +150,7 @@ class Planner(PlanningContext):
         """Return the coordinates of joints that are not mimic joints; see :meth:`coordinates`.
 
         Raises:
-            RequestError: As there, or a mimic joint.
+            RequestError: As :meth:`coordinates`, or a mimic joint.
         """
         coords = self.coordinates(names)
         for name in names:
@@ -204,7 +204,7 @@ class Planner(PlanningContext):
         missing = sorted(c for c in coords - {int(c) for c in given} if not self.known[c])
         if missing:
             names = ', '.join(self._names[c] for c in missing)
-            raise RequestError(f'no joint states yet of {names}, which the request leaves out')
+            raise RequestError(f'no joint states yet of {names}, which the request omits')
 
     def needed_dofs(self) -> np.ndarray:
         """Return the degrees of freedom whose state the node needs for its own steps."""

@@ -113,8 +113,8 @@ class PlanningContext:
     def steps(self) -> StepSolver:
         """The step solver of the servo, for its barriers; created at the first request for it.
 
-        A whole solver, because barriers evaluate only within a solver, on its kinematic tree and
-        in its batch sizes. It takes 0.06 s once, beside kernels.
+        It is a whole solver, because barriers are evaluated only within one, on its kinematic tree
+        and in its batch sizes. Creating it takes 0.06 s, in addition to kernels.
         """
         steps = StepSolver(self.robot, self.settings)
         if self.obstacles:

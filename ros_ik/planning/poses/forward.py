@@ -42,7 +42,7 @@ def solve_fk(
 
     Raises:
         RequestError: An unknown link or joint, a position that is not finite, joints whose state
-            is needed and unknown, the time was over or the budget was cancelled.
+            is needed and unknown, the time limit has passed or the budget was cancelled.
     """
     budget = budget or Budget()
     frames = [planner.frame(link) for link in links if link] if links else planner.task_frames()

@@ -86,7 +86,7 @@ def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None)
 
 
 def _slices(n: int, most: int, n_goals: int, budget: Budget) -> Iterator[slice]:
-    """Yield slices of ``n`` problems until all are done or time is over.
+    """Yield slices of ``n`` problems until all are done or the time limit has passed.
 
     Args:
         n: Number of problems.

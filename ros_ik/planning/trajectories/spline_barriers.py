@@ -66,7 +66,8 @@ def barriers_along(
         budget: Time budget.
 
     Raises:
-        RequestError: More samples would be needed, the time was over, or the budget was cancelled.
+        RequestError: More samples are needed, the time limit has passed, or the budget was
+            cancelled.
     """
     barriers = planner.steps.barriers
     record = BarrierRecord(tuple(b.name for b in barriers), np.full(len(barriers), np.inf))

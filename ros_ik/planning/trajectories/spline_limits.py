@@ -54,7 +54,7 @@ def first_limit_violation(spline: Spline, bounds: JointBounds, budget: Budget) -
     """Return the first violation of a joint limit along a trajectory, or None.
 
     Raises:
-        RequestError: The time was over or the budget was cancelled.
+        RequestError: The time limit has passed or the budget was cancelled.
     """
     kinds = (
         ('position', spline.control, bounds.lower, bounds.upper),

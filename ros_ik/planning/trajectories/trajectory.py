@@ -35,9 +35,9 @@ class TrajectoryReport:
         violation: First violation, or None.
         closest_pair: Closest pair of the collision barriers, '' twice without one.
         barriers: Names of the barriers.
-        minimum_values: Smallest value of each barrier, without margins [m]. Collision barriers
-            have distances, which violate them below the margin; NaN if no pair came within their
-            range.
+        minimum_values: Smallest value of each barrier, without margins [m]. Those of collision
+            barriers are distances, which must not be below the margin; NaN if no pair came within
+            their range.
         unmeasured_links: Links whose collision shapes are missing in whole or in part, and
             ignored.
     """
@@ -86,7 +86,7 @@ def check_trajectory(
 
     Raises:
         RequestError: An unknown joint, points that do not fit, a bound exceeded, joints whose
-            state is needed and unknown, the time was over or the budget was cancelled.
+            state is needed and unknown, the time limit has passed or the budget was cancelled.
     """
     budget = budget or Budget()
     if not (np.isfinite(max_step) and max_step >= 0.0):
@@ -134,7 +134,7 @@ def _is_far(barriers: Sequence[Barrier], values: np.ndarray) -> np.ndarray:
 
 
 def _bounds(planner: Planner, joint_names: Sequence[str]) -> JointBounds:
-    """Return the limits of the joints of a trajectory; followers bound the joint they follow."""
+    """Return the limits of the joints of a trajectory; mimic joints bound their drivers."""
     robot, model, settings = planner.robot, planner.model, planner.settings
     start = model.joint_qd_start.numpy()
     dof_of = {name: int(start[model.joint_index(name)]) for name in joint_names}
