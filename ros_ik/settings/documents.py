@@ -19,7 +19,7 @@ _HEADER = '# Copyright 2026 The ros_ik developers\n# SPDX-License-Identifier: Ap
 _YAML_INTRODUCTION = """\
 # Every parameter with its default, made from the schema (python -m ros_ik.settings.documents).
 # docs/parameters.md has units and bounds. A task, here 'ee', needs its frame: the link to move.
-# Parameters of joints and barriers exist once they are named; they stand here as comments.
+# Parameters of joints and barriers exist once they are named; they are comments here.
 """
 _SECTIONS = {'task': 'ee', 'output': 'default'}
 

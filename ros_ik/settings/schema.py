@@ -110,8 +110,8 @@ _TASK = (
     ),
     Parameter(
         '<task>.gain', 'double', 1.0,
-        'Part of the remaining error that one tick may remove. Below 1 the robot covers the last '
-        'millimetres gradually, which reduces the effect of a noisy target.',
+        'Fraction of the remaining error that one tick may remove. Below 1 the robot covers the '
+        'last millimetres gradually, which reduces the effect of a noisy target.',
         minimum=0.0, maximum=1.0, exclusive_minimum=True,
     ),
     Parameter(

@@ -12,7 +12,7 @@ _SELF = (
         'Keep the links apart from each other, by the collision shapes of the description, except '
         'neighbours at a joint, pairs that the SRDF disables, collision.ignore_pairs, and pairs '
         'that are nearer than the margin at nearly all configurations. A mesh becomes a few '
-        'capsules that enclose it; a missing mesh is left out, and the status names its link in '
+        'capsules that enclose it; a missing mesh is ignored, and the status names its link in '
         'unmeasured_links.', read_only=True,
     ),
     Parameter(
@@ -22,7 +22,7 @@ _SELF = (
     ),
     Parameter(
         'barriers.self_collision.gain', 'double', 5.0,
-        'Part of the distance beyond the margin that may be used up per second: links that '
+        'Fraction of the distance beyond the margin that may be used up per second: links that '
         'approach at 0.5 m/s begin to slow down at 0.1 m.',
         unit='1/s', minimum=0.0, exclusive_minimum=True, maximum=1000.0,
     ),
@@ -47,7 +47,7 @@ _WORLD = (
     ),
     Parameter(
         'barriers.world.gain', 'double', 5.0,
-        'Part of the distance beyond the margin that may be used up per second.',
+        'Fraction of the distance beyond the margin that may be used up per second.',
         unit='1/s', minimum=0.0, exclusive_minimum=True, maximum=1000.0,
     ),
     Parameter(

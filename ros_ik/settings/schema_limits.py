@@ -17,12 +17,12 @@ LIMITS = (
         unit='rad or m', minimum=0.0, maximum=1.0,
     ),
     Parameter(
-        'limits.velocity_scale', 'double', 1.0, 'Part of the velocity limits that is used.',
+        'limits.velocity_scale', 'double', 1.0, 'Fraction of the velocity limits to use.',
         minimum=0.0, maximum=1.0, exclusive_minimum=True,
     ),
     Parameter(
         'limits.acceleration_scale', 'double', 1.0,
-        'Part of the acceleration limits that is used, also to stop: with 0.1 stopping takes ten '
+        'Fraction of the acceleration limits to use, also to stop: with 0.1 stopping takes ten '
         'times as long. In motion a lower value takes effect when the robot can stop with it '
         'before its position limits, a higher one when its stops are checked for it.',
         minimum=0.01, maximum=1.0,
@@ -41,7 +41,7 @@ LIMITS = (
 JOINT_LIMITS = (
     Parameter(
         'joint_limits.<joint>.has_velocity_limits', 'bool', False,
-        'Whether max_velocity applies.', read_only=True,
+        'True if max_velocity applies.', read_only=True,
     ),
     Parameter(
         'joint_limits.<joint>.max_velocity', 'double', 0.0,
@@ -50,7 +50,7 @@ JOINT_LIMITS = (
     ),
     Parameter(
         'joint_limits.<joint>.has_acceleration_limits', 'bool', False,
-        'Whether max_acceleration applies. Without it a joint may reach its velocity limit in 0.2 '
+        'True if max_acceleration applies. Without it a joint may reach its velocity limit in 0.2 '
         's, or accelerate by 10 rad/s^2 or m/s^2 if it has no velocity limit.', read_only=True,
     ),
     Parameter(
@@ -59,7 +59,7 @@ JOINT_LIMITS = (
     ),
     Parameter(
         'joint_limits.<joint>.has_jerk_limits', 'bool', False,
-        'Whether max_jerk applies.', read_only=True,
+        'True if max_jerk applies.', read_only=True,
     ),
     Parameter(
         'joint_limits.<joint>.max_jerk', 'double', 0.0,
@@ -69,7 +69,7 @@ JOINT_LIMITS = (
     ),
     Parameter(
         'joint_limits.<joint>.has_position_limits', 'bool', False,
-        'Whether min_position and max_position apply.', read_only=True,
+        'True if min_position and max_position apply.', read_only=True,
     ),
     Parameter(
         'joint_limits.<joint>.min_position', 'double', -math.inf,
@@ -111,8 +111,8 @@ BARRIERS = (
     ),
     Parameter(
         'barriers.position.<barrier>.gain', 'double', 5.0,
-        'Part of the remaining distance that may be used up per second. With the default a frame '
-        'at 0.5 m/s begins to slow down 0.1 m before a face.',
+        'Fraction of the remaining distance that may be used up per second. With the default a '
+        'frame at 0.5 m/s begins to slow down 0.1 m before a face.',
         unit='1/s', minimum=0.0, exclusive_minimum=True, read_only=True,
     ),
     Parameter(

@@ -43,8 +43,8 @@ REQUESTS = (
     ),
     Parameter(
         'moveit_services', 'string', 'auto',
-        "Whether to offer MoveIt's ~/compute_ik and ~/compute_fk: 'auto' if moveit_msgs is "
-        "installed, 'on' refuses to configure without it, 'off' never.",
+        "Condition for MoveIt's ~/compute_ik and ~/compute_fk: 'auto' if moveit_msgs is "
+        "installed, 'on' always (the node does not configure without it), 'off' never.",
         choices=MOVEIT_SERVICES, read_only=True,
     ),
 )  # fmt: skip
