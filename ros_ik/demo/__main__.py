@@ -7,7 +7,7 @@
 It starts a publisher of the robot description, a mock robot and the node, each in a process of its
 own, and sends targets for half a minute. Then it evaluates the measured motion and writes a table,
 a picture and, as the last line, one JSON object. The exit code is 0 if every phase met its demand,
-box and limits were kept, and no trajectory was rejected. Missed deadlines are counted only.
+box and limits were kept, and no trajectory was rejected. Missed deadlines are only counted.
 
 With ``--running`` it moves a robot whose node is already running, as in demo.launch.py, without
 the box and without an evaluation, and prints commands to try next.

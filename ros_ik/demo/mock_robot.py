@@ -56,19 +56,19 @@ PARAMETERS = (
         'more_command_topics',
         [''],
         Parameter.Type.STRING_ARRAY,
-        "topics of more controllers, each of the joints that its trajectories name; [''] for none",
+        "topics of more controllers, for the joints that their trajectories name; [''] for none",
     ),
     (
         'controller_joints',
         [''],
         Parameter.Type.STRING_ARRAY,
-        "the controller's, which a trajectory must name; [''] for all, of which it may name some",
+        "joints that each trajectory must name; [''] for all joints, of which it may name some",
     ),
     (
         'publish_all_joints',
         True,
         Parameter.Type.BOOL,
-        "false: joint_states has the controller's joints only, as from one driver of several",
+        "false: joint_states has only the controller's joints, as from one of several drivers",
     ),
     (
         'initial_positions.names',
@@ -98,7 +98,8 @@ class MockRobot(Node):
         values = self._value('initial_positions.values')[: None if names else 0]
         if len(names) != len(values):
             raise ArgumentError(
-                f'initial_positions has {len(names)} names and {len(values)} values, not the same'
+                f'initial_positions must have one value per name, got {len(names)} names and '
+                f'{len(values)} values'
             )
         self._initial = dict(zip(names, values, strict=True))
         self._robot: SimulatedRobot | None = None
@@ -118,7 +119,7 @@ class MockRobot(Node):
 
     def _on_description(self, message: String) -> None:
         if self._robot is not None:
-            self.get_logger().warning('another robot_description: the robot stays as it is')
+            self.get_logger().warning('ignored another robot_description')
             return
         try:
             model = Model.from_urdf(message.data, device='cpu')

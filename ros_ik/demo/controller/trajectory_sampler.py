@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interpolation of joint trajectories as joint_trajectory_controller does it, without ROS.
 
-Between two points the position is the polynomial of the lowest degree that meets what both points
-give: positions only, degree 1; with velocities, degree 3; with accelerations too, degree 5
+Between two points the position is the polynomial of the lowest degree that matches the values of
+both: with positions only, degree 1; with velocities, degree 3; with accelerations too, degree 5
 (``Trajectory::interpolate_between_points`` in ros2_controllers). A new trajectory starts from the
 present desired state (``interpolate_from_desired_state``), and the last point is held.
 """

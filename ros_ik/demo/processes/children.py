@@ -45,7 +45,7 @@ class Children:
         """Start a Python module with ROS arguments in a process of its own."""
         command = [sys.executable, '-m', module, '--ros-args', *arguments]
         # In a session of its own, so that Ctrl-C reaches only this process, which ends the
-        # children orderly.
+        # children in order.
         self._processes[module] = subprocess.Popen(
             command,
             env=self._environment,
@@ -55,7 +55,7 @@ class Children:
         )
 
     def fallen(self) -> str:
-        """Return which child has ended by itself and how, or ''."""
+        """Return the first child that has ended by itself and its exit code, or ''."""
         for module, process in self._processes.items():
             if process.poll() is not None:
                 return f'{module} ended with exit code {process.returncode}'

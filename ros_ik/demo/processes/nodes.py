@@ -37,8 +37,8 @@ def watched_shapes(
     Args:
         robot: The robot. If it is unknown which links touch by design, only obstacles are checked
             against its meshes.
-        params_file: Parameters of the node, if any. They say what is kept apart; the meshes are
-            then found only where it is known which links touch.
+        params_file: Parameters of the node, if any. They select what is kept apart; meshes are
+            then found only if it is known which links touch.
     """
     if robot.keeps_own_links_apart:
         return mesh_environment(robot.files), {}
@@ -59,13 +59,13 @@ def start_nodes(
     """Start a publisher of the description, a mock robot and the node.
 
     Args:
-        children: Takes the processes.
-        folder: Takes the file with the parameters.
+        children: Container for the processes.
+        folder: Folder for the file with the parameters.
         robot: The robot; the node moves its chain, unless a file says otherwise.
         parameters: Parameters of the node beside those that name the chain.
         beside: Additional nodes: module and parameters by name.
-        params_file: Parameters of the node and of the mock robot in the place of the chain,
-            which count more than those above; the mock robot then takes commands for any of its
+        params_file: Parameters of the node and of the mock robot, used instead of the chain; they
+            take precedence over ``parameters``. The mock robot then takes commands for any of its
             joints, on the topic of each output.
         options: Parameters of the node that take precedence over those of the file.
 

@@ -215,7 +215,7 @@ def _judge(
         if phase.demand is Demand.WAIT and not codes & _BLOCKED:
             met = False
         verdict = phase.expectation if met else f'not {phase.expectation}'
-    elif phase.demand is Demand.GIVE_WAY:
+    elif phase.demand is Demand.EVADE:
         aside = float(np.linalg.norm(tip_poses[during, :3] - target[:3], axis=1).max())
         met = clear > 0.0 and aside > _ASIDE * scenario.size
         verdict = (
@@ -249,7 +249,7 @@ def _judge(
 
 
 def _least_way_to_limit(robot: DemoRobot, states: np.ndarray, targets: dict[str, float]) -> float:
-    """Return how near the joint of a target beyond its limit came to that limit [rad or m]."""
+    """Return the least distance of a joint from its limit, for a target beyond it [rad or m]."""
     ((name, target),) = targets.items()
     number = robot.group.joint_names.index(name)
     lower, upper, _, _ = robot.model.limits64()

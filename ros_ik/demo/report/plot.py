@@ -26,7 +26,7 @@ _BLUE, _ORANGE, _GREEN, _RED, _GREY = '#0072b2', '#e69f00', '#009e73', '#d55e00'
 _AXES = (('x', _RED), ('y', _GREEN), ('z', _BLUE))
 # Captions by phase; the verdict of the phase completes the sentence.
 _NOTICES = {
-    Demand.GIVE_WAY: 'A ball pushes against the hand, which',
+    Demand.EVADE: 'A ball pushes against the hand, which',
     Demand.REFUSE: 'Commanded to fold into itself, it',
     Demand.WAIT: 'The robot is blocked for a second: the command',
     Demand.PRESS_BOX: 'Commanded to leave its box, it is',
@@ -98,7 +98,7 @@ def _draw_space(
     """Draw the robot at home and evading, the path of its tool, the box and the ball."""
     picture = RobotPicture(robot)
     way = evaluation.tip_poses[:, :3]
-    axes.plot(*way.T, color=_BLUE, linewidth=1.0, label='way of the tool')
+    axes.plot(*way.T, color=_BLUE, linewidth=1.0, label='path of the tool')
     targets = np.array(
         [r.phase.poses[-1, :3] for r in recording.phases
          if r.phase.demand is Demand.REACH and r.phase.poses is not None]

@@ -158,7 +158,7 @@ class DemoClient(Node):
 
         Args:
             timeout: Longest wait [s].
-            fallen: Returns which process ended, or ''.
+            fallen: Function that returns a description of an ended process, or ''.
             say: Called with each new missing input of the node.
         """
         give_up = time.monotonic() + timeout
@@ -232,7 +232,7 @@ class DemoClient(Node):
         self.destroy_node()
 
     def _is_connected(self) -> bool:
-        """Return whether joint states arrive and every topic and service has its other end."""
+        """Return whether joint states arrive and every topic and service is connected."""
         listeners = [p.get_subscription_count() for p in (self._pose, self._joints)]
         senders = self.count_publishers(COMMAND_TOPIC)
         return (

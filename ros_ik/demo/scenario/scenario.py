@@ -52,7 +52,7 @@ class Demand(enum.Enum):
     REACH = 'reach'  # reach the last target; the phase ends then
     PRESS_BOX = 'press the box'
     PRESS_LIMIT = 'press a joint limit'
-    GIVE_WAY = 'give way to the ball'
+    EVADE = 'move out of the way of the ball'
     REFUSE = 'refuse to collide with itself'
     WAIT = 'wait for a robot that stands still, then reach the last target'
     STAY_INSIDE = 'stay inside'
@@ -158,7 +158,7 @@ def make_scenario(robot: DemoRobot, seed: int) -> Scenario:
         ball = _ball(robot, clearance, start, outward, size)
         special += [
             Phase(
-                'ball', 'gives way', _BALL_TIME, start[None], demand=Demand.GIVE_WAY, ball=ball
+                'ball', 'moves aside', _BALL_TIME, start[None], demand=Demand.EVADE, ball=ball
             ),
             go_back('ball gone', 'returned', PATIENCE),
         ]

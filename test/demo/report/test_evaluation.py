@@ -167,7 +167,7 @@ def test_a_robot_that_touches_itself_fails(robot):
 def test_a_robot_that_does_not_avoid_the_ball_fails(robot):
     recording = still(robot)
     scenario = make_scenario(robot, seed=0)
-    phase = next(phase for phase in scenario.phases if phase.demand is Demand.GIVE_WAY)
+    phase = next(phase for phase in scenario.phases if phase.demand is Demand.EVADE)
     recording.phases = [PhaseRecord(phase, 0.0, 0.5)]
     # The ball is at its nearest point, and would touch a robot that does not move.
     nearest = phase.ball[len(phase.ball) * 3 // 4]
