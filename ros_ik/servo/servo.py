@@ -383,7 +383,7 @@ class Servo:
         self._solver.choose(choice.active, choice.joints, choice.center)
 
     def _hold(self, now: float, reason: HoldReason, measurement: Measurement) -> ServoOutput:
-        """Brake to rest, send the final point once, then be silent."""
+        """Brake to rest, send the final point once, then nothing."""
         self._reason = reason
         self._standstill.forget()
         returns = (
@@ -406,7 +406,7 @@ class Servo:
         return self._brake(reason.code, reason.text, may_return=may_return, returns=returns)
 
     def _rest(self, now: float, reason: HoldReason, measurement: Measurement) -> ServoOutput:
-        """Repeat the command at rest, or be silent."""
+        """Repeat the command at rest, or send nothing."""
         self._halt.end()
         self._solver.limits.rest()
         self._starts.command.rest(now, self.joint_q)

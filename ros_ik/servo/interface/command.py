@@ -172,7 +172,7 @@ class ControllerReference:
         return bool(np.all(np.abs(now - self.received) <= timeout))
 
 
-def _says_nothing() -> ControllerReference | None:
+def _no_reference() -> ControllerReference | None:
     return None
 
 
@@ -189,7 +189,7 @@ class Measurement:
 
     joint_q: np.ndarray
     received: np.ndarray
-    reference: Callable[[], ControllerReference | None] = _says_nothing
+    reference: Callable[[], ControllerReference | None] = _no_reference
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

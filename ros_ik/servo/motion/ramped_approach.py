@@ -41,8 +41,8 @@ class ApproachLimits:
         gain: Fraction of the remaining distance that one tick may cover, in (0, 1].
         max_distance: Largest distance that the approach takes into account [m or rad].
         ramp: Time in which an acceleration builds up, T [s]; 0 for immediate changes.
-        reserve: Factor on the acceleration, 1 or more, with which a motion brakes that the
-            acceleration cannot end at its target any longer.
+        reserve: Factor on the acceleration, 1 or more, for a motion that can no longer stop at its
+            target with the acceleration alone.
     """
 
     speed: float

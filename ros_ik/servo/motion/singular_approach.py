@@ -8,9 +8,9 @@ half their acceleration, a / 2, which builds up in a time T, joints may move at
 
     w = sqrt((a T / 4)^2 + a d) - a T / 4 - a dt / 4,    w <= d / (6 T)
 
-Half of the acceleration, because sigma is not linear, and because the rest of the task needs the
-other half. The second bound makes the end of the approach exponential: with accelerations that
-build up late, joints would oscillate about the singularity.
+Only half of the acceleration is used, because sigma is not linear, and because the rest of the
+task needs the other half. The second bound makes the end of the approach exponential: with
+accelerations that build up late, joints would oscillate about the singularity.
 """
 
 from __future__ import annotations

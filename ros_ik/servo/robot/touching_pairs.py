@@ -1,19 +1,19 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of primitives that touch by design, or only because of the thickness of their fits.
+"""Pairs of primitives that touch by design, or only because their fits are thicker.
 
 A barrier allows a pair that is too near only to move apart, so such pairs would block a robot
 needlessly. They are found by sampling configurations:
 
-    always   nearer than the margin at the neutral and at 95 % of random configurations; or so are
-             the shapes that the primitives stand for, meshes as convex hulls, which at no
-             configuration of a larger set overlap by more than twice the margin
-    thick    nearer at the neutral or at 5 % of random configurations, while the shapes meet at no
-             configuration of that set, a part of which lies at the limits of the joints
+    always   Nearer than the margin at the neutral and at 95 % of random configurations. The pair
+             is also listed if this holds for its shapes, with meshes as convex hulls, and if these
+             never overlap by more than twice the margin in a larger set of configurations.
+    thick    Nearer at the neutral or at 5 % of random configurations, while the shapes meet
+             nowhere in that set, which includes configurations at the limits of the joints.
 
 All pairs that are free at some configurations and in collision at others are checked:
 
-    often    watched, and nearer than the margin at half of random configurations or more
+    often    Checked, and nearer than the margin at half of random configurations or more.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def touching_pairs(
     padding: float,
     cache: FitCache,
 ) -> TouchingPairs:
-    """Find the pairs that touch by design, or only because of their fits.
+    """Find the pairs that touch by design, or only because their fits are thicker.
 
     Args:
         geometry: The primitives, padding included.

@@ -63,8 +63,8 @@ class FollowingError:
         # Joints that have not moved since they failed to follow, and joints for which the command
         # halts.
         self._doubted, self._accused = np.zeros((2, count), dtype=bool)
-        # Joints at rest near the command since it last returned. A robot that sags is not, and the
-        # command must not follow it down.
+        # Joints at rest near the command since it last returned. A sagging robot is not among
+        # them, because the command must not follow it down.
         self._settled = np.ones(count, dtype=bool)
         self._tried = 0.0
         self.apply(settings)

@@ -13,8 +13,8 @@ import enum
 class ServoState(enum.Enum):
     """State between two ticks.
 
-    A resting state may still have to make its last braking step, and a braking state may have made
-    it. ``Servo.moving`` tells whether the command moves.
+    In a resting state, the last braking step may still be due; in a braking state, it may be done.
+    ``Servo.moving`` tells whether the command moves.
     """
 
     # At rest and silent; the next motion starts at the state that the controller holds.

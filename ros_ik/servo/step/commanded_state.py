@@ -92,7 +92,7 @@ class CommandedState:
         self._keep_poses()
 
     def _keep_poses(self) -> None:
-        # Read-only: others recognise a configuration by this array object.
+        # Read-only, because other parts identify a configuration by this array object.
         self.poses = self._body_row.copy()
         self.poses.flags.writeable = False
 

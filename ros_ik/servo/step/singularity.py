@@ -113,7 +113,7 @@ class Conditioning:
             frame.weights, frame.is_damped = weights, told and self._most > 0.0
 
     def choose(self, active: Sequence[bool], center: bool) -> None:
-        """Set the tasks that count from the next measurement on, and the centre of mass.
+        """Set the active tasks, and the state of the centre of mass, from the next measurement on.
 
         Args:
             active: Mask of the active tasks, [n_tasks]; inactive tasks do not slow a step.
