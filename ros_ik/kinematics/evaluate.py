@@ -14,10 +14,10 @@ from typing import Any
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.cached_values import kept_link_dofs
+from ros_ik.kinematics.cached_values import kept_tree
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.jacobian import launch_frame_jacobian
-from ros_ik.kinematics.kept_values import kept_link_dofs
-from ros_ik.kinematics.kept_values import kept_tree
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.runtime.arguments import checked_model

@@ -22,7 +22,7 @@ from ros_ik.servo.interface.command import ServoOutput
 from ros_ik.servo.interface.command import TaskReport
 from ros_ik.servo.motion.center_of_mass import check_center
 from ros_ik.servo.motion.deceleration import Deceleration
-from ros_ik.servo.motion.position_room import PositionRoom
+from ros_ik.servo.motion.position_range import PositionRoom
 from ros_ik.servo.reports.barrier_report import BarrierReport
 from ros_ik.servo.reports.tick_reports import AccelerationReport
 from ros_ik.servo.reports.tick_reports import current_poses

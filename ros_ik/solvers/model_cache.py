@@ -20,7 +20,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ros_ik.kinematics.kept_values import TREE_SOURCES
+from ros_ik.kinematics.cached_values import TREE_SOURCES
 from ros_ik.kinematics.runtime.content_reader import ContentReader
 from ros_ik.kinematics.runtime.launch_lock import beside_launches
 from ros_ik.kinematics.runtime.launch_lock import LAUNCHES

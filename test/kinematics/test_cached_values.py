@@ -9,12 +9,12 @@ import pytest
 from support.robots.robots import urdf_text
 import warp as wp
 
+from ros_ik.kinematics import cached_values
 from ros_ik.kinematics import eval_bias_force
 from ros_ik.kinematics import eval_com
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics import eval_jacobian
 from ros_ik.kinematics import eval_mass_matrix
-from ros_ik.kinematics import kept_values
 from ros_ik.kinematics.dynamics import evaluate_dynamics
 from ros_ik.model import Model
 
@@ -46,7 +46,7 @@ def evaluate(model):
 def test_the_second_call_makes_nothing(panda, monkeypatch):
     first, made = evaluate(panda), []
     for module, name in (
-        (kept_values, 'kinematic_tree'), (kept_values, 'link_dofs'),
+        (cached_values, 'kinematic_tree'), (cached_values, 'link_dofs'),
         (evaluate_dynamics, 'mass_distribution'), (evaluate_dynamics, 'body_inertias'),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, lambda *arguments: made.append(arguments))

@@ -17,6 +17,9 @@ from typing import Any
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.cached_values import kept
+from ros_ik.kinematics.cached_values import kept_tree
+from ros_ik.kinematics.cached_values import TREE_SOURCES
 from ros_ik.kinematics.dynamics.bias_force import bias_force_workspace
 from ros_ik.kinematics.dynamics.bias_force import launch_bias_force
 from ros_ik.kinematics.dynamics.center_of_mass import launch_center_of_mass
@@ -28,9 +31,6 @@ from ros_ik.kinematics.dynamics.inertia_matrix import BodyInertias
 from ros_ik.kinematics.dynamics.inertia_matrix import inertia_matrix_workspace
 from ros_ik.kinematics.dynamics.inertia_matrix import launch_inertia_matrix
 from ros_ik.kinematics.evaluate import link_motions
-from ros_ik.kinematics.kept_values import kept
-from ros_ik.kinematics.kept_values import kept_tree
-from ros_ik.kinematics.kept_values import TREE_SOURCES
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import batch_output

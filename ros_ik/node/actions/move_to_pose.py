@@ -22,7 +22,7 @@ from ros_ik.node.actions.action_server import Outcome
 from ros_ik.node.actions.commander import Commander
 from ros_ik.node.actions.goal_state import GoalEvent
 from ros_ik.node.actions.goal_state import GoalState
-from ros_ik.node.actions.joint_way import JointWay
+from ros_ik.node.actions.straight_motion import JointWay
 from ros_ik.node.subscribers.refusals import why_frame
 from ros_ik.node.subscribers.refusals import why_numbers
 from ros_ik.node.subscribers.transforms import UnresolvedFrame

@@ -22,7 +22,7 @@ from ros_ik.servo.state.following_state import FOLLOWING_TRANSITIONS
 from ros_ik.servo.state.following_state import FollowingEvent
 from ros_ik.servo.state.lead_limit import CALM
 from ros_ik.servo.state.lead_limit import LeadLimit
-from ros_ik.servo.state.standing import StandingJoints
+from ros_ik.servo.state.resting_joints import StandingJoints
 from ros_ik.settings import Settings
 from ros_ik.state_machine import StateMachine
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.rigs.servo_rig import Rig
 
-from ros_ik.node.actions.joint_way import JointWay
+from ros_ik.node.actions.straight_motion import JointWay
 
 ARM = [f'panda_joint{k}' for k in range(1, 8)]
 CHANGE = np.array([1.2, 0.3, -0.6, 0.4, -1.0, 0.3, 1.5])
