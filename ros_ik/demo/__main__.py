@@ -112,7 +112,7 @@ def _run(options: argparse.Namespace) -> int:
     if problem:
         print(f'demo: {problem}', file=sys.stderr)
         return 1
-    return _conclude(options, robot, scenario, client)
+    return _evaluate_run(options, robot, scenario, client)
 
 
 @contextlib.contextmanager
@@ -180,7 +180,7 @@ def _start(
 def _play(client: DemoClient, children: Children, scenario: Scenario) -> str:
     """Wait for the node and run every phase; return an error text, or ''."""
     problem = client.wait_until_ready(
-        _START_TIMEOUT, children.fallen, lambda text: print(f'  the node: {text}', flush=True)
+        _START_TIMEOUT, children.ended_child, lambda text: print(f'  the node: {text}', flush=True)
     )
     for number, phase in enumerate(scenario.phases, start=1):
         if problem:
@@ -188,12 +188,12 @@ def _play(client: DemoClient, children: Children, scenario: Scenario) -> str:
         print(f'  [{number:2}/{len(scenario.phases)}] {phase.name}', flush=True)
         silence = client.play(phase)
         # A process that ended explains missing messages.
-        problem = children.fallen() or silence
+        problem = children.ended_child() or silence
     client.settle(_SETTLE_TIME)
     return problem
 
 
-def _conclude(
+def _evaluate_run(
     options: argparse.Namespace, robot: DemoRobot, scenario: Scenario, client: DemoClient
 ) -> int:
     """Evaluate the recording, write table, picture and last line; return the exit code."""

@@ -82,9 +82,9 @@ def beside() -> str:
 
 def wait_for_end(children: Children, ended: threading.Event) -> str:
     """Wait for the event or the end of a child; return which child ended, or ''."""
-    while not ended.wait(PERIOD) and not children.fallen():
+    while not ended.wait(PERIOD) and not children.ended_child():
         pass
-    return children.fallen()
+    return children.ended_child()
 
 
 def _parse(args: Sequence[str] | None) -> argparse.Namespace:

@@ -30,22 +30,22 @@ TREE_SOURCES = (
 )  # fmt: skip
 
 
-def kept_tree(model: Any, scalar: type) -> KinematicTree:
+def cached_tree(model: Any, scalar: type) -> KinematicTree:
     """Return the cached :func:`kinematic_tree` of a model."""
     make = functools.partial(kinematic_tree, model, scalar)
-    return kept(model, ('tree', scalar), TREE_SOURCES, make)
+    return cached_value(model, ('tree', scalar), TREE_SOURCES, make)
 
 
-def kept_link_dofs(model: Any, link_index: int) -> wp.array:
+def cached_link_dofs(model: Any, link_index: int) -> wp.array:
     """Return the cached :func:`link_dofs` of a link, on the device of its model."""
 
     def make() -> wp.array:
         return wp.array(link_dofs(model, link_index), dtype=wp.int32, device=model.device)
 
-    return kept(model, ('link dofs', link_index), TREE_SOURCES, make)
+    return cached_value(model, ('link dofs', link_index), TREE_SOURCES, make)
 
 
-def kept(
+def cached_value(
     model: Any, key: Hashable, sources: tuple[str, ...], make: Callable[[], _Value]
 ) -> _Value:
     """Return a cached value of a model, created again if one of its arrays has changed.

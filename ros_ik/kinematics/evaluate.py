@@ -14,8 +14,8 @@ from typing import Any
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.cached_values import kept_link_dofs
-from ros_ik.kinematics.cached_values import kept_tree
+from ros_ik.kinematics.cached_values import cached_link_dofs
+from ros_ik.kinematics.cached_values import cached_tree
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.jacobian import launch_frame_jacobian
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
@@ -48,7 +48,7 @@ def eval_fk(model: Any, joint_q: Any, body_q: Any) -> None:
     transform = spatial_functions(scalar).transform
     poses = batch_output('body_q', body_q, (n, model.body_count), transform, model.device)
     launch_forward_kinematics(
-        kept_tree(model, scalar), coordinates, poses, differentiable=coordinates.requires_grad
+        cached_tree(model, scalar), coordinates, poses, differentiable=coordinates.requires_grad
     )
     copy_back(poses, body_q)
 
@@ -73,9 +73,9 @@ def eval_jacobian(model: Any, joint_q: Any, link_index: int, jacobian: Any) -> N
     n, device = coordinates.shape[0], model.device
     if link_index < 0:
         raise ArgumentError(f'link_index must name a link of the model, got {link_index}')
-    chain = kept_link_dofs(model, link_index)
+    chain = cached_link_dofs(model, link_index)
     result = batch_output('jacobian', jacobian, (n, 6, model.joint_dof_count), scalar, device)
-    body_q, joint_S_s = link_motions(kept_tree(model, scalar), coordinates)
+    body_q, joint_S_s = link_motions(cached_tree(model, scalar), coordinates)
     result.zero_()
     launch_frame_jacobian(
         body_q, joint_S_s, link_index, chain, result, differentiable=coordinates.requires_grad

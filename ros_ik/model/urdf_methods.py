@@ -174,7 +174,7 @@ class UrdfMethods(Worlds):
         if base_joint is not None and not override_root_xform:
             self._keep_base_axes(first_joint, pose)
         if parent_body >= 0:
-            self._hang_on(parent_body, first_joint, described.body_count)
+            self._attach_to_body(parent_body, first_joint, described.body_count)
         if semantic is not None and not label_prefix:
             self.semantic = semantic
 
@@ -193,13 +193,13 @@ class UrdfMethods(Worlds):
             described_robot.scale_robot(robot, scale)
         if ignore_inertial_definitions:
             density = self.default_shape_cfg.density
-            robot.warnings += described_robot.weigh_by_shapes(robot, density)
+            robot.warnings += described_robot.set_masses_of_shapes(robot, density)
         if hide_visuals:
             described_robot.hide_visuals(robot)
         if not enable_self_collisions:
             described_robot.disable_self_collisions(robot)
         if up_axis != 2:
-            described_robot.turn_cylinders(robot, up_axis)
+            described_robot.rotate_cylinders(robot, up_axis)
 
     def _check_base(
         self, floating: bool | None, base_joint: Mapping[str, Any] | None, parent_body: int
@@ -233,7 +233,7 @@ class UrdfMethods(Worlds):
             turn = np.array([0.0, 0.0, 0.0, *pose[3:]])
             self.joint_X_c[joint] = poses.inverse(turn)
 
-    def _hang_on(self, body: int, first_joint: int, body_count: int) -> None:
+    def _attach_to_body(self, body: int, first_joint: int, body_count: int) -> None:
         """Connect the robot whose joints start at an index to a body, in its articulation."""
         self.joint_parent[first_joint] = int(body)
         for moved in range(self.body_count - body_count, self.body_count):

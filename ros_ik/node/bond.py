@@ -73,7 +73,7 @@ class ManagerBond:
     def end(self) -> None:
         """Announce an orderly end of the bond to the manager."""
         self._timer.cancel()
-        self._say(False)
+        self._publish(False)
         # A publisher that is destroyed at once may take its last message with it.
         self._publisher.wait_for_all_acked(Duration(seconds=_LAST_WORD))
         self._node.destroy_timer(self._timer)
@@ -81,7 +81,7 @@ class ManagerBond:
         self._node.destroy_publisher(self._publisher)
 
     def _beat(self) -> None:
-        self._say(True)
+        self._publish(True)
         if self._heard is not None and self._now() - self._heard > HEARTBEAT_TIMEOUT:
             self._heard = None
             self._node.get_logger().warning(
@@ -95,9 +95,9 @@ class ManagerBond:
         self._heard = self._now() if message.active else None
         if not message.active:
             # The manager waits for this answer before it considers the bond broken.
-            self._say(False)
+            self._publish(False)
 
-    def _say(self, alive: bool) -> None:
+    def _publish(self, alive: bool) -> None:
         message = Status()
         message.header.stamp = self._node.get_clock().now().to_msg()
         message.id, message.instance_id = self._node.get_name(), self._instance

@@ -29,7 +29,7 @@ class Configured:
         node: StreamNode,
         settings: Settings,
         inbox: Inbox,
-        outlets: Mailbox[CommandPublishers | None],
+        publishers: Mailbox[CommandPublishers | None],
         now: Callable[[], float],
         drops: MessageStats,
     ) -> None:
@@ -39,18 +39,18 @@ class Configured:
             node: The node.
             settings: Settings in force.
             inbox: Inputs of the control loop.
-            outlets: Publishers of the control loop.
+            publishers: Publishers of the control loop.
             now: Clock of the servo [s].
             drops: Counter of dropped messages.
         """
-        self._inbox, self._outlets = inbox, outlets
+        self._inbox, self._publisher_mailbox = inbox, publishers
         self._publishers = CommandPublishers(node, settings)
         try:
             self.inputs = Inputs(node, settings, inbox, now, drops)
         except Exception:
             self._publishers.destroy()
             raise
-        outlets.put(self._publishers)
+        publishers.put(self._publishers)
 
     def adopt(self, servo: Servo, generation: int) -> None:
         """Run another servo from the next tick on.
@@ -69,6 +69,6 @@ class Configured:
     def destroy(self, await_rest: Callable[[], None]) -> None:
         """Remove topics and services from the node, the publishers after ``await_rest``."""
         self.inputs.destroy()
-        self._outlets.put(None)
+        self._publisher_mailbox.put(None)
         await_rest()
         self._publishers.destroy()

@@ -233,7 +233,7 @@ class IkNode(GuardedNode, StreamNode):
         """Release the model and the topics."""
         self._release()
         if self._source.has_description:
-            self._say_building()
+            self._report_building()
             self._source.begin()
         return _SUCCESS
 
@@ -247,7 +247,7 @@ class IkNode(GuardedNode, StreamNode):
         self._source.end(timeout=0.0)
         self._built = None
         self._release()
-        self._say_waiting(StatusCode.INVALID, 'the node is shut down')
+        self._report_waiting(StatusCode.INVALID, 'the node is shut down')
         return _SUCCESS
 
     def _find(self, frame_id: str, stamp: Time) -> ResolvedFrame | UnresolvedFrame:
@@ -284,15 +284,15 @@ class IkNode(GuardedNode, StreamNode):
         if self._given.errors:
             self._refuse('; '.join(self._given.errors))
         else:
-            self._say_waiting(
+            self._report_waiting(
                 StatusCode.WAITING_FOR_MODEL, 'waiting for robot_description', 'robot_description'
             )
 
-    def _say_waiting(self, code: StatusCode, text: str, *names: str) -> None:
+    def _report_waiting(self, code: StatusCode, text: str, *names: str) -> None:
         self._inbox.waiting.put(Waiting(code, text, names))
 
     def _refuse(self, reason: str) -> TransitionCallbackReturn:
-        self._say_waiting(StatusCode.INVALID, f'not configured: {reason}')
+        self._report_waiting(StatusCode.INVALID, f'not configured: {reason}')
         self._reporter.problem = reason
         self.get_logger().error(f'cannot configure: {reason}')
         return _FAILURE
@@ -318,7 +318,7 @@ class IkNode(GuardedNode, StreamNode):
         if settings is None:
             return False
         if self._servo is None:
-            self._say_building()
+            self._report_building()
         elif settings.on_description_change == 'ignore':
             self.get_logger().warning(
                 'ignored a new robot description: on_description_change is ignore'
@@ -328,17 +328,17 @@ class IkNode(GuardedNode, StreamNode):
             self.trigger_deactivate()
         return True
 
-    def _say_building(self) -> None:
+    def _report_building(self) -> None:
         self._built = None
         self._machine.handle(NodeEvent.BUILDING)
-        self._say_waiting(StatusCode.WARMING_UP, 'building the model')
+        self._report_waiting(StatusCode.WARMING_UP, 'building the model')
 
     def _on_progress(self, text: str) -> None:
         """Report the progress of the build of a model."""
         # First, so that every status is already in the log.
         self.get_logger().info(text)
         if self._servo is None:
-            self._say_waiting(StatusCode.WARMING_UP, text)
+            self._report_waiting(StatusCode.WARMING_UP, text)
         else:
             self._inbox.notice.put(f'new robot description: {text}')
 
@@ -382,7 +382,7 @@ class IkNode(GuardedNode, StreamNode):
         """Release a servo whose ticks fail, become inactive, and build another one, once."""
         self.get_logger().error(f'{reason}: going to inactive')
         self._autostart, may_build = False, not self._failure
-        self._say_waiting(StatusCode.SOLVER_FAILED, reason)
+        self._report_waiting(StatusCode.SOLVER_FAILED, reason)
         self._note_failure(reason)
         self._inbox.controlled.put(None)
         self._reporter.generation = 0
@@ -409,7 +409,8 @@ class IkNode(GuardedNode, StreamNode):
         if self._configured is None:
             self._built = built
             self._machine.handle(NodeEvent.BUILT)
-            self._say_waiting(StatusCode.WARMING_UP, 'a model is ready; waiting to be configured')
+            text = 'a model is ready; waiting to be configured'
+            self._report_waiting(StatusCode.WARMING_UP, text)
             return
         before = self._servo
         self._machine.handle(NodeEvent.REPLACE)
@@ -430,7 +431,7 @@ class IkNode(GuardedNode, StreamNode):
         self.get_logger().error(f'robot description refused: {error}')
         if not has_servo:
             code = StatusCode.SOLVER_FAILED if self._failure else StatusCode.INVALID
-            self._say_waiting(code, f'no model: {error}', 'robot_description')
+            self._report_waiting(code, f'no model: {error}', 'robot_description')
         if self._configured is not None:
             self._configured.inputs.change(replacing=False)
 

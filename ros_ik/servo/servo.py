@@ -22,7 +22,7 @@ from ros_ik.servo.interface.command import ServoOutput
 from ros_ik.servo.interface.command import TaskReport
 from ros_ik.servo.motion.center_of_mass import check_center
 from ros_ik.servo.motion.deceleration import Deceleration
-from ros_ik.servo.motion.position_range import PositionRoom
+from ros_ik.servo.motion.position_range import PositionRange
 from ros_ik.servo.reports.barrier_report import BarrierReport
 from ros_ik.servo.reports.tick_reports import AccelerationReport
 from ros_ik.servo.reports.tick_reports import current_poses
@@ -89,7 +89,7 @@ class Servo:
         self._acceleration_report = AccelerationReport(self.robot, settings.period)
         self._standstill = Standstill(self.robot, settings.period)
         self._events = Events()
-        self._halt, self._room = Deceleration(), PositionRoom(self.robot)
+        self._halt, self._range = Deceleration(), PositionRange(self.robot)
         self.following = FollowingError(self.robot, settings)
         self._starts = MotionStarts(self.robot, settings)
         self.reports = True
@@ -128,7 +128,7 @@ class Servo:
     @property
     def moving(self) -> bool:
         """True if the command is in motion."""
-        return bool(np.count_nonzero(self._step)) or self._solver.limits.turns(self._step)
+        return bool(np.count_nonzero(self._step)) or self._solver.limits.is_reversing(self._step)
 
     def apply(self, settings: Settings) -> None:
         """Apply changed settings; the next tick uses them.
@@ -292,7 +292,7 @@ class Servo:
         if self._has_others and measurement is not self._followed:
             self._follow(measurement)
         if self.goals.choose(choice):
-            self._tell_solver(choice)
+            self._choose_tasks(choice)
             self._secondary.choose(choice.active, choice.center, self.joint_q)
             self._standstill.forget()
             if self.moving:
@@ -379,7 +379,7 @@ class Servo:
         np.copyto(self.joint_q, measurement.joint_q, where=follows)
         self._followed = measurement
 
-    def _tell_solver(self, choice: Choice) -> None:
+    def _choose_tasks(self, choice: Choice) -> None:
         self._solver.choose(choice.active, choice.joints, choice.center)
 
     def _hold(self, now: float, reason: HoldReason, measurement: Measurement) -> ServoOutput:
@@ -432,7 +432,7 @@ class Servo:
         group = self.robot.group
         goes_back = may_return and self.settings.halt_mode == 'hold'
         # A joint outside its limits must not return to that position.
-        back = self._room.inside(self.joint_q) if goes_back else False
+        back = self._range.inside(self.joint_q) if goes_back else False
         joints = self._halting_step(returns or back)
         last = self._step.copy()
         self._step[:] = 0.0
@@ -440,7 +440,7 @@ class Servo:
         if self._step.any():
             if self._solver.enforce_stopping(self.joint_q, self._step, last):
                 self._halt.block()
-            self._room.confine(self.joint_q, self._step)
+            self._range.confine(self.joint_q, self._step)
             self.joint_q = self._solver.ahead.advance(self.joint_q, self._step)
         self._solver.limits.take(last)
         self._rest_goals()

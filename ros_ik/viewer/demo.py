@@ -83,7 +83,7 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> str:
             options.params,
             {name: value for name, value in given.items() if value is not None},
         )
-        while not ended.wait(PERIOD) and not children.fallen():
+        while not ended.wait(PERIOD) and not children.ended_child():
             if _is_served(address):
                 _announce(address, robot, options.params)
                 break

@@ -37,7 +37,7 @@ def task(planner):
         link=TCP,
         offset=IDENTITY,
         group=model.joint_group(planner.robot.group.joint_names),
-        held=planner.held(planner.link(TCP)),
+        locked_joint_q=planner.locked_joint_q(planner.link(TCP)),
         position_tolerance=1e-3,
         rotation_tolerance=1e-2,
         n_solutions=2,
@@ -51,7 +51,7 @@ def test_a_batch_that_is_filled_up_gets_the_answers_of_one_that_is_not(planner, 
     found = ChainSolvers().solve(task, targets[:n], planner.joint_q[None])
     alone = inverse_kinematics(
         task.model, TCP, targets[:n], planner.joint_q, n_solutions=2, joint_group=task.group,
-        joint_q=task.held, n_threads=1,
+        joint_q=task.locked_joint_q, n_threads=1,
     )  # fmt: skip
     np.testing.assert_array_equal(found.status, alone.status)
     np.testing.assert_array_equal(found.n_found, alone.n_found)
@@ -64,9 +64,10 @@ def test_solvers_are_kept_by_what_they_solve_and_their_number_is_bounded(planner
     for _ in range(3):
         solvers.solve(task, targets[:3], planner.joint_q[None])
     assert len(solvers) == 1
-    moved = task.held.copy()
+    moved = task.locked_joint_q.copy()
     moved[task.group_coordinates()] += 0.1
-    solvers.solve(dataclasses.replace(task, held=moved), targets[:3], planner.joint_q[None])
+    other = dataclasses.replace(task, locked_joint_q=moved)
+    solvers.solve(other, targets[:3], planner.joint_q[None])
     assert len(solvers) == 1  # the positions of joints that the solver moves make no difference
     others = [{'position_tolerance': 1e-4}, {'n_solutions': 3}, {'link': 'panda_hand'}]
     for number, change in enumerate(others, 2):

@@ -24,7 +24,7 @@ from support.rigs.viewer_rig import free_port
 from support.rigs.viewer_rig import viewed
 
 from ros_ik.node.markers.shapes import barrier_color
-from ros_ik.node.markers.shapes import barrier_room
+from ros_ik.node.markers.shapes import barrier_fraction
 from ros_ik.viewer.gui.plots import POSITIONS
 from ros_ik.viewer.gui.plots import TICKS
 from ros_ik.viewer.gui.plots import VELOCITIES
@@ -260,7 +260,7 @@ def test_links_whose_shapes_are_missing_are_named_in_the_status():
 @pytest.mark.parametrize('value', [-0.1, 0.0, 0.02, 0.05, 0.07, 0.1, 0.4])
 def test_colours_of_pairs_say_what_is_left_of_the_margin(value):
     shade = barrier_color(value)
-    assert barrier_room(shade) == pytest.approx(np.clip(value / 0.1, 0.0, 1.0))
+    assert barrier_fraction(shade) == pytest.approx(np.clip(value / 0.1, 0.0, 1.0))
 
 
 def test_a_browser_that_goes_lets_go_of_what_it_held():

@@ -54,7 +54,7 @@ class Children:
             start_new_session=True,
         )
 
-    def fallen(self) -> str:
+    def ended_child(self) -> str:
         """Return the first child that has ended by itself and its exit code, or ''."""
         for module, process in self._processes.items():
             if process.poll() is not None:

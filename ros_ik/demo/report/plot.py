@@ -105,7 +105,7 @@ def _draw_space(
     )  # fmt: skip
     axes.scatter(*targets.T, color=_BLUE, s=18, label='targets')
     _draw_box(axes, scenario.box_min, scenario.box_max)
-    shown = [way.min(axis=0), way.max(axis=0), *picture.bones(robot.home).reshape(-1, 3)]
+    shown = [way.min(axis=0), way.max(axis=0), *picture.link_segments(robot.home).reshape(-1, 3)]
     if np.isfinite(evaluation.to_ball).any():
         nearest = int(np.nanargmin(evaluation.to_ball))
         time = evaluation.clearance_times[nearest]
@@ -157,7 +157,7 @@ def _draw_robot(
             Poly3DCollection(triangles, facecolors=color, alpha=alpha, shade=alpha == 1.0)
         )
     else:
-        lines = picture.bones(joint_q)
+        lines = picture.link_segments(joint_q)
         axes.add_collection3d(Line3DCollection(lines, colors=color, linewidths=5, alpha=alpha))
 
 

@@ -35,7 +35,7 @@ class RobotPicture:
         parts = [_placed(body_q[body], corners) for body, corners in self._shapes]
         return np.concatenate(parts) if parts else np.zeros((0, 3, 3))
 
-    def bones(self, joint_q: np.ndarray) -> np.ndarray:
+    def link_segments(self, joint_q: np.ndarray) -> np.ndarray:
         """Return line segments between connected links at a configuration [m], [n, 2, 3]."""
         places = self._poses(joint_q)[:, :3]
         parents = self._model.joint_parent.numpy()

@@ -152,13 +152,13 @@ class DemoClient(Node):
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
 
     def wait_until_ready(
-        self, timeout: float, fallen: Callable[[], str], say: Callable[[str], None]
+        self, timeout: float, ended_child: Callable[[], str], say: Callable[[str], None]
     ) -> str:
         """Wait until the node follows targets; return an error text, or ''.
 
         Args:
             timeout: Longest wait [s].
-            fallen: Function that returns a description of an ended process, or ''.
+            ended_child: Function that returns a description of an ended process, or ''.
             say: Called with each new missing input of the node.
         """
         give_up = time.monotonic() + timeout
@@ -173,10 +173,12 @@ class DemoClient(Node):
                 return ''
             if status is not None and status.code == IkStatus.INVALID:
                 return f'the node says: {status.text}'
-            if fallen():
-                return fallen()
+            if ended_child():
+                return ended_child()
         problem = f'not ready after {timeout:g} s; the node says: {self._last_text or "nothing"}'
-        return f'{problem}; {self._why_silent("the last moments")}' if self._is_deaf() else problem
+        if not self._lacks_joint_states():
+            return problem
+        return f'{problem}; {self._silence_causes("the last moments")}'
 
     def play(self, phase: Phase) -> str:
         """Send the targets of a phase until its last target is reached or its time is over.
@@ -198,10 +200,11 @@ class DemoClient(Node):
         self._still_states = self._still_statuses = 0
         begun = time.monotonic()
         while (
-            not self._is_over(phase, (now := self._now()) - record.start) or self._is_deaf(begun)
+            not self._is_over(phase, (now := self._now()) - record.start)
+            or self._lacks_joint_states(begun)
         ):  # fmt: skip
             if time.monotonic() - max(begun, self._heard) > _SILENT:
-                return self._why_silent(f'{_SILENT:g} s in the phase {phase.name!r}')
+                return self._silence_causes(f'{_SILENT:g} s in the phase {phase.name!r}')
             if now >= next_target:
                 next_target += _TARGET_PERIOD
                 self._disturb(phase, now - record.start)
@@ -212,7 +215,7 @@ class DemoClient(Node):
                     settled_since = math.inf
                 elif settled_since == math.inf:
                     settled_since = now
-            if now - settled_since > _SETTLED and not self._is_deaf(begun):
+            if now - settled_since > _SETTLED and not self._lacks_joint_states(begun):
                 break
             serve_one(self._executor, _LISTENING)
         record.end = self._now()
@@ -236,15 +239,15 @@ class DemoClient(Node):
         listeners = [p.get_subscription_count() for p in (self._pose, self._joints)]
         senders = self.count_publishers(COMMAND_TOPIC)
         return (
-            not self._is_deaf() and min(listeners) > 0 and senders > 0
+            not self._lacks_joint_states() and min(listeners) > 0 and senders > 0
             and self._obstacles.get_subscription_count() > 0 and self._freeze.service_is_ready()
         )  # fmt: skip
 
-    def _is_deaf(self, since: float = -math.inf) -> bool:
+    def _lacks_joint_states(self, since: float = -math.inf) -> bool:
         """Return whether no recent joint state arrived, or none since a time [s]."""
         return self._heard < max(since, time.monotonic() - _FRESH)
 
-    def _why_silent(self, when: str) -> str:
+    def _silence_causes(self, when: str) -> str:
         """Return known causes of missing joint states."""
         status = self.recording.status
         return (

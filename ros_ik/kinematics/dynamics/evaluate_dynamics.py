@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.cached_values import kept
-from ros_ik.kinematics.cached_values import kept_tree
+from ros_ik.kinematics.cached_values import cached_tree
+from ros_ik.kinematics.cached_values import cached_value
 from ros_ik.kinematics.cached_values import TREE_SOURCES
 from ros_ik.kinematics.dynamics.bias_force import bias_force_workspace
 from ros_ik.kinematics.dynamics.bias_force import launch_bias_force
@@ -162,20 +162,20 @@ def eval_bias_force(
 def _masses(model: Any, scalar: type) -> MassDistribution:
     """Return the masses of all bodies, kept with the model."""
     make = functools.partial(mass_distribution, model, scalar)
-    return kept(model, ('masses', scalar), _SOURCES, make)
+    return cached_value(model, ('masses', scalar), _SOURCES, make)
 
 
 def _inertias(model: Any, scalar: type) -> BodyInertias:
     """Return the inertias of all bodies, kept with the model."""
     make = functools.partial(body_inertias, model, scalar)
-    return kept(model, ('inertias', scalar), _SOURCES, make)
+    return cached_value(model, ('inertias', scalar), _SOURCES, make)
 
 
 def _evaluate(model: Any, joint_q: Any) -> _Configurations:
     """Compute link poses and motion subspaces."""
     checked_model(model)
     coordinates, scalar = batch_input('joint_q', joint_q, model.joint_coord_count, model.device)
-    tree = kept_tree(model, scalar)
+    tree = cached_tree(model, scalar)
     body_q, joint_S_s = link_motions(tree, coordinates)
     return _Configurations(
         tree, coordinates.shape[0], body_q, joint_S_s, bool(coordinates.requires_grad)

@@ -27,7 +27,7 @@ _ROUNDING = 1e-9
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Round:
+class Capsule:
     """A capsule, or a sphere if both ends coincide.
 
     Attributes:
@@ -69,14 +69,14 @@ def spread_directions(n: int) -> np.ndarray:
     return np.stack([across * np.cos(angle), across * np.sin(angle), z], axis=1)
 
 
-def enclosing_sphere(points: np.ndarray) -> Round:
+def enclosing_sphere(points: np.ndarray) -> Capsule:
     """Return the smallest sphere about points [m], [n, 3]."""
     center = smallest_sphere_center(points)
     radius = float(np.linalg.norm(points - center, axis=1).max())
-    return Round(np.stack([center, center]), radius + _slack(points))
+    return Capsule(np.stack([center, center]), radius + _slack(points))
 
 
-def enclosing_capsule(points: np.ndarray) -> Round:
+def enclosing_capsule(points: np.ndarray) -> Capsule:
     """Return a capsule of small volume about points [m], [n, 3]."""
     spread = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2]
     axes = np.concatenate([spread, spread_directions(2 * _AXES)[:_AXES]])
@@ -92,13 +92,13 @@ def enclosing_capsule(points: np.ndarray) -> Round:
     return min(best, sphere, key=lambda shape: shape.volume)
 
 
-def _best_capsule(points: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, Round]:
+def _best_capsule(points: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, Capsule]:
     """Return the axis and the capsule of least volume among some axes [m, 3]."""
     axes = axes / np.linalg.norm(axes, axis=1, keepdims=True)
     middle = points.mean(axis=0)
     offset = points - middle
     along = axes @ offset.T  # [m, n]
-    centers, reach = _least_circles(offset, axes, along)
+    centers, reach = _smallest_circles(offset, axes, along)
     radius = reach.max(axis=1)[:, None] * np.array(_WIDENING)[None]  # [m, w]
     # A point at height z and reach rho lies in the capsule where z is in [low - s, high + s].
     s = np.sqrt(np.maximum(radius[..., None] ** 2 - reach[:, None] ** 2, 0.0))  # [m, w, n]
@@ -109,7 +109,7 @@ def _best_capsule(points: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, Rou
     k, w = np.unravel_index(int(np.argmin(volume)), volume.shape)
     height = 0.5 * (low[k, w] + high[k, w]) + half[k, w] * np.array([[-1.0], [1.0]])
     ends = middle + centers[k] + height * axes[k]
-    return axes[k], Round(ends, _reach(points, ends) + _slack(points))
+    return axes[k], Capsule(ends, _reach(points, ends) + _slack(points))
 
 
 def _reach(points: np.ndarray, ends: np.ndarray) -> float:
@@ -122,7 +122,7 @@ def _reach(points: np.ndarray, ends: np.ndarray) -> float:
     return float(np.linalg.norm(points - ends[0] - t[:, None] * axis, axis=1).max())
 
 
-def _least_circles(
+def _smallest_circles(
     points: np.ndarray, axes: np.ndarray, along: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Approximate the smallest circles around points, seen along axes.

@@ -16,7 +16,7 @@ import zipfile
 import numpy as np
 import warp as wp
 
-from ros_ik.model.hulls.bounding_volumes import Round
+from ros_ik.model.hulls.bounding_volumes import Capsule
 
 # Maximum number of files, of about 1 kB each; the least recently used are deleted. Largest size of
 # a valid file.
@@ -41,7 +41,7 @@ class FitCache:
         folder = wp.config.kernel_cache_dir
         return cls(Path(folder) / 'ros_ik_fits' if folder else None)
 
-    def load(self, key: str) -> tuple[list[Round], np.ndarray] | None:
+    def load(self, key: str) -> tuple[list[Capsule], np.ndarray] | None:
         """Return the primitives and their errors [m], or None."""
         found = self._read(self._path('fit', key), ('ends', 'radius', 'error'))
         if found is None:
@@ -57,9 +57,9 @@ class FitCache:
                 return None
         except (ValueError, TypeError):
             return None
-        return [Round(*pair) for pair in zip(ends, radius.tolist(), strict=True)], error
+        return [Capsule(*pair) for pair in zip(ends, radius.tolist(), strict=True)], error
 
-    def store(self, key: str, fit: list[Round], error: np.ndarray) -> None:
+    def store(self, key: str, fit: list[Capsule], error: np.ndarray) -> None:
         """Store a fit; writing is atomic."""
         ends = np.array([one.ends for one in fit])
         radius = np.array([one.radius for one in fit])

@@ -19,9 +19,9 @@ from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.checks import checked_amount
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.hulls.bounding_volumes import Capsule
 from ros_ik.model.hulls.bounding_volumes import enclosing_capsule
 from ros_ik.model.hulls.bounding_volumes import enclosing_sphere
-from ros_ik.model.hulls.bounding_volumes import Round
 from ros_ik.model.hulls.bounding_volumes import split_hull
 from ros_ik.model.hulls.fit_cache import fit_key
 from ros_ik.model.hulls.fit_cache import FitCache
@@ -37,7 +37,7 @@ _SAMPLES = 100
 # Number of sides of the prism about a cylinder or a cone.
 _SIDES = 16
 _FITTED = (GeoType.BOX, GeoType.CYLINDER, GeoType.CONE, GeoType.MESH)
-Enclose = Callable[[np.ndarray], Round]
+Enclose = Callable[[np.ndarray], Capsule]
 
 
 def fit_capsules(
@@ -115,7 +115,7 @@ def _fitted(
     tolerance = checked_amount('tolerance', tolerance)
     wanted = np.isin(given.kind, [int(known) for known in _FITTED])
     cache = FitCache(cache_dir)
-    known: dict[str, tuple[list[Round], np.ndarray]] = {}
+    known: dict[str, tuple[list[Capsule], np.ndarray]] = {}
     body, ends, radius, error, shape = [], [], [], [], []
     for k in np.flatnonzero(wanted):
         points = corner_points(given, int(k))
@@ -147,7 +147,7 @@ def _fitted(
 
 def fit_hull(
     points: np.ndarray, enclose: Enclose, most: int, tolerance: float
-) -> tuple[list[Round], np.ndarray]:
+) -> tuple[list[Capsule], np.ndarray]:
     """Fit primitives around the hull of points.
 
     Args:
@@ -207,6 +207,6 @@ def _halves(points: np.ndarray, axes: np.ndarray) -> list[np.ndarray]:
     return split_hull(points, axes[longest], float(offset))
 
 
-def _error(one: Round, hull: np.ndarray) -> float:
+def _error(one: Capsule, hull: np.ndarray) -> float:
     """Return the excess of the surface of a primitive over a hull."""
     return largest_outside_distance(one.surface(_SAMPLES), hull)

@@ -41,7 +41,7 @@ class ActionMotion(abc.ABC):
         """
         commander.check_ready(*self.modes)
         self._commander = commander
-        self._situation = commander.situation()
+        self._conditions = commander.conditions()
         self._target: Any = None
         self._machine = StateMachine(GoalState.READY, GOAL_TRANSITIONS)
 
@@ -58,7 +58,7 @@ class ActionMotion(abc.ABC):
 
     def poll(self, now: float, canceled: bool) -> End | None:
         """Advance the goal; return its end, or None. See :class:`Motion`."""
-        reason = self._commander.interruption(self._situation, *self.modes) or self._replaced()
+        reason = self._commander.interruption(self._conditions, *self.modes) or self._replaced()
         if reason:
             return self.abort(reason)
         self._look(now)
@@ -107,7 +107,7 @@ class ActionMotion(abc.ABC):
         held = None if self.state is GoalState.CANCELING else self._target
         if self._present() is not held:
             return f'preempted by a newer {self.place}'
-        return self._commander.newcomer(self._others, self._competitors())
+        return self._commander.preempting_target(self._others, self._competitors())
 
     def _finish(self, outcome: Outcome, result: Any) -> End:
         """Return the end of the goal, and remove its target."""

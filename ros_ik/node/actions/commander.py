@@ -35,7 +35,7 @@ from ros_ik.servo import TargetReader
 from ros_ik.servo import TwistTarget
 from ros_ik.settings import Settings
 
-_BLIND = (StatusCode.WAITING_FOR_JOINT_STATES, StatusCode.JOINT_STATE_STALE)
+_COMMAND_DELAY = (StatusCode.WAITING_FOR_JOINT_STATES, StatusCode.JOINT_STATE_STALE)
 _KINDS = {
     PoseTarget: 'pose', TwistTarget: 'twist', JointTarget: 'joint',
     JointVelocityTarget: 'joint velocity',
@@ -47,7 +47,7 @@ _UNDER_WAY = 0.05
 
 
 @dataclasses.dataclass(frozen=True)
-class Situation:
+class GoalConditions:
     """State that must not change while a goal is running."""
 
     controlled: Controlled
@@ -124,9 +124,9 @@ class Commander:
             self._reader = servo, TargetReader(servo.robot)
         return self._reader[1]
 
-    def situation(self) -> Situation:
+    def conditions(self) -> GoalConditions:
         """Return the state that must not change, for :meth:`interruption`."""
-        return Situation(self._controlled(), self.command.resets, self.now())
+        return GoalConditions(self._controlled(), self.command.resets, self.now())
 
     def check_ready(self, *modes: Mode) -> None:
         """Check that a goal may start.
@@ -144,14 +144,14 @@ class Commander:
         if reason:
             raise GoalError(Rejection.NOT_READY, reason)
 
-    def interruption(self, situation: Situation, *modes: Mode) -> str:
+    def interruption(self, conditions: GoalConditions, *modes: Mode) -> str:
         """Return the event that ended the motion of a goal since its start, or ''."""
         controlled, command = self._loop.inbox.controlled.get(), self.command
-        if controlled is not situation.controlled:
+        if controlled is not conditions.controlled:
             return 'the robot description changed or was released'
-        if self.now() < situation.time:
+        if self.now() < conditions.time:
             return 'the clock went backwards'
-        if command.resets != situation.resets:
+        if command.resets != conditions.resets:
             return '~/reset was called'
         if command.mode not in modes:
             return f'the mode was set to {command.mode.name}'
@@ -166,7 +166,7 @@ class Commander:
         self._loop.inbox.command.update(lambda command: command.with_pose(task, target))
 
     @staticmethod
-    def newcomer(before: Iterable[Any], targets: Iterable[Any]) -> str:
+    def preempting_target(before: Iterable[Any], targets: Iterable[Any]) -> str:
         """Return the description of a new target that preempts the goal, or ''."""
         known = list(before)
         for target in targets:
@@ -213,7 +213,7 @@ class Commander:
             (not command.active, 'the node is not active'),
             (command.paused, 'the node is paused'),
             (command.replacing, 'a new robot description is being loaded'),
-            (output.code in _BLIND, output.text),
+            (output.code in _COMMAND_DELAY, output.text),
         ):
             if held:
                 return reason

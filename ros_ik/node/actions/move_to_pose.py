@@ -22,9 +22,9 @@ from ros_ik.node.actions.action_server import Outcome
 from ros_ik.node.actions.commander import Commander
 from ros_ik.node.actions.goal_state import GoalEvent
 from ros_ik.node.actions.goal_state import GoalState
-from ros_ik.node.actions.straight_motion import JointWay
-from ros_ik.node.subscribers.refusals import why_frame
-from ros_ik.node.subscribers.refusals import why_numbers
+from ros_ik.node.actions.straight_motion import StraightMotion
+from ros_ik.node.subscribers.refusals import explain_frame
+from ros_ik.node.subscribers.refusals import explain_numbers
 from ros_ik.node.subscribers.transforms import UnresolvedFrame
 from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.pose_messages import pose_numbers
@@ -53,7 +53,7 @@ class MoveToPoseMotion(ActionMotion):
     modes = (Mode.AUTO, Mode.POSE)
     place = 'target of the task'
     # Joint motion that replaces the pose target, or None.
-    _way: JointWay | None = None
+    _way: StraightMotion | None = None
     _question: int
 
     def __init__(self, commander: Commander, goal: MoveToPose.Goal) -> None:
@@ -155,10 +155,10 @@ class MoveToPoseMotion(ActionMotion):
             self._stop_reconfiguring(found.message)
         else:
             self._machine.handle(GoalEvent.DETOUR)
-            way = JointWay(self._commander, found.joint_names, found.positions)
+            way = StraightMotion(self._commander, found.joint_names, found.positions)
             self._start_joint_motion(way, now)
 
-    def _start_joint_motion(self, way: JointWay, now: float) -> None:
+    def _start_joint_motion(self, way: StraightMotion, now: float) -> None:
         """Replace the pose target by a joint motion."""
         self._withdraw()
         self._way = way
@@ -167,7 +167,7 @@ class MoveToPoseMotion(ActionMotion):
         self._others = self._competitors()
         self._follow_joint_motion(way, now)
 
-    def _follow_joint_motion(self, way: JointWay, now: float) -> None:
+    def _follow_joint_motion(self, way: StraightMotion, now: float) -> None:
         """Set the next joint target, or the pose target at the end of the joint motion."""
         target = way.target(now)
         if target is not None:
@@ -197,13 +197,13 @@ class MoveToPoseMotion(ActionMotion):
         commander, header, pose = self._commander, goal.target.header, goal.target.pose
         place = commander.find(header.frame_id, header.stamp)
         if isinstance(place, UnresolvedFrame):
-            raise GoalError(place.reason, f'target: {why_frame(header.frame_id, place.text)}')
+            raise GoalError(place.reason, f'target: {explain_frame(header.frame_id, place.text)}')
         given = place.moved_pose(np.array(pose_numbers(pose))).tolist()
         target = commander.reader.pose(
             self._task, place.link, given[:3], given[3:], commander.now(), lasting=True
         )
         if isinstance(target, Rejection):
-            text = why_numbers(target, pose_numbers(pose), header.frame_id)
+            text = explain_numbers(target, pose_numbers(pose), header.frame_id)
             raise GoalError(target, f'target: {text}')
         reference = commander.servo.robot.task_references[self._task]
         if target.frame_link == reference:

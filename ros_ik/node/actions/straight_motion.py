@@ -21,7 +21,7 @@ _LAG, _ARRIVED = 0.05, 1e-3
 _PATIENCE = 1.0
 
 
-class JointWay:
+class StraightMotion:
     """Straight motion from the commanded configuration to another one.
 
     All joints arrive together, so that the robot stays on the checked path. Time is counted in

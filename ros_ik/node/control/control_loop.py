@@ -21,9 +21,9 @@ from ros_ik.node.control.statistics import TickStatistics
 from ros_ik.node.control.status_message import NodeState
 from ros_ik.node.control.status_timer import StatusTimer
 from ros_ik.node.control.tick_faults import TickFaults
+from ros_ik.node.execution.realtime import disable_timer_slack
 from ros_ik.node.execution.realtime import PauseCollector
 from ros_ik.node.execution.realtime import schedule_thread
-from ros_ik.node.execution.realtime import wake_promptly
 from ros_ik.node.execution.schedule import RosTimeSchedule
 from ros_ik.node.execution.schedule import SteadySchedule
 from ros_ik.node.execution.tick_gap import TickGap
@@ -200,7 +200,7 @@ class ControlLoop:
         return self._resting
 
     def _run(self) -> None:
-        wake_promptly()
+        disable_timer_slack()
         give_up = math.inf
         while time.monotonic() < give_up:
             started = time.perf_counter()
@@ -277,7 +277,7 @@ class ControlLoop:
         status_period = _status_period(servo.settings) if command.active else _WAITING_PERIOD
         is_due = self._status_timer.is_due(started, status_period, servo.settings.period)
         sends_poses = is_due and publishers is not None and publishers.wants_poses()
-        is_read = sends_poses or (is_due and self._status.is_heard())
+        is_read = sends_poses or (is_due and self._status.has_subscribers())
         servo.reports = is_read or started - self._reported >= _REPORT_PERIOD
         if servo.reports:
             self._reported = started
@@ -355,7 +355,7 @@ class ControlLoop:
         base: str,
         unmeasured: tuple[str, ...] = (),
     ) -> None:
-        if not self._status.is_heard():
+        if not self._status.has_subscribers():
             return
         notice = self.inbox.notice.get()
         state = NodeState(output.waiting_for, generation, notice, base, unmeasured)

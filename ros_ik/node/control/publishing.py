@@ -193,7 +193,7 @@ class StatusPublisher:
         self._publisher: Publisher = node.create_publisher(IkStatus, '~/status', 10)
         self._message = StatusMessage(control_rate, drops)
 
-    def is_heard(self) -> bool:
+    def has_subscribers(self) -> bool:
         """Return whether there are subscribers."""
         return self._publisher.get_subscription_count() > 0
 

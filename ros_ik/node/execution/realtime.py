@@ -77,7 +77,7 @@ def schedule_thread(thread: threading.Thread, priority: int, cpu: int) -> list[s
     return warnings
 
 
-def wake_promptly() -> None:
+def disable_timer_slack() -> None:
     """Disable timer slack of the calling thread, which delays wake-ups by 50 us."""
     path = f'/proc/{threading.get_native_id()}/timerslack_ns'
     try:
@@ -93,7 +93,7 @@ def _reason(error: Exception) -> str:
     return 'this system has no such call'
 
 
-def settle_memory(*, whole: bool = True) -> None:
+def collect_and_freeze(*, whole: bool = True) -> None:
     """Collect garbage, and exclude the remaining objects from later collections.
 
     It holds the interpreter for about a tenth of a second, so do not call it while the robot
@@ -113,7 +113,7 @@ class PauseCollector:
 
     Python would collect whenever any thread has created enough objects, often in the middle of a
     tick. Automatic collection is therefore disabled in the node's process (``gc.disable``).
-    Objects excluded by :func:`settle_memory` are skipped, so that a collection takes tens of
+    Objects excluded by :func:`collect_and_freeze` are skipped, so that a collection takes tens of
     microseconds.
     """
 

@@ -17,10 +17,10 @@ from ros_ik.node.control.command_messages import LATEST
 from ros_ik.node.control.control_loop import Controlled
 from ros_ik.node.control.control_loop import ControlLoop
 from ros_ik.node.execution.child_process import start_module
-from ros_ik.node.markers.process_link import Drawn
+from ros_ik.node.markers.process_link import DrawnRobot
 from ros_ik.node.markers.process_link import DrawnTask
 from ros_ik.node.markers.process_link import MarkerState
-from ros_ik.node.markers.process_link import SeenObstacle
+from ros_ik.node.markers.process_link import ReceivedObstacle
 from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.node.transport.frames import read_frame
 from ros_ik.node.transport.frames import write_frame
@@ -47,10 +47,10 @@ class Markers:
         self._node, self._settings, self._loop = node, settings, loop
         self._publisher = node.create_publisher(MarkerArray, '~/markers', LATEST)
         self._described: tuple[Servo | None, str, str] = (None, '', '')
-        self._painter: _Painter | None = None
+        self._painter: _MarkerProcess | None = None
         self._painted: Controlled | None = None
-        self._told: Settings | None = None
-        self._seen: tuple[SeenObstacle, ...] = ()
+        self._sent_settings: Settings | None = None
+        self._seen: tuple[ReceivedObstacle, ...] = ()
         self._looked = self._fell = -float('inf')
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name='markers', daemon=True)
@@ -109,7 +109,8 @@ class Markers:
             return
         joint_q = _measured(controlled)
         self._seen = tuple(
-            known.get(id(obstacle)) or SeenObstacle(obstacle, joint_q) for obstacle in obstacles
+            known.get(id(obstacle)) or ReceivedObstacle(obstacle, joint_q)
+            for obstacle in obstacles
         )
 
     def _paint(self, controlled: Controlled) -> None:
@@ -118,16 +119,16 @@ class Markers:
         if servo is not controlled.servo:
             return  # the loop will run it soon
         if self._painter is None:
-            self._painter, self._told = _Painter(), None
+            self._painter, self._sent_settings = _MarkerProcess(), None
         if controlled is not self._painted:
             self._clear()
         settings = self._settings
-        if self._told is None:
-            self._painter.tell(Drawn(urdf, srdf, settings, package_paths()))
-        elif settings is not self._told:
-            self._painter.tell(settings)
-        self._painted, self._told = controlled, settings
-        answer = self._painter.ask(self._marker_state(controlled))
+        if self._sent_settings is None:
+            self._painter.send(DrawnRobot(urdf, srdf, settings, package_paths()))
+        elif settings is not self._sent_settings:
+            self._painter.send(settings)
+        self._painted, self._sent_settings = controlled, settings
+        answer = self._painter.request(self._marker_state(controlled))
         if self._ended.is_set():
             return
         if isinstance(answer, bytes):
@@ -158,7 +159,7 @@ class Markers:
         """Delete all markers."""
         everything = Marker(action=Marker.DELETEALL)
         self._publisher.publish(MarkerArray(markers=[everything]))
-        self._painted = self._told = None
+        self._painted = self._sent_settings = None
 
     def _wait_after_crash(self, reason: str) -> None:
         """Wait before a restart after a crash."""
@@ -170,7 +171,8 @@ class Markers:
             )
 
     def _dismiss(self) -> None:
-        painter, self._painter, self._painted, self._told = self._painter, None, None, None
+        painter, self._painter = self._painter, None
+        self._painted = self._sent_settings = None
         if painter is not None:
             painter.end()
 
@@ -192,19 +194,19 @@ def _measured(controlled: Controlled) -> np.ndarray:
     return np.where(known, measurement.joint_q, model.neutral_joint_q())
 
 
-class _Painter:
+class _MarkerProcess:
     """The process that draws; it keeps no state, so it may be killed."""
 
     def __init__(self) -> None:
         self._process = start_module('ros_ik.node.markers.marker_main')
 
-    def tell(self, frame: Any) -> None:
+    def send(self, frame: Any) -> None:
         """Send a frame that needs no answer."""
         write_frame(self._process.stdin, frame)  # type: ignore[arg-type]
 
-    def ask(self, scene: MarkerState) -> bytes | str | None:
+    def request(self, scene: MarkerState) -> bytes | str | None:
         """Return the message of a scene as bytes, or an error; None if the process has ended."""
-        self.tell(scene)
+        self.send(scene)
         return read_frame(self._process.stdout)  # type: ignore[arg-type]
 
     def end(self) -> None:

@@ -16,7 +16,7 @@ from rclpy.serialization import serialize_message
 import warp as wp
 
 from ros_ik.errors import RosIkError
-from ros_ik.node.markers.process_link import Drawn
+from ros_ik.node.markers.process_link import DrawnRobot
 from ros_ik.node.markers.process_link import MarkerState
 from ros_ik.node.markers.scene import MarkerScene
 from ros_ik.node.transport.frames import read_frame
@@ -38,7 +38,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
     problem = 'there is nothing to draw'
     while (frame := read_frame(source)) is not None:
         try:
-            if isinstance(frame, Drawn):
+            if isinstance(frame, DrawnRobot):
                 scene = None
                 scene = MarkerScene(frame)
             elif isinstance(frame, Settings) and scene is not None:

@@ -19,7 +19,7 @@ from ros_ik.barriers.pair_measurement import PairMeasurement
 from ros_ik.kinematics.collision.pairs.pair_points import pair_points_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.model.conventions import poses
-from ros_ik.node.markers.process_link import SeenObstacle
+from ros_ik.node.markers.process_link import ReceivedObstacle
 from ros_ik.servo import Obstacle
 from ros_ik.servo.robot.collision_setup import RobotShapes
 from ros_ik.settings import Settings
@@ -75,7 +75,7 @@ class ClosestPairs:
         self._settings = settings
 
     def set_obstacles(
-        self, seen: tuple[SeenObstacle, ...], links: Callable[[np.ndarray], np.ndarray]
+        self, seen: tuple[ReceivedObstacle, ...], links: Callable[[np.ndarray], np.ndarray]
     ) -> None:
         """Set the obstacles.
 

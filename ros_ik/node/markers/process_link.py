@@ -14,7 +14,7 @@ from ros_ik.settings import Settings
 
 
 @dataclasses.dataclass(frozen=True)
-class Drawn:
+class DrawnRobot:
     """Robot to draw.
 
     Attributes:
@@ -48,7 +48,7 @@ class DrawnTask:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class SeenObstacle:
+class ReceivedObstacle:
     """An obstacle, and the state of the robot at its arrival, for poses in moving links.
 
     Attributes:
@@ -75,5 +75,5 @@ class MarkerState:
     joint_q: np.ndarray
     tasks: tuple[DrawnTask, ...]
     center_of_mass: tuple[int, np.ndarray] | None
-    obstacles: tuple[SeenObstacle, ...]
+    obstacles: tuple[ReceivedObstacle, ...]
     lifetime: float

@@ -17,7 +17,7 @@ from ros_ik.node.control.command_messages import duration
 from ros_ik.node.markers import shapes as marker_shapes
 from ros_ik.node.markers.pairs import ClosestPairs
 from ros_ik.node.markers.pairs import Pairs
-from ros_ik.node.markers.process_link import Drawn
+from ros_ik.node.markers.process_link import DrawnRobot
 from ros_ik.node.markers.process_link import DrawnTask
 from ros_ik.node.markers.process_link import MarkerState
 from ros_ik.node.transport.pose_messages import fill_pose
@@ -38,7 +38,7 @@ _DOT, _BALL = 0.015, 0.04
 class MarkerScene:
     """Scene of one robot."""
 
-    def __init__(self, drawn: Drawn) -> None:
+    def __init__(self, drawn: DrawnRobot) -> None:
         """Build the model.
 
         Raises:
@@ -68,20 +68,20 @@ class MarkerScene:
         """Apply changed settings."""
         self._pairs.apply(settings)
 
-    def draw(self, sight: MarkerState) -> MarkerArray:
+    def draw(self, state: MarkerState) -> MarkerArray:
         """Return the message of one scene."""
-        self._pairs.set_obstacles(sight.obstacles, self._links)
-        body_q = self._links(sight.joint_q)
+        self._pairs.set_obstacles(state.obstacles, self._links)
+        body_q = self._links(state.joint_q)
         from_world = poses.inverse(body_q[self._robot.base_link])
         links = poses.multiply(from_world, body_q)
         markers = [
-            *self._draw_tasks(sight.tasks, links),
-            *_draw_center(sight, links),
+            *self._draw_tasks(state.tasks, links),
+            *_draw_center(state, links),
             *self._draw_pairs(self._pairs.find(body_q), from_world),
             *self._draw_obstacles(from_world),
             *self._draw_robot(body_q, from_world),
         ][:MOST_MARKERS]
-        lifetime, counts = duration(sight.lifetime), collections.Counter[str]()
+        lifetime, counts = duration(state.lifetime), collections.Counter[str]()
         for marker in markers:
             # Markers that are not repeated disappear at the end of their lifetime.
             marker.id, marker.lifetime = counts[marker.ns], lifetime
@@ -171,11 +171,11 @@ def _draw_twist(twist: TwistTarget, where: np.ndarray, links: np.ndarray) -> lis
     return [_named('twists', marker) for marker in markers]
 
 
-def _draw_center(sight: MarkerState, links: np.ndarray) -> list[Marker]:
+def _draw_center(state: MarkerState, links: np.ndarray) -> list[Marker]:
     """Return the target of the centre of mass."""
-    if sight.center_of_mass is None:
+    if state.center_of_mass is None:
         return []
-    link, position = sight.center_of_mass
+    link, position = state.center_of_mass
     where = links[link, :3] + poses.rotate(links[link, 3:], position)
     ball = marker_shapes.dots(where[None], _BALL)
     ball.color = marker_shapes.color(*_UNDERWAY)

@@ -129,7 +129,7 @@ def barrier_color(value: float) -> ColorRGBA:
     return color(min(1.0, 2.0 - 2.0 * part), min(1.0, 2.0 * part), 0.0, 1.0)
 
 
-def barrier_room(shade: ColorRGBA) -> float:
+def barrier_fraction(shade: ColorRGBA) -> float:
     """Return the position on the colour scale of :func:`barrier_color`, from 0 to 1."""
     return 0.5 * shade.g if shade.g < 1.0 else 1.0 - 0.5 * shade.r
 

@@ -12,7 +12,7 @@ import time
 
 from ros_ik.errors import RosIkError
 from ros_ik.model import Model
-from ros_ik.node.execution.realtime import settle_memory
+from ros_ik.node.execution.realtime import collect_and_freeze
 from ros_ik.node.model_loading.compile_ahead import compile_ahead
 from ros_ik.node.model_loading.devices import choose_device
 from ros_ik.node.model_loading.package_paths import package_paths
@@ -154,6 +154,6 @@ class ModelBuilder:
         servo = Servo(model, job.settings)
         _ = servo.robot.srdf_lines  # here, because nothing waits for it
         # The robot is still at rest; in motion this would delay ticks.
-        settle_memory(whole=self._has_built)
+        collect_and_freeze(whole=self._has_built)
         self._has_built = True
         return Built(job, servo, warnings=tuple(f'{fault}: using {device}' for fault in faults))

@@ -25,9 +25,9 @@ from ros_ik.node.services.moveit_package import names_offered
 from ros_ik.node.services.process_link import Description
 from ros_ik.node.services.process_link import Detour
 from ros_ik.node.services.process_link import DetourAnswer
+from ros_ik.node.services.process_link import EndInOrder
 from ros_ik.node.services.process_link import Frame
-from ros_ik.node.services.process_link import Greeting
-from ros_ik.node.services.process_link import Leave
+from ros_ik.node.services.process_link import NodeIdentity
 from ros_ik.node.services.process_link import State
 from ros_ik.node.services.process_link import World
 from ros_ik.node.transport.frames import read_frame
@@ -135,7 +135,7 @@ class PlannerServices:
         node, description = self._node, self._description
         assert description is not None
         names = (*NAMES, *names_offered(description.settings))
-        greeting = Greeting(
+        identity = NodeIdentity(
             node_name=f'{node.get_name()}_planning',
             namespace=node.get_namespace(),
             services={name: node.resolve_service_name(f'~/{name}') for name in names},
@@ -143,7 +143,7 @@ class PlannerServices:
             domain_id=node.context.get_domain_id(),
             settings=description.settings,
         )
-        self._child = _Child(greeting)
+        self._child = _Child(identity)
         self._child.post(description)
         self._sent, self._placed, self._restart_at = None, (), 0.0
 
@@ -156,11 +156,11 @@ class _Child:
         answer: Newest answer, or None.
     """
 
-    def __init__(self, greeting: Greeting) -> None:
+    def __init__(self, identity: NodeIdentity) -> None:
         self.process = start_module('ros_ik.node.services.planner_main')
         self._news = threading.Condition()
         # Newest unwritten frame of each kind.
-        self._pending: dict[type, Frame] = {Greeting: greeting}
+        self._pending: dict[type, Frame] = {NodeIdentity: identity}
         self._ending, self._grace = False, _GRACE
         self.answer: DetourAnswer | None = None
         threading.Thread(target=self._write, name='planner_services', daemon=True).start()
@@ -176,7 +176,7 @@ class _Child:
         """End the process; ``in_order`` allows time for its last answers."""
         with self._news:
             if in_order:
-                self._pending[Leave] = Leave()
+                self._pending[EndInOrder] = EndInOrder()
                 self._grace = _GRACE_IN_ORDER
             self._ending = True
             self._news.notify()
@@ -191,7 +191,7 @@ class _Child:
                     frames, self._pending = list(self._pending.values()), {}
                     is_last = self._ending
                 for frame in frames:
-                    if not self._ending or isinstance(frame, Leave):
+                    if not self._ending or isinstance(frame, EndInOrder):
                         write_frame(pipe, frame)
         except OSError:
             pass  # the process crashed; poll() detects it

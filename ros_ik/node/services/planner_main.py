@@ -47,8 +47,8 @@ from ros_ik.node.services.optimal import answer_solve_optimal
 from ros_ik.node.services.process_link import Description
 from ros_ik.node.services.process_link import Detour
 from ros_ik.node.services.process_link import DetourAnswer
-from ros_ik.node.services.process_link import Greeting
-from ros_ik.node.services.process_link import Leave
+from ros_ik.node.services.process_link import EndInOrder
+from ros_ik.node.services.process_link import NodeIdentity
 from ros_ik.node.services.process_link import State
 from ros_ik.node.services.process_link import World
 from ros_ik.node.transport.frames import read_frame
@@ -95,38 +95,38 @@ class PlannerNode(GuardedNode):
         pending: Number of requests without an answer.
     """
 
-    def __init__(self, greeting: Greeting, executor: SingleThreadedExecutor) -> None:
+    def __init__(self, identity: NodeIdentity, executor: SingleThreadedExecutor) -> None:
         """Create the services.
 
         Args:
-            greeting: Names and settings.
+            identity: Names and settings.
             executor: The executor that spins this node.
         """
         super().__init__(
-            greeting.node_name,
-            namespace=greeting.namespace,
+            identity.node_name,
+            namespace=identity.namespace,
             use_global_arguments=False,
             start_parameter_services=False,
         )
-        self._settings, self._executor = greeting.settings, executor
+        self._settings, self._executor = identity.settings, executor
         self.pending = 0
-        threads = greeting.settings.services_threads or max(1, (os.cpu_count() or 1) - 1)
+        threads = identity.settings.services_threads or max(1, (os.cpu_count() or 1) - 1)
         self._work: dict[str, Callable[..., Any]] = {
             'solve_ik': functools.partial(answer_solve_ik, threads=threads),
             'solve_fk': answer_solve_fk,
             'check_trajectory': functools.partial(
-                answer_check_trajectory, most_checks=greeting.settings.services_max_poses
+                answer_check_trajectory, most_checks=identity.settings.services_max_poses
             ),
             'solve_optimal': answer_solve_optimal,
             'compute_ik': functools.partial(moveit.answer_compute_ik, threads=threads),
             'compute_fk': moveit.answer_compute_fk,
         }
         self.jobs = Jobs(
-            greeting.settings.services_max_waiting, _prepare, self._log_error, package_paths()
+            identity.settings.services_max_waiting, _prepare, self._log_error, package_paths()
         )
         # Other callback groups accept no request before the previous one is answered.
         group = ReentrantCallbackGroup()
-        for name, full_name in greeting.services.items():
+        for name, full_name in identity.services.items():
             callback = functools.partial(self._on_request, name)
             self.create_service(_TYPES[name], full_name, callback, callback_group=group)
 
@@ -249,7 +249,7 @@ def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, end: _End) -> None:
             jobs.place(frame)
         elif isinstance(frame, Detour):
             _find_detour(jobs, frame, sink, lock)
-        elif isinstance(frame, Leave):
+        elif isinstance(frame, EndInOrder):
             end.allow_time()
     end.begin()
 
@@ -270,20 +270,20 @@ def main() -> int:
     # Output of libraries must not mix with the answers.
     sink = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    greeting = read_frame(pipe)
-    if not isinstance(greeting, Greeting):
+    identity = read_frame(pipe)
+    if not isinstance(identity, NodeIdentity):
         return 0
-    _lower_priority(greeting.settings)
+    _lower_priority(identity.settings)
     wp.config.log_level = wp.LOG_WARNING
     end = _End()
     signal.signal(signal.SIGTERM, end.begin)
     rclpy.init(
-        args=list(greeting.arguments),
-        domain_id=greeting.domain_id,
+        args=list(identity.arguments),
+        domain_id=identity.domain_id,
         signal_handler_options=SignalHandlerOptions.NO,
     )
     executor = SingleThreadedExecutor()
-    node = PlannerNode(greeting, executor)
+    node = PlannerNode(identity, executor)
     executor.add_node(node)
     threading.Thread(target=_read, args=(pipe, sink, node.jobs, end), daemon=True).start()
     spin_until(executor, end.begun, node.on_fault)

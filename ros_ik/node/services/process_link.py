@@ -14,7 +14,7 @@ from ros_ik.settings import Settings
 
 
 @dataclasses.dataclass(frozen=True)
-class Greeting:
+class NodeIdentity:
     """First frame: identity of the process on the ROS graph.
 
     Attributes:
@@ -116,8 +116,8 @@ class DetourAnswer:
 
 
 @dataclasses.dataclass(frozen=True)
-class Leave:
+class EndInOrder:
     """Last frame of a node that continues, which allows time for the last answers."""
 
 
-Frame = Greeting | Description | Settings | State | World | Detour | Leave
+Frame = NodeIdentity | Description | Settings | State | World | Detour | EndInOrder

@@ -37,7 +37,7 @@ except ImportError:
 _NAME = 'controller_state'
 
 
-class _Heard(NamedTuple):
+class _ReceivedState(NamedTuple):
     """Newest message of a controller, and its time of receipt [s]."""
 
     data: bytes
@@ -63,7 +63,7 @@ class ControllerStates:
             now: Clock of the servo [s].
         """
         self._drops, self._now = drops, now
-        self._heard: dict[str, _Heard] = {}
+        self._heard: dict[str, _ReceivedState] = {}
         self.streams: tuple[Stream, ...] = ()
         if JointTrajectoryControllerState is not None:
             topics = [state_topic(node, output) for output in settings.outputs]
@@ -102,12 +102,12 @@ class ControllerStates:
         )
 
     def _keep(self, topic: str, data: bytes) -> None:
-        self._heard[topic] = _Heard(data, self._now())
+        self._heard[topic] = _ReceivedState(data, self._now())
 
     def _merge(
         self,
         topic: str,
-        heard: _Heard,
+        heard: _ReceivedState,
         variable_of: dict[str, int],
         reference: ControllerReference,
     ) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 from rclpy.node import Node
 
 from ros_ik.model.shapes.collision_geometry import rigid_parts
-from ros_ik.node.subscribers.refusals import why_frame
-from ros_ik.node.subscribers.refusals import why_obstacle
+from ros_ik.node.subscribers.refusals import explain_frame
+from ros_ik.node.subscribers.refusals import explain_obstacle
 from ros_ik.node.subscribers.transforms import Transforms
 from ros_ik.node.subscribers.transforms import UnresolvedFrame
 from ros_ik.node.transport.mailbox import Mailbox
@@ -113,7 +113,8 @@ class ObstacleTopic:
         for entry in message.obstacles:
             request = self._request(entry)
             if isinstance(request, UnresolvedFrame):
-                text = f'obstacle {entry.id!r}: {why_frame(entry.header.frame_id, request.text)}'
+                fault = explain_frame(entry.header.frame_id, request.text)
+                text = f'obstacle {entry.id!r}: {fault}'
                 self._drops.add(_TOPIC, request.reason, functools.partial(str, text))
                 return
             requests.append(request)
@@ -142,7 +143,7 @@ class ObstacleTopic:
         for request in requests:
             result = scratch.apply([request])
             if isinstance(result, Rejection):
-                return f'obstacle {request.name!r}: {why_obstacle(result, request)}'
+                return f'obstacle {request.name!r}: {explain_obstacle(result, request)}'
         return f'at most {self._most} obstacles are permitted (barriers.max_obstacles)'
 
     def _carry_over(self, obstacle: Obstacle, before: ControlledRobot) -> None:

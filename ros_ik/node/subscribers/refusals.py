@@ -24,7 +24,7 @@ _NAMES = {
 }
 
 
-def why_frame(frame_id: str, text: str) -> str:
+def explain_frame(frame_id: str, text: str) -> str:
     """Explain why a frame cannot be resolved.
 
     Args:
@@ -34,7 +34,7 @@ def why_frame(frame_id: str, text: str) -> str:
     return f'frame {frame_id!r}: {text}'
 
 
-def why_numbers(reason: Rejection, numbers: Sequence[float], frame_id: str) -> str:
+def explain_numbers(reason: Rejection, numbers: Sequence[float], frame_id: str) -> str:
     """Explain why the numbers of a pose (7), velocity (6) or point (3) are rejected."""
     if reason is Rejection.BEYOND_SCALE:
         return _beyond_scale(_NAMES[len(numbers)], numbers)
@@ -42,10 +42,10 @@ def why_numbers(reason: Rejection, numbers: Sequence[float], frame_id: str) -> s
         fault = pose_fault(numbers)
     else:
         fault = number_fault(_NAMES[len(numbers)], numbers)
-    return fault or why_frame(frame_id, 'it is not a link of the model')
+    return fault or explain_frame(frame_id, 'it is not a link of the model')
 
 
-def why_joints(reason: Rejection, sample: JointSample, known: Sequence[str]) -> str:
+def explain_joints(reason: Rejection, sample: JointSample, known: Sequence[str]) -> str:
     """Explain why positions or velocities of joints are rejected.
 
     Args:
@@ -75,7 +75,7 @@ def _beyond_scale(names: Sequence[str], values: Sequence[float]) -> str:
     return f'it has {len(names)} names and {len(values)} velocities'
 
 
-def why_obstacle(reason: Rejection, request: ObstacleRequest) -> str:
+def explain_obstacle(reason: Rejection, request: ObstacleRequest) -> str:
     """Explain why a change to the obstacles is rejected."""
     if request.operation not in set(ObstacleOperation):
         return f'there is no operation {request.operation}'

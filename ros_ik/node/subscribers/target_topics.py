@@ -16,9 +16,9 @@ import numpy as np
 from sensor_msgs.msg import JointState
 
 from ros_ik.node.subscribers.command_time import CommandTime
-from ros_ik.node.subscribers.refusals import why_frame
-from ros_ik.node.subscribers.refusals import why_joints
-from ros_ik.node.subscribers.refusals import why_numbers
+from ros_ik.node.subscribers.refusals import explain_frame
+from ros_ik.node.subscribers.refusals import explain_joints
+from ros_ik.node.subscribers.refusals import explain_numbers
 from ros_ik.node.subscribers.transforms import ResolvedFrame
 from ros_ik.node.subscribers.transforms import Transforms
 from ros_ik.node.subscribers.transforms import UnresolvedFrame
@@ -177,7 +177,7 @@ class TargetTopics:
         place = self._transforms.find(sample.frame_id, sample.stamp)
         if isinstance(place, UnresolvedFrame):
             text = place.text
-            drop(topic, place.reason, lambda: why_frame(sample.frame_id, text))
+            drop(topic, place.reason, lambda: explain_frame(sample.frame_id, text))
             return
         change = change_of(reader, *what, sample, place, received)
         if isinstance(change, Rejection):
@@ -266,5 +266,5 @@ class TargetTopics:
 def _why(reason: Rejection, sample: Sample, reader: TargetReader) -> str:
     """Explain why a target is rejected."""
     if isinstance(sample, JointSample):
-        return why_joints(reason, sample, reader.joint_names)
-    return why_numbers(reason, sample.numbers, sample.frame_id)
+        return explain_joints(reason, sample, reader.joint_names)
+    return explain_numbers(reason, sample.numbers, sample.frame_id)

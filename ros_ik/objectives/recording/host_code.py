@@ -69,7 +69,7 @@ def find_host_code(record: Callable[[], None], own: Sequence[Any]) -> str | None
     if sys.getprofile() is not None:
         return 'cannot be watched while a profiler runs'
     before = [Snapshot(part, whole=True) for part in own]
-    watch = _Watch(list(own))
+    watch = _CallRecorder(list(own))
     sys.setprofile(watch)
     try:
         record()
@@ -82,7 +82,7 @@ def find_host_code(record: Callable[[], None], own: Sequence[Any]) -> str | None
     return watch.found
 
 
-class _Watch:
+class _CallRecorder:
     """Profiler that records the first impure call in a user's method."""
 
     def __init__(self, parts: list[Any]) -> None:
@@ -99,7 +99,7 @@ class _Watch:
             return
         if event == 'call':
             if _is_own(frame):
-                if _draws(frame, self._parts):
+                if _draws_random_numbers(frame, self._parts):
                     self.note(f'draws random numbers in {_where(frame)}')
                 return
             caller = _own_caller(frame.f_back)
@@ -171,7 +171,7 @@ def _of_c(function: Any) -> str | None:
     return f'{module}.{name}'
 
 
-def _draws(frame: types.FrameType, parts: list[Any]) -> bool:
+def _draws_random_numbers(frame: types.FrameType, parts: list[Any]) -> bool:
     """Return whether a function uses NumPy's random numbers, which profilers do not see."""
     names = frame.f_code.co_names
     used = [frame.f_globals[name] for name in names if name in frame.f_globals]

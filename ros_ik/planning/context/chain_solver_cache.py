@@ -43,7 +43,7 @@ class ChainTask:
         link: Link to move.
         offset: Pose of the frame in the link, [7].
         group: Joints that may move.
-        held: Coordinates of the other joints [joint_coord_count].
+        locked_joint_q: Coordinates of the other joints [joint_coord_count].
         position_tolerance: Position tolerance [m], or one per axis.
         rotation_tolerance: Orientation tolerance [rad], or one per axis.
         n_solutions: Maximum number of distinct solutions per pose.
@@ -56,7 +56,7 @@ class ChainTask:
     link: str
     offset: np.ndarray
     group: JointGroup
-    held: np.ndarray
+    locked_joint_q: np.ndarray
     position_tolerance: float | tuple[float, ...]
     rotation_tolerance: float | tuple[float, ...]
     n_solutions: int
@@ -66,14 +66,14 @@ class ChainTask:
 
     def key(self) -> tuple:
         """Return the key by which tasks share a solver; the model is compared by identity."""
-        held = self.held.copy()
-        held[self.group_coordinates()] = 0.0
+        locked = self.locked_joint_q.copy()
+        locked[self.group_coordinates()] = 0.0
         return (
             id(self.model),
             self.link,
             self.offset.tobytes(),
             self.group.joint_names,
-            held.tobytes(),
+            locked.tobytes(),
             self.position_tolerance,
             self.rotation_tolerance,
             self.n_solutions,
@@ -167,7 +167,9 @@ class ChainSolvers:
                 part = self.solve(task, poses[rows], starts[rows])
                 found = part.added_to(found, rows, len(poses))
         assert found is not None, 'no poses'
-        chain, _ = folded_chain(task.model, task.link, task.group, task.held, task.offset)
+        chain, _ = folded_chain(
+            task.model, task.link, task.group, task.locked_joint_q, task.offset
+        )
 
         def cost(configurations: np.ndarray, rows: np.ndarray) -> np.ndarray:
             return preference_cost(preference, chain, configurations, starts[rows], rows)
@@ -180,7 +182,7 @@ def _make(task: ChainTask, size: int) -> ChainIK | ClosedFormFirstIK:
         task.position_tolerance, task.rotation_tolerance, task.tolerance_frame
     )
     common: dict[str, Any] = {
-        'joint_group': task.group, 'joint_q': task.held, 'offset': task.offset,
+        'joint_group': task.group, 'joint_q': task.locked_joint_q, 'offset': task.offset,
     }  # fmt: skip
     pays = closed_form_pays(task.model, task.link, tolerance=tolerance, **common)
     common.update(

@@ -215,7 +215,7 @@ class Planner(PlanningContext):
         """Return the degrees of freedom that move a link relative to another one."""
         return relative_chain(self.model, link, reference)[0]
 
-    def held(self, link: int | None) -> np.ndarray:
+    def locked_joint_q(self, link: int | None) -> np.ndarray:
         """Return the configuration of the joints that are not solved for.
 
         Args:

@@ -13,7 +13,7 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 _ROUNDING = 1e-9
 
 
-class PositionRoom:
+class PositionRange:
     """Position limits of the controlled joints and of the joints coupled to them."""
 
     def __init__(self, robot: ControlledRobot) -> None:

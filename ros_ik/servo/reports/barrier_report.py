@@ -23,7 +23,7 @@ _LEAST_SPEED = 2e-4
 _ROW_PART, _ROW_DISTANCE = 0.05, 1e-6
 _CODES = (StatusCode.SLOWED_BY_BARRIER, StatusCode.HALTED_BY_BARRIER, StatusCode.JOINT_BOUND)
 # Fields that are repeated at ticks without a report.
-_TOLD = operator.attrgetter(
+_REPEATED = operator.attrgetter(
     'code', 'text', 'limiting_barrier', 'limiting_pair', 'barrier_distance'
 )
 
@@ -40,11 +40,11 @@ class BarrierReport:
         self._at: np.ndarray | None = None
         self._values = np.zeros(0)
         # Last report; None if it is of another motion.
-        self._told: tuple[Any, ...] | None = None
+        self._last_report: tuple[Any, ...] | None = None
 
     def forget(self) -> None:
         """Drop values and report after a change of the barriers or of the motion."""
-        self._at = self._told = None
+        self._at = self._last_report = None
 
     def update(
         self,
@@ -72,13 +72,13 @@ class BarrierReport:
                 self._fill_barrier_fields(output, values, row)
         if wanted >= self._least_step and achieved <= _SLOWED * wanted:
             self._explain(output, before, values, after, achieved < _HALTED * wanted, cut)
-        self._told = _TOLD(output)
+        self._last_report = _REPEATED(output)
 
     def repeat(self, output: ServoOutput) -> None:
         """Fill an output with the last report of this motion."""
-        if self._told is None:
+        if self._last_report is None:
             return
-        code, text, output.limiting_barrier, output.limiting_pair, distance = self._told
+        code, text, output.limiting_barrier, output.limiting_pair, distance = self._last_report
         output.barrier_distance = distance
         if code in _CODES and output.code == StatusCode.OK:
             output.code, output.text = code, text

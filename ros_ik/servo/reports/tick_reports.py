@@ -26,7 +26,7 @@ _LEAST_SPEED = 1e-4
 # Fraction of an acceleration limit that counts as reaching it, and minimum duration [s].
 _AT_LIMIT, _HELD, _HELD_LONGEST = 0.99, 0.15, 0.5
 # Period of samples of the joints, and the longest time that one sample represents [s].
-_LOOK_PERIOD, _LONGEST_LOOK = 0.01, 0.05
+_SAMPLE_PERIOD, _LONGEST_LOOK = 0.01, 0.05
 
 
 def report_targets(
@@ -129,7 +129,7 @@ class AccelerationReport:
         self._dt = dt
         self._looked, self._remark = -math.inf, ''
         # Shorter by half a tick, so that jitter does not skip every other sample.
-        self._look_period = _LOOK_PERIOD - 0.5 * dt
+        self._sample_period = _SAMPLE_PERIOD - 0.5 * dt
         # Time at the limit minus time below it, for each joint [s].
         self._times = np.zeros(len(self._names))
 
@@ -155,7 +155,7 @@ class AccelerationReport:
             The report as text, or ''.
         """
         since = now - self._looked
-        if 0.0 <= since < self._look_period:
+        if 0.0 <= since < self._sample_period:
             return self._remark
         since, self._looked = min(max(since, 0.0), _LONGEST_LOOK), now
         change = np.abs((step - last)[self._dofs])

@@ -18,8 +18,8 @@ from ros_ik.errors import ModelError
 from ros_ik.model import Model
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.hulls.bounding_volumes import Capsule
 from ros_ik.model.hulls.bounding_volumes import enclosing_capsule
-from ros_ik.model.hulls.bounding_volumes import Round
 from ros_ik.model.hulls.bounding_volumes import spread_directions
 from ros_ik.model.hulls.fit_cache import fit_key
 from ros_ik.model.hulls.fit_cache import FitCache
@@ -43,7 +43,7 @@ _VERSION = 4
 _BLOCK = 1 << 20
 _FITTED = (int(GeoType.BOX), int(GeoType.CYLINDER), int(GeoType.CONE))
 
-Fit = tuple[list[Round], np.ndarray]
+Fit = tuple[list[Capsule], np.ndarray]
 
 
 class ShapeFits:
@@ -124,7 +124,7 @@ class ShapeFits:
         if on_disk:
             self._cache.store(key, *fit)
 
-    def _capsules(self, shape: int, rounds: list[Round], error: np.ndarray) -> CollisionGeometry:
+    def _capsules(self, shape: int, rounds: list[Capsule], error: np.ndarray) -> CollisionGeometry:
         """Return capsules in the frame of a shape as primitives of its link."""
         model, count = self._model, len(rounds)
         pose = model.shape_transform.numpy()[shape].astype(np.float64)
@@ -150,7 +150,7 @@ def _one_capsule(vertices: np.ndarray) -> Fit:
     """Return the capsule about the farthest vertices, thickened to enclose all vertices."""
     kept = farthest_vertices(vertices, _FEW)
     one = enclosing_capsule(kept)
-    one = Round(one.ends, max(one.radius, float(_axis_distance(one, vertices).max())))
+    one = Capsule(one.ends, max(one.radius, float(_axis_distance(one, vertices).max())))
     error = largest_outside_distance(one.surface(_SAMPLES), kept)
     return [one], np.array([error])
 
@@ -166,7 +166,7 @@ def _several_capsules(vertices: np.ndarray) -> Fit:
     rounds, error = fit_hull(kept, enclosing_capsule, _MOST_CAPSULES, _tolerance(kept))
     outside = np.min([_axis_distance(one, vertices) - one.radius for one in rounds], axis=0)
     more = max(more, float(outside.max()))
-    return [Round(one.ends, one.radius + more) for one in rounds], error + more
+    return [Capsule(one.ends, one.radius + more) for one in rounds], error + more
 
 
 def farthest_vertices(vertices: np.ndarray, directions: int) -> np.ndarray:
@@ -178,7 +178,7 @@ def farthest_vertices(vertices: np.ndarray, directions: int) -> np.ndarray:
     return vertices[np.unique(np.concatenate(found))]
 
 
-def _axis_distance(one: Round, points: np.ndarray) -> np.ndarray:
+def _axis_distance(one: Capsule, points: np.ndarray) -> np.ndarray:
     """Return the distances of points from the axis of a capsule [m], [n]."""
     along = one.ends[1] - one.ends[0]
     length = float(along @ along)

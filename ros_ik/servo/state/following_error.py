@@ -20,9 +20,9 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.state.following_state import Following
 from ros_ik.servo.state.following_state import FOLLOWING_TRANSITIONS
 from ros_ik.servo.state.following_state import FollowingEvent
-from ros_ik.servo.state.lead_limit import CALM
 from ros_ik.servo.state.lead_limit import LeadLimit
-from ros_ik.servo.state.resting_joints import StandingJoints
+from ros_ik.servo.state.lead_limit import SLACK_TIME
+from ros_ik.servo.state.resting_joints import RestingJoints
 from ros_ik.settings import Settings
 from ros_ik.state_machine import StateMachine
 
@@ -31,14 +31,14 @@ _MOVED = 8e-4
 # Additional displacement after which the command has left a joint at rest [rad].
 _AWAY = 0.03
 # Time, beyond the accepted lag, after which a joint counts as not following [s].
-_STANDING = 0.1
+_STALL_TIME = 0.1
 # Initial and maximum command for a joint that did not follow [rad], and its growth [rad/s],
 # because small joints do not react to small commands.
 _TRIAL, _LARGEST_TRIAL, _TRIAL_GROWTH = 0.002, 0.01, 0.001
 # Longest wait for a robot at rest [s]; encoder noise may look like motion.
 _LONGEST_WAIT = 2.0
 # Time over which speeds are measured, and time between two checks of joints that follow [s].
-_SPEED_SPAN, _LOOK_PERIOD = 0.05, 0.01
+_SPEED_SPAN, _CHECK_PERIOD = 0.05, 0.01
 # Number of past commands kept for the delay.
 _MOST_COMMANDS = 12
 # Tolerance within which the command has arrived [rad or m].
@@ -62,11 +62,11 @@ class FollowingError:
         self._unknown = np.full(count, np.nan)
         # Joints that have not moved since they failed to follow, and joints for which the command
         # halts.
-        self._doubted, self._accused = np.zeros((2, count), dtype=bool)
+        self._on_trial, self._stalled = np.zeros((2, count), dtype=bool)
         # Joints at rest near the command since it last returned. A sagging robot is not among
         # them, because the command must not follow it down.
         self._settled = np.ones(count, dtype=bool)
-        self._tried = 0.0
+        self._trial_start = 0.0
         self.apply(settings)
 
     def apply(self, settings: Settings) -> None:
@@ -78,9 +78,9 @@ class FollowingError:
         self._spacing = max(settings.period, self._delay / _MOST_COMMANDS)
         # The measured speed lags by half the time span.
         self._lag = self._delay + 0.5 * _SPEED_SPAN + settings.period
-        self._period, self._calm_until = settings.period, -math.inf
+        self._period, self._slack_until = settings.period, -math.inf
         # Tolerance for periods a little longer than requested, to not skip every other tick.
-        self._look_period = _LOOK_PERIOD - 0.5 * settings.period
+        self._check_period = _CHECK_PERIOD - 0.5 * settings.period
         self._away = np.minimum(_AWAY * self._lead.unit, self._lead.floor)
 
     @property
@@ -98,15 +98,15 @@ class FollowingError:
         return self._machine.state is not Following.UNKNOWN
 
     @property
-    def culprits(self) -> str:
+    def stalled_joints(self) -> str:
         """Names of the joints for which targets wait, as text."""
-        return ', '.join(self._names[k] for k in np.flatnonzero(self._accused))
+        return ', '.join(self._names[k] for k in np.flatnonzero(self._stalled))
 
     @property
     def slowed_by(self) -> str:
         """Name of the joint that limits the speed of the command, or ''."""
         joint = self._lead.joint
-        if joint < 0 and self._is_known and self._doubted.any():
+        if joint < 0 and self._is_known and self._on_trial.any():
             ahead = self._joint_q[self._coords] - self._measurement.joint_q[self._coords]
             joint = int(np.argmax(np.abs(ahead) / self._lead.trial))
             if abs(ahead[joint]) < 0.5 * self._lead.trial[joint]:
@@ -117,7 +117,7 @@ class FollowingError:
         """Drop the command and the state of all joints."""
         self._machine.handle(FollowingEvent.FORGET)
         self._lead.joint = -1
-        self._set_trial_joints(np.zeros_like(self._doubted), 0.0)
+        self._set_trial_joints(np.zeros_like(self._on_trial), 0.0)
         self._settled[:] = True
 
     def restart(self, now: float, measurement: Measurement, joint_q: np.ndarray) -> None:
@@ -130,7 +130,7 @@ class FollowingError:
         """
         self._machine.handle(FollowingEvent.RESTART)
         self._now, self._measurement, self._joint_q = now, measurement, joint_q
-        self._looked, self._calm_until, self._age = -math.inf, -math.inf, 0.0
+        self._checked, self._slack_until, self._age = -math.inf, -math.inf, 0.0
         self._measured, self._commanded = measurement.joint_q[self._coords], joint_q[self._coords]
         self._samples = collections.deque([(now, self._measured)])
         self._commands = collections.deque([(now, self._commanded)])
@@ -161,8 +161,8 @@ class FollowingError:
             self.forget()
             return
         self._now, self._joint_q, self._measurement = now, joint_q, measurement
-        if self.holds or now - self._looked >= self._look_period:
-            self._looked = now
+        if self.holds or now - self._checked >= self._check_period:
+            self._checked = now
             self._take(now)
             if self._is_on:
                 self._find_stalled_joints(now, age, pursues, still)
@@ -191,16 +191,16 @@ class FollowingError:
             last: The step before it.
             acceleration: Acceleration limits of the controlled joints [rad/s^2 or m/s^2].
         """
-        if not (self._is_on and self._is_known) or self._now < self._calm_until:
+        if not (self._is_on and self._is_known) or self._now < self._slack_until:
             self._lead.joint = -1
             return False
         ahead = self._joint_q[self._coords] - self._measurement.joint_q[self._coords]
         lag = self._lag + self._age
         slowed = self._lead.limit(step, last, ahead, self._speed, acceleration, lag)
-        if self._lead.is_calm:
-            self._calm_until = self._now + CALM - 0.5 * self._period
+        if self._lead.has_slack:
+            self._slack_until = self._now + SLACK_TIME - 0.5 * self._period
         joint = self._lead.joint
-        if self._stops and joint >= 0 and not self._doubted[joint]:
+        if self._stops and joint >= 0 and not self._on_trial[joint]:
             self._halt(np.arange(len(ahead)) == joint)
         return slowed
 
@@ -224,7 +224,7 @@ class FollowingError:
     def _restart_standstill(self, now: float) -> None:
         """Restart the detection of joints at rest."""
         moved = _MOVED * self._lead.unit
-        self._joints = StandingJoints(now, self._measured, self._commanded, moved)
+        self._joints = RestingJoints(now, self._measured, self._commanded, moved)
 
     def _find_stalled_joints(self, now: float, age: float, pursues: bool, still: bool) -> None:
         """Find joints that do not follow, and continue a halt."""
@@ -234,16 +234,16 @@ class FollowingError:
         moved = joints.update(now, self._measured, self._commanded, self._away)
         ahead = np.abs(self._commanded - self._measured)
         # A joint may have moved since the state was measured.
-        patience = self._delay + _STANDING + age
+        patience = self._delay + _STALL_TIME + age
         stands = now - joints.since > patience
         self._settled |= stands & (ahead <= lead.floor)
         if self.state is Following.TRACKS:
-            if self._doubted.any():
-                self._set_trial_joints(self._doubted & ~moved, now)
-            stalls = ~self._doubted & (now - joints.away_since > patience)
+            if self._on_trial.any():
+                self._set_trial_joints(self._on_trial & ~moved, now)
+            stalls = ~self._on_trial & (now - joints.away_since > patience)
             if pursues:
                 # Moved by hand, or by another program, far from the command.
-                far = np.where(self._doubted, lead.floor, lead.standing)
+                far = np.where(self._on_trial, lead.floor, lead.lead_at_rest)
                 stalls |= stands & self._settled & (ahead > 1.05 * far)
             stalls &= lead.watched
             if stalls.any():
@@ -257,25 +257,25 @@ class FollowingError:
             self.place, self._rested = self._measured.copy(), now
         elif self._has_returned(now):
             self._machine.handle(FollowingEvent.ARRIVE)
-            self._tried = now
-            self._set_trial_joints(self._doubted | self._accused, now)
+            self._trial_start = now
+            self._set_trial_joints(self._on_trial | self._stalled, now)
             self._settled[:] = False
             self._restart_standstill(now)
 
     def _halt(self, joints: np.ndarray) -> None:
         """Brake the command because of some joints."""
         self._machine.handle(FollowingEvent.STALL)
-        self._accused = joints
-        self._calm_until = -math.inf
-        self._rested = self._looked
+        self._stalled = joints
+        self._slack_until = -math.inf
+        self._rested = self._checked
 
     def _has_returned(self, now: float) -> bool:
         """Return whether a command at rest has returned, or is blocked on its way."""
         left = float(np.abs(self._commanded - self.place).max())
-        return left < _ARRIVED or now - self._rested > _STANDING
+        return left < _ARRIVED or now - self._rested > _STALL_TIME
 
-    def _set_trial_joints(self, doubted: np.ndarray, now: float) -> None:
+    def _set_trial_joints(self, on_trial: np.ndarray, now: float) -> None:
         """Set the joints that must first prove that they follow."""
-        self._doubted, self._calm_until = doubted, -math.inf
-        trial = min(_TRIAL + _TRIAL_GROWTH * (now - self._tried), _LARGEST_TRIAL)
-        self._lead.trial = np.where(doubted, trial * self._lead.unit, np.inf)
+        self._on_trial, self._slack_until = on_trial, -math.inf
+        trial = min(_TRIAL + _TRIAL_GROWTH * (now - self._trial_start), _LARGEST_TRIAL)
+        self._lead.trial = np.where(on_trial, trial * self._lead.unit, np.inf)

@@ -89,7 +89,7 @@ def hold_reason(
     if command.paused:
         return HoldReason(StatusCode.PAUSED, 'paused', True)
     if following.holds:
-        text = f'the robot does not follow its command: {following.culprits}'
+        text = f'the robot does not follow its command: {following.stalled_joints}'
         return HoldReason(StatusCode.FOLLOWING_ERROR, text, True, may_return=False)
     if command.mode == Mode.HOLD:
         return HoldReason(StatusCode.OK, 'holding: mode HOLD', False)

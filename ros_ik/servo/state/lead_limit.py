@@ -28,7 +28,7 @@ _FLOOR = 0.1
 # modulate the speed of slow motions.
 _GAIN = 10.0
 # Time for which a check holds in advance [s], so that not every tick needs one at high rates.
-CALM = 0.005
+SLACK_TIME = 0.005
 # Fraction of the requested speed below which a step counts as slowed.
 _SLOWED = 0.9
 # Acceleration limit of joints without one [rad/s^2 or m/s^2].
@@ -43,9 +43,9 @@ class LeadLimit:
         floor: Following errors beyond the lag [rad or m].
         watched: Which joints are limited.
         trial: Limit of joints that must first prove that they follow, inf for all others.
-        standing: W of joints at rest, inf before the first step.
-        is_calm: True if the last step leaves enough room for any motion within the next ``CALM``
-            s.
+        lead_at_rest: W of joints at rest, inf before the first step.
+        has_slack: True if the last step leaves enough room for any motion within the next
+            ``SLACK_TIME`` s.
         joint: Index of the joint that slowed the last step, or -1.
     """
 
@@ -55,7 +55,7 @@ class LeadLimit:
         self._velocity = robot.velocity[dofs]
         self.unit = robot.radian
         self.trial = np.full(len(dofs), np.inf)
-        self.joint, self.is_calm = -1, False
+        self.joint, self.has_slack = -1, False
         self.apply(settings)
 
     def apply(self, settings: Settings) -> None:
@@ -66,10 +66,10 @@ class LeadLimit:
         self.floor = np.minimum(_FLOOR * self.unit, 0.5 * self._max)
         self._speed = self._velocity * settings.limits_velocity_scale
         self._longest = self._velocity * settings.period * (1.0 + 1e-6)
-        self._period, self._calm_ticks = settings.period, math.floor(CALM / settings.period)
+        self._period, self._slack_ticks = settings.period, math.floor(SLACK_TIME / settings.period)
         self._acceleration: np.ndarray | None = None
         self._lag = 0.0
-        self.standing = np.full_like(self._max, np.inf)
+        self.lead_at_rest = np.full_like(self._max, np.inf)
 
     def limit(
         self,
@@ -96,15 +96,17 @@ class LeadLimit:
         if acceleration is not self._acceleration or lag != self._lag:
             self._acceleration, self._lag = acceleration, lag
             self._braking = np.maximum(acceleration, _LEAST_ACCELERATION)
-            self.standing = self._room(np.zeros(len(ahead)))
+            self.lead_at_rest = self._room(np.zeros(len(ahead)))
         group = self._group
         wanted = step[group.variable_dof]
         size, loss = np.abs(wanted), self._braking * self._period**2
         # Usually even a robot that stopped now would leave enough room.
-        fast = size + self._calm_ticks * loss
-        stop = fast * (1.5 + self._calm_ticks + 0.5 * fast / loss)
-        self.is_calm = bool((np.abs(ahead) + stop <= np.minimum(self.standing, self.trial)).all())
-        if self.is_calm:
+        fast = size + self._slack_ticks * loss
+        stop = fast * (1.5 + self._slack_ticks + 0.5 * fast / loss)
+        self.has_slack = bool(
+            (np.abs(ahead) + stop <= np.minimum(self.lead_at_rest, self.trial)).all()
+        )
+        if self.has_slack:
             return False
         if (size > self._longest).any():
             # The check of steps refuses a step above the velocity limits.

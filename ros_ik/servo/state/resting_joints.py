@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 
-class StandingJoints:
+class RestingJoints:
     """Positions at which joints came to rest; all arrays are [n_variables].
 
     Attributes:

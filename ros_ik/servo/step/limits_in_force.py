@@ -219,7 +219,7 @@ class LimitsInForce:
         """Record that the robot was at rest for a tick."""
         self.before[:] = 0.0
 
-    def turns(self, step: np.ndarray) -> bool:
+    def is_reversing(self, step: np.ndarray) -> bool:
         """Return whether strict jerk limits forbid rest although the last step is zero.
 
         Args:

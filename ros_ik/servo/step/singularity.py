@@ -103,14 +103,14 @@ class Conditioning:
         self._threshold = settings.solver_singularity_threshold
         self._most = settings.solver_singularity_damping
         # A chain with fewer joints than rows is always singular.
-        self._is_told = (self._counts >= np.count_nonzero(self._weight.host, axis=1)).tolist()
+        self._is_reported = (self._counts >= np.count_nonzero(self._weight.host, axis=1)).tolist()
         self._largest = [
             max(task.position_weight + task.orientation_weight) for task in settings.tasks
         ]
-        for frame, weights, told in zip(
-            self.frames, self._weight.host.tolist(), self._is_told, strict=True
+        for frame, weights, is_reported in zip(
+            self.frames, self._weight.host.tolist(), self._is_reported, strict=True
         ):
-            frame.weights, frame.is_damped = weights, told and self._most > 0.0
+            frame.weights, frame.is_damped = weights, is_reported and self._most > 0.0
 
     def choose(self, active: Sequence[bool], center: bool) -> None:
         """Set the active tasks, and the state of the centre of mass, from the next measurement on.
@@ -131,7 +131,7 @@ class Conditioning:
 
     def sigma(self) -> np.ndarray:
         """Return sigma of each task [m/rad]; inf for a chain with too few joints."""
-        return np.where(self._is_told, self._found.host[:, 0], np.inf)
+        return np.where(self._is_reported, self._found.host[:, 0], np.inf)
 
     def damping(self, active: Sequence[bool]) -> Damping:
         """Return the damping of a step from the configuration measured last.
@@ -143,7 +143,7 @@ class Conditioning:
             return _UNDAMPED
         square, slows, worst, least = 0.0, False, 0, math.inf
         for task, sigma in enumerate(self._found.host[:, 0].tolist()):
-            if active[task] and self._is_told[task]:
+            if active[task] and self._is_reported[task]:
                 part = 1.0 - min(sigma / self._threshold, 1.0) ** 2
                 square = max(square, part * self._largest[task] ** 2)
                 slows = slows or self.frames[task].slows

@@ -10,7 +10,7 @@ from visualization_msgs.msg import Marker
 from visualization_msgs.msg import MarkerArray
 
 from ros_ik.model.conventions import poses
-from ros_ik.node.markers.shapes import barrier_room
+from ros_ik.node.markers.shapes import barrier_fraction
 from ros_ik.viewer.robot.palette import BLUE
 from ros_ik.viewer.robot.palette import VERMILLION
 from ros_ik.viewer.robot.palette import vertex_colors
@@ -71,7 +71,7 @@ class PairsView:
     def _draw_lines(self, marker: Marker, base: np.ndarray) -> None:
         points = np.array([[p.x, p.y, p.z] for p in marker.points])
         placed = base[:3] + poses.rotate(base[3:], points)
-        room = np.array([barrier_room(shade) for shade in marker.colors])[:, None]
+        room = np.array([barrier_fraction(shade) for shade in marker.colors])[:, None]
         colors = room * np.array(BLUE) + (1.0 - room) * np.array(VERMILLION)
         self._lines.points = placed.reshape(-1, 2, 3).astype(np.float32)
         self._lines.colors = vertex_colors(colors.reshape(-1, 2, 3))

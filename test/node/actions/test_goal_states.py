@@ -52,13 +52,13 @@ class Commander:
     def check_ready(self, *modes):
         pass
 
-    def situation(self):
+    def conditions(self):
         return None
 
-    def interruption(self, situation, *modes):
+    def interruption(self, conditions, *modes):
         return ''
 
-    def newcomer(self, before, now):
+    def preempting_target(self, before, now):
         return ''
 
     def is_still(self, since):

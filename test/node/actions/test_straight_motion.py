@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.rigs.servo_rig import Rig
 
-from ros_ik.node.actions.straight_motion import JointWay
+from ros_ik.node.actions.straight_motion import StraightMotion
 
 ARM = [f'panda_joint{k}' for k in range(1, 8)]
 CHANGE = np.array([1.2, 0.3, -0.6, 0.4, -1.0, 0.3, 1.5])
@@ -28,7 +28,7 @@ class Followed:
             now=lambda: self.rig.now, ticks=0, servo=self.rig.servo, settings=self.rig.settings,
             reader=self.rig.reader, output=output,
         )  # fmt: skip
-        self.way = JointWay(self.commander, ARM, (self.start + CHANGE).tolist())
+        self.way = StraightMotion(self.commander, ARM, (self.start + CHANGE).tolist())
 
     def look(self):
         """Set the next target; return whether the path continues."""

@@ -42,7 +42,7 @@ def loop(servo, period):
     inbox = Inbox.empty()
     inbox.settings.put(servo.settings)
     schedule = SteadySchedule(period)
-    status = SimpleNamespace(is_heard=lambda: False)
+    status = SimpleNamespace(has_subscribers=lambda: False)
     loop = ControlLoop(inbox, status, schedule, time.time_ns, Mailbox(None), ('ee',))
     loop.start()
     yield loop
@@ -121,7 +121,7 @@ def test_each_tick_that_fails_ends_velocities_at_once(servo, period):
     inbox.settings.put(servo.settings)
     inbox.streams.put(SimpleNamespace(read=lambda now: 1 / 0))
     inbox.controlled.put(controlled(servo))
-    status = SimpleNamespace(is_heard=lambda: False)
+    status = SimpleNamespace(has_subscribers=lambda: False)
     loop = ControlLoop(
         inbox, status, SteadySchedule(period), time.time_ns, Mailbox(publishers), ('ee',)
     )

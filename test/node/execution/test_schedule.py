@@ -163,12 +163,12 @@ def test_nothing_is_done_where_python_collects_by_itself():
 
 
 def test_what_is_there_is_left_out_of_later_collections(without_collection):
-    realtime.settle_memory()
+    realtime.collect_and_freeze()
     frozen = gc.get_freeze_count()
     assert frozen > 10_000
     assert len(gc.get_objects()) < frozen / 10
     _make_garbage(10)
-    realtime.settle_memory()
+    realtime.collect_and_freeze()
     assert gc.get_freeze_count() == pytest.approx(frozen, abs=1000)
 
 

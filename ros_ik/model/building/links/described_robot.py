@@ -59,7 +59,7 @@ def scale_robot(robot: ShapeMethods, scale: float) -> None:
         robot.constraint_mimic_coef1[k] *= factor[follower] / factor[driver]
 
 
-def weigh_by_shapes(robot: ShapeMethods, density: float) -> list[str]:
+def set_masses_of_shapes(robot: ShapeMethods, density: float) -> list[str]:
     """Replace mass and inertia of each link by those of its collision shapes.
 
     Args:
@@ -88,7 +88,7 @@ def weigh_by_shapes(robot: ShapeMethods, density: float) -> list[str]:
     return warnings
 
 
-def turn_cylinders(robot: ShapeMethods, up_axis: int) -> None:
+def rotate_cylinders(robot: ShapeMethods, up_axis: int) -> None:
     """Rotate the axes of cylinders and capsules from z to another axis, as in Newton."""
     turn = np.concatenate(
         [np.zeros(3), poses.quaternion_between(np.eye(3)[2], np.eye(3)[up_axis])]
