@@ -100,9 +100,8 @@ class TargetTopics:
         self._stream(PointStamped, read_point, 'target_com', self._center_of_mass)
         for index, task in enumerate(settings.tasks):
             self._pose_stream(f'{task.name}/target_pose', index)
-            self._stream(
-                TwistStamped, read_twist, f'{task.name}/target_twist', self._twist, index
-            )
+            topic = f'{task.name}/target_twist'
+            self._stream(TwistStamped, read_twist, topic, self._twist, index, topic)
         self.streams = tuple(self._by_topic.values())
 
     def adopt(self, robot: ControlledRobot) -> None:
@@ -147,7 +146,7 @@ class TargetTopics:
             topic: Name of the topic, relative to the node.
             change: Function of the target reader, ``what``, the sample, its frame and its time
                 that returns the change of the command, or a rejection.
-            what: Index of the frame task, if there is one; for a pose also its topic.
+            what: Index of the frame task and the topic, for targets of frame tasks.
         """
         self._by_topic[topic] = stream(
             self._node,
@@ -207,8 +206,9 @@ class TargetTopics:
         if place.pose is not None:
             given = place.moved_pose(np.array(given)).tolist()
         target = reader.pose(
-            task, place.link, given[:3], given[3:], received, stamp=sample.stamp.seconds
-        )
+            task, place.link, given[:3], given[3:], received, stamp=sample.stamp.seconds,
+            sender=self._by_topic[topic].publisher,
+        )  # fmt: skip
         if isinstance(target, Rejection):
             return target
         self.pose_topics[task] = topic
@@ -218,6 +218,7 @@ class TargetTopics:
         self,
         reader: TargetReader,
         task: int,
+        topic: str,
         sample: StampedSample,
         place: ResolvedFrame,
         received: float,
@@ -228,7 +229,8 @@ class TargetTopics:
         linear, angular = (
             place.turned(np.array(part)).tolist() for part in (numbers[:3], numbers[3:])
         )
-        target = reader.twist(task, place.link, linear, angular, received)
+        sender = self._by_topic[topic].publisher
+        target = reader.twist(task, place.link, linear, angular, received, sender=sender)
         if isinstance(target, Rejection):
             return target
         return lambda command: command.with_twist(task, target)

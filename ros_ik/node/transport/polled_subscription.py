@@ -69,6 +69,12 @@ class Stream:
             self.heard, self.info = now, info
             self._receive(data)
 
+    @property
+    def publisher(self) -> bytes | None:
+        """Identifier of the publisher of the last message; None before ROS 2 Jazzy."""
+        identifier = self.info.get('publisher_gid')
+        return None if identifier is None else bytes(identifier['data'])
+
     def discard(self) -> None:
         """Discard messages that are not processed yet; any thread may call it."""
         self._discards += 1

@@ -29,6 +29,7 @@ class PoseTarget:
         lasting: True if the target is valid as long as the command contains it, and never becomes
             stale.
         stamp: Time of the message on the clock of its sender [s]; None if unknown.
+        sender: Identifier of the publisher; None if unknown.
     """
 
     pose: np.ndarray
@@ -37,6 +38,7 @@ class PoseTarget:
     sequence: int
     lasting: bool = False
     stamp: float | None = None
+    sender: bytes | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -49,6 +51,7 @@ class TwistTarget:
         frame_link: Link along whose axes both are given.
         received: Time of receipt [s].
         sequence: Sequence number, common to targets of all kinds.
+        sender: Identifier of the publisher; None if unknown.
     """
 
     linear: np.ndarray
@@ -56,6 +59,7 @@ class TwistTarget:
     frame_link: int
     received: float
     sequence: int
+    sender: bytes | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

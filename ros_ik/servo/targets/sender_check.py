@@ -1,11 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Detection of several senders, or of faulty stamps, on the topic of one frame task.
+"""Detection of several senders, or of faulty stamps, of the targets of one frame task.
 
-If two senders publish on one topic, targets alternate between two places: message k is near
-message k - 2 and far from message k - 1, repeatedly. If the clock of a sender is set, or messages
+If two senders publish on one topic, the publishers of its messages alternate. Where publishers are
+unknown, or one program relays both, targets alternate between two places: they return to the
+previous place repeatedly, after one message or a few. If the clock of a sender is set, or messages
 arrive out of order, stamps jump or decrease. No message is dropped: the robot follows the newest
-target, and the status names the cause.
+target without prediction, and the status names the cause.
 """
 
 from __future__ import annotations
@@ -13,34 +14,88 @@ from __future__ import annotations
 from collections.abc import Sequence
 import math
 
-# Number of consecutive returns to the previous place, and their tolerance relative to the distance
-# of the two places.
-_TURNS, _NEAR = 6, 0.25
+# Number of consecutive returns to the previous place, and the tolerance of a place relative to the
+# distance of the two.
+_TURNS, _NEAR = 4, 0.25
 # Minimum distance between the two places [m]; noise alternates too, but by less.
-_LEAST = 0.01
+_LEAST = 0.005
+# Longest stay at a place between two returns [s]. Goals that change less often are separate.
+_LONGEST_STAY = 0.25
 # Change of the offset between stamp and receipt that is a jump [s]; network delays are shorter.
 _JUMP = 0.25
 # Time for which the status reports a finding [s].
 _SHOWN = 1.0
+# Time for which a sender is remembered, and in which two returns are an alternation [s]. A program
+# that hands over to another does not return that soon.
+_MEMORY = 1.0
 
 _ALTERNATE = 'its targets alternate between two places: is there a second sender?'
+_PUBLISHERS = 'several publishers send its targets in turn'
+_OF_TWISTS = 'several publishers send its velocities in turn'
 _BACK = 'stamps of its targets run back: a second sender, or a network that mixes them up?'
 _JUMPED = 'the clock of the stamps of its targets jumped'
 
 
+class SenderTurns:
+    """Turns of the senders of the targets of one kind, by the identifiers of their publishers.
+
+    Attributes:
+        alternated: Time of receipt at which senders last alternated [s], -inf if they did not.
+    """
+
+    def __init__(self) -> None:
+        """Start without a message."""
+        self.alternated = -math.inf
+        self.reset()
+
+    def reset(self) -> None:
+        """Restart with the next message."""
+        self._last: bytes | None = None
+        # Time of the last message of each recent sender [s], and of the last return to one.
+        self._heard: dict[bytes, float] = {}
+        self._returned = -math.inf
+
+    def add(self, sender: bytes | None, received: float) -> bool:
+        """Process a message; return whether another sender sent the previous one.
+
+        Args:
+            sender: Identifier of the publisher; None if unknown.
+            received: Time of receipt [s].
+        """
+        if sender is None:
+            return False
+        changed = self._last is not None and sender != self._last
+        if changed:
+            heard = self._heard.get(sender, -math.inf)
+            if received - heard <= _MEMORY:
+                if received - self._returned <= _MEMORY:
+                    self.alternated = received
+                self._returned = received
+            self._heard = {
+                one: time for one, time in self._heard.items() if received - time <= _MEMORY
+            }
+        self._heard[sender], self._last = received, sender
+        return changed
+
+
 class SenderCheck:
-    """Check of the stream of pose targets of one frame task."""
+    """Check of the streams of targets of one frame task."""
 
     def __init__(self) -> None:
         """Start without a target."""
-        self._until = -math.inf
+        self._until = self._alternated = -math.inf
         self._sign = ''
+        self._senders, self._of_twists = SenderTurns(), SenderTurns()
         self.reset()
 
     def reset(self) -> None:
         """Restart with the next target."""
-        self._last: Sequence[float] | None = None
-        self._before: Sequence[float] | None = None
+        self._senders.reset()
+        self._of_twists.reset()
+        # The last place, the one before it at some distance, and the time of the last change.
+        self._here: Sequence[float] | None = None
+        self._there: Sequence[float] | None = None
+        self._changed = -math.inf
         self._turns = 0
         self._stamp = self._offset = math.nan
 
@@ -50,25 +105,60 @@ class SenderCheck:
         Args:
             now: Current time [s].
         """
+        if abs(now - self._senders.alternated) <= _SHOWN:
+            return _PUBLISHERS
+        if abs(now - self._of_twists.alternated) <= _SHOWN:
+            return _OF_TWISTS
+        if abs(now - self._alternated) <= _SHOWN:
+            return _ALTERNATE
         return self._sign if abs(now - self._until) <= _SHOWN else ''
 
-    def add(self, place: Sequence[float], received: float, stamp: float | None) -> None:
-        """Process a target.
+    def add(
+        self,
+        place: Sequence[float],
+        received: float,
+        stamp: float | None,
+        sender: bytes | None = None,
+    ) -> bool:
+        """Process a target pose; return whether it continues the motion of the previous one.
 
         Args:
             place: Target position [m].
             received: Time of receipt [s].
             stamp: Stamp on the clock of the sender [s], or None.
+            sender: Identifier of the publisher; None if unknown.
         """
         if stamp is not None:
             self._compare(stamp, received)
-        if self._last is not None and self._before is not None:
-            moved = math.dist(place, self._last)
-            turned = moved > _LEAST and math.dist(place, self._before) < _NEAR * moved
-            self._turns = self._turns + 1 if turned else 0
-            if self._turns >= _TURNS:
-                self._show(_ALTERNATE, received)
-        self._before, self._last = self._last, place
+        changed = self._senders.add(sender, received)
+        self._visit(place, received)
+        alternated = max(self._senders.alternated, self._alternated)
+        return not changed and abs(received - alternated) > _SHOWN
+
+    def add_twist(self, sender: bytes | None, received: float) -> None:
+        """Process a target velocity; see :meth:`add`."""
+        self._of_twists.add(sender, received)
+
+    def _visit(self, place: Sequence[float], received: float) -> None:
+        """Compare a place with the last two."""
+        here, there = self._here, self._there
+        self._here = place
+        if here is None:
+            return
+        apart = 0.0 if there is None else math.dist(here, there)
+        if math.dist(place, here) <= _NEAR * apart:
+            return
+        stay, self._changed = received - self._changed, received
+        returns = (
+            there is not None
+            and math.dist(place, here) >= _LEAST
+            and math.dist(place, there) <= _NEAR * apart
+            and stay <= _LONGEST_STAY
+        )
+        self._there = here
+        self._turns = self._turns + 1 if returns else 0
+        if self._turns >= _TURNS:
+            self._alternated = received
 
     def _compare(self, stamp: float, received: float) -> None:
         """Compare a stamp with the previous one."""

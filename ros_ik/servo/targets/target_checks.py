@@ -53,6 +53,7 @@ class TargetReader:
         *,
         lasting: bool = False,
         stamp: float | None = None,
+        sender: bytes | None = None,
     ) -> PoseTarget | Rejection:
         """Validate a target pose.
 
@@ -65,6 +66,7 @@ class TargetReader:
             received: Time from which the age of the target is counted [s].
             lasting: True if the target is valid as long as the command contains it.
             stamp: Time of the message on the clock of its sender [s]; None if unknown.
+            sender: Identifier of the publisher; None if unknown.
         """
         if len(position) != 3 or len(quaternion) != 4:
             return Rejection.WRONG_SIZE
@@ -74,7 +76,7 @@ class TargetReader:
         link = self._link(frame_id, self._robot.task_references[task])
         if link is None:
             return Rejection.UNKNOWN_FRAME
-        return PoseTarget(pose, link, received, next(_numbers), lasting, stamp)
+        return PoseTarget(pose, link, received, next(_numbers), lasting, stamp, sender)
 
     def twist(
         self,
@@ -83,6 +85,8 @@ class TargetReader:
         linear: Sequence[float],
         angular: Sequence[float],
         received: float,
+        *,
+        sender: bytes | None = None,
     ) -> TwistTarget | Rejection:
         """Validate a target velocity.
 
@@ -92,6 +96,7 @@ class TargetReader:
             linear: Linear velocity of the task's frame [m/s].
             angular: Angular velocity of the task's frame [rad/s].
             received: Time from which the age of the target is counted [s].
+            sender: Identifier of the publisher; None if unknown.
         """
         fault = _fault(linear, 3) or _fault(angular, 3)
         if fault is not None:
@@ -101,7 +106,7 @@ class TargetReader:
             return Rejection.UNKNOWN_FRAME
         return TwistTarget(
             np.array(linear, dtype=np.float64), np.array(angular, dtype=np.float64),
-            link, received, next(_numbers),
+            link, received, next(_numbers), sender,
         )  # fmt: skip
 
     def center_of_mass(

@@ -51,6 +51,10 @@ class TargetMotion:
         self._pose: Sequence[float] | None = None
         self._time = self._heard = self._until = self._seen = -math.inf
 
+    def restart(self) -> None:
+        """Restart the motion at rest at the last message; its times continue."""
+        self._parts = VectorMotion(), VectorMotion()
+
     def moves(self, now: float) -> bool:
         """Return whether the target is in motion at a time [s]."""
         linear, angular = self._parts
@@ -84,7 +88,7 @@ class TargetMotion:
         interval, period = time - self._time, self._times.period
         silence = self._times.silence
         if self._pose is None or not 0.0 < interval <= min(silence, _SLOWEST):
-            self._parts = VectorMotion(), VectorMotion()
+            self.restart()
         else:
             if not abs(period - self._gains.period) <= _OTHER_PERIOD * period:
                 self._gains = Gains(period)

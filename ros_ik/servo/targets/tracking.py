@@ -62,7 +62,7 @@ class TaskTracker:
         twist: Accepted target velocity, or None.
         rejected: Time of receipt of the last target rejected as a jump [s], -inf if there is none.
         jumps: Number of targets rejected as jumps.
-        sender: Check of the sender of pose targets.
+        sender: Check of the senders of targets.
         pose: Commanded pose at the last :meth:`measure`, seven floats.
         linear_error: Position error of the command at the last :meth:`measure` [m].
         angular_error: Orientation error of the command at the last :meth:`measure` [rad].
@@ -208,13 +208,14 @@ class TaskTracker:
         if target.frame_link != self._reference:
             pose = pose_between(body_q[self._reference], body_q[target.frame_link], pose)
         goal = pose.tolist()
-        if not target.lasting:
-            self.sender.add(goal[:3], target.received, target.stamp)
+        continues = target.lasting or self.sender.add(
+            goal[:3], target.received, target.stamp, target.sender
+        )
         if self._rejects and self._is_jump(goal, self._frame(body_q)):
             self.rejected = target.received
             self.jumps += 1
             return False
-        if self._predicts and not self._take(target, goal):
+        if self._predicts and not self._take(target, goal, continues):
             self.received = target.received
             return True
         self.goal, self._goal = pose, goal
@@ -227,6 +228,7 @@ class TaskTracker:
         if target is None or target.sequence <= self._twist_sequence:
             return False
         self.twist, self._twist_sequence = target, target.sequence
+        self.sender.add_twist(target.sender, target.received)
         return True
 
     def withdraw(self, target: PoseTarget | None) -> bool:
@@ -340,16 +342,22 @@ class TaskTracker:
             self._angular.step(left[1], achieved[1], angular),
         )
 
-    def _take(self, target: PoseTarget, goal: Sequence[float]) -> bool:
-        """Add a pose to the motion of the target; return whether it is the newest one."""
+    def _take(self, target: PoseTarget, goal: Sequence[float], continues: bool) -> bool:
+        """Add a pose to the motion of the target; return whether it is the newest one.
+
+        A pose that does not continue the motion of the previous one starts a new one.
+        """
         if target.lasting:
             self._target.reset()
             return True
         linear, angular = self._limits
-        return self._target.add(
+        is_newest = self._target.add(
             goal, target.received, target.stamp, (linear.speed, angular.speed),
             (linear.acceleration, angular.acceleration),
         )  # fmt: skip
+        if not continues:
+            self._target.restart()
+        return is_newest
 
     def _accompany(
         self, achieved: tuple[Vector, Vector], now: float, mobility: FrameMobility

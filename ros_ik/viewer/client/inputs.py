@@ -131,9 +131,9 @@ class Inputs:
 
     def _publisher_of(self, stream: Stream) -> bytes:
         """Return the identity of the publisher of a stream's last message."""
-        gid = stream.info.get('publisher_gid')
-        if gid is not None:
-            return bytes(gid['data'])
+        publisher = stream.publisher
+        if publisher is not None:
+            return publisher
         # Before ROS 2 Jazzy only the graph has it, and may discover a node after its first
         # messages.
         known = self._node.get_publishers_info_by_topic(stream.topic)

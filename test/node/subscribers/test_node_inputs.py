@@ -111,6 +111,20 @@ def test_wrong_sizes_are_dropped_and_velocities_alone_are_no_error(rig):
     client.node.destroy_publisher(publisher)
 
 
+def test_two_programs_that_send_to_one_topic_are_told_of(rig):
+    client, _ = rig
+    client.stream('pose', client.moved_pose((0.0, 0.0, 0.01)))
+    other = client.moved_pose((0.0, 0.03, -0.02))
+    publisher = client.node.create_publisher(PoseStamped, 'ros_ik/target_pose', 1)
+    timer = client.node.create_timer(0.03, lambda: publisher.publish(other))
+    client.wait_for_text('tracking; ee: several publishers send its targets in turn')
+    client.node.destroy_timer(timer)
+    client.wait_for(lambda: client.status.text == 'tracking', 'one sender')
+    client.wait_for_arrival()
+    client.assert_trajectories_are_accepted()
+    client.node.destroy_publisher(publisher)
+
+
 def test_absurd_sizes_are_refused_before_python_sees_them(rig):
     client, _ = rig
     before, many = count(client, 'too_large'), 20_000

@@ -13,6 +13,85 @@ from benchmarks.target_streams import Stream
 STAMPS = 1000.0
 
 
+PUBLISHERS = b'a', b'b'
+
+
+def alternate(rig, apart, rates, known, path=None, seconds=2.0):
+    """Send poses of two senders, the newest to each tick, as DDS keeps it.
+
+    Returns the texts of the status, and how far the aim of the second half is beyond the places of
+    both senders [m].
+    """
+    home, start = rig.pose().copy(), rig.now
+    path = path or (lambda time: np.zeros(3))
+    made = sorted(
+        (0.5 * sender / rate + k / rate, sender)
+        for sender, rate in enumerate(rates)
+        for k in range(round(seconds * rate))
+    )
+    texts, beyond = [], []
+    for tick in range(1, round(seconds / rig.dt)):
+        time, newest = tick * rig.dt, None
+        while made and made[0][0] <= time + 1e-9:
+            newest = made.pop(0)
+        if newest is not None:
+            place = home[:3] + path(newest[0]) + [0.0, 0.0, newest[1] * apart]
+            sender = PUBLISHERS[newest[1]] if known else None
+            pose = rig.reader.pose(0, '', place, home[3:], start + time, sender=sender)
+            rig.change(poses=(pose,))
+        texts.append(rig.tick().text)
+        aim = rig.servo.goals.trackers[0]._aim[2] - home[2] - path(time)[2]
+        beyond.append(max(aim - apart, -aim))
+    return texts[len(texts) // 2 :], max(beyond[len(beyond) // 2 :])
+
+
+@pytest.mark.parametrize('known', [True, False], ids=['publishers', 'places'])
+@pytest.mark.parametrize('rates', [(30, 30), (60, 60), (30, 31), (60, 30.5)])
+@pytest.mark.parametrize('apart', [0.01, 0.05, 0.3])
+def test_two_senders_in_any_order_are_told_of_and_not_predicted(known, rates, apart):
+    rig = Rig()
+    texts, beyond = alternate(rig, apart, rates, known)
+    expected = 'several publishers send its targets in turn' if known else 'alternate between two'
+    assert all(expected in text for text in texts)
+    assert beyond < 1e-9
+    rig.assert_within_limits()
+
+
+@pytest.mark.parametrize('rate', [30, 60])
+@pytest.mark.parametrize('apart', [0.01, 0.3])
+def test_two_senders_in_motion_are_not_predicted(rate, apart):
+    rig = Rig()
+    texts, beyond = alternate(rig, apart, (rate, rate), True, path=eight)
+    assert sum('several publishers' in text or 'singular' in text for text in texts) == len(texts)
+    # The path of a period of each; 0.39 m where the alternation was taken for a motion.
+    assert beyond < 0.28 / rate
+    rig.assert_within_limits()
+
+
+def test_publishers_that_take_over_are_one_sender():
+    rig = Rig()
+    for sender in (b'a', b'b', b'c'):
+        for _ in range(30):
+            pose = rig.moved((0.0, 0.001, 0.0))
+            rig.change(
+                poses=(rig.reader.pose(0, '', pose[:3], pose[3:], rig.now, sender=sender),)
+            )
+            assert 'publishers' not in rig.tick().text
+
+
+def test_two_senders_of_velocities_are_told_of():
+    rig = Rig()
+    for tick in range(60):
+        velocity = 0.1 * (tick % 4 > 1), 0.0, 0.0
+        sender = PUBLISHERS[tick % 4 > 1]
+        rig.change(
+            twists=(rig.reader.twist(0, '', velocity, (0.0, 0.0, 0.0), rig.now, sender=sender),)
+        )
+        text = rig.tick().text
+    assert text == 'tracking; ee: several publishers send its velocities in turn'
+    rig.assert_within_limits()
+
+
 def stream(rig, places, period=0.03, stamps=None, seconds=1.0):
     """Send positions in turn [m]; return the texts of the status and the commanded coordinates."""
     home, texts, count, due = rig.pose().copy(), [], 0, rig.now
