@@ -251,6 +251,11 @@ class AccelerationLimit(ScaledLimit):
             device=state.device,
         )  # fmt: skip
 
+    @property
+    def last_step(self) -> wp.array:
+        """Last step of all robots on the device [n, joint_dof_count], read at each launch."""
+        return self._last_step.array
+
     def last_motion(self) -> tuple[wp.array, wp.array]:
         """Return the last step [n, joint_dof_count] and the accelerations [joint_dof_count].
 

@@ -12,7 +12,6 @@ Relative-Degree Safety-Critical Constraints, 2016.) Every other limit overrides 
 """
 
 import functools
-from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
 
@@ -22,11 +21,10 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.limits.arguments import finite_array
+from ros_ik.limits.acceleration import AccelerationLimit
 from ros_ik.limits.arguments import margin_values
 from ros_ik.limits.arguments import position_bounds
 from ros_ik.limits.limit import Limit
-from ros_ik.limits.limit import write_rows
 from ros_ik.limits.limit import yield_function
 
 if TYPE_CHECKING:
@@ -77,20 +75,26 @@ class PositionDamper(Limit):
     """Gradual deceleration before position limits; every other limit takes precedence."""
 
     precedence = 3
-    construction_only = frozenset(('time',))
+    construction_only = frozenset(('time', 'acceleration'))
     splits = True
 
-    def __init__(self, time: float, *, position_margin: float | np.ndarray = 0.0) -> None:
+    def __init__(
+        self,
+        time: float,
+        acceleration: AccelerationLimit,
+        *,
+        position_margin: float | np.ndarray = 0.0,
+    ) -> None:
         """Create the damper, switched on.
 
         Args:
             time: Time constant of the approach, t [s], above 0.
+            acceleration: Limit in the same program, whose last step is also that of the damper.
             position_margin: Distance kept from the position limits [rad or m], one or shape
                 [joint_dof_count].
         """
-        self._time, self._is_on = time, True
+        self._time, self._acceleration, self._is_on = time, acceleration, True
         self._margin = margin_values('position_margin', position_margin)
-        self._last_displacement = np.zeros(1)
 
     def switch(self, on: bool) -> None:
         """Switch the damper on or off, from the next solve on."""
@@ -105,12 +109,6 @@ class PositionDamper(Limit):
         if self._is_bound:
             self._write_range(self._state)
 
-    def set_last_displacement(self, last: Any) -> None:
-        """Set the last step [rad or m], [joint_dof_count] or [n, joint_dof_count]."""
-        self._last_displacement = finite_array('last', last)
-        if self._is_bound:
-            write_rows('last', self._last_step, self._last_displacement)
-
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""
         state = self._state
@@ -120,7 +118,7 @@ class PositionDamper(Limit):
             inputs=[
                 state.joint_q, state.moving_dof, state.dof_variable, state.dof_scale,
                 state.dof_coord, self._lowest.array, self._highest.array, self._rate.array,
-                state.rows(self._last_step.array),
+                state.rows(self._acceleration.last_step),
             ],
             outputs=[lower, upper],
             device=state.device,
@@ -133,9 +131,7 @@ class PositionDamper(Limit):
         def floats(*shape: int) -> HostBuffer:
             return HostBuffer(shape, state.scalar, state.device)
 
-        self._last_step, self._rate = floats(state.n_robots, dofs), floats(1)
-        self._lowest, self._highest = floats(dofs), floats(dofs)
-        write_rows('last', self._last_step, self._last_displacement)
+        self._rate, self._lowest, self._highest = floats(1), floats(dofs), floats(dofs)
         self._write_rate(state)
         self._write_range(state)
 

@@ -87,7 +87,9 @@ class LimitsInForce:
         self._damper: PositionDamper | None = None
         if self._jerk_limit is not None:
             time = _DAMPER_RAMPS * max(robot.ramp, settings.period)
-            self._damper = PositionDamper(time, position_margin=margin)
+            self._damper = PositionDamper(
+                time, self._acceleration_limit, position_margin=margin
+            )
             self.of_program += (self._damper,)
         self._viable = (
             ViableSteps(robot, settings.period) if self._jerk_limit is not None else None
@@ -191,8 +193,6 @@ class LimitsInForce:
         self._acceleration_limit.set_last_displacement(last_step)
         if self._jerk_limit is not None:
             self._jerk_limit.set_last_displacements(last_step, self.before)
-        if self._damper is not None:
-            self._damper.set_last_displacement(last_step)
         scale = self._velocity_scale
         if not self.is_strict and scale.in_force > scale.wanted:
             self._scale_velocity(max(scale.wanted, scale.in_force - self._scale_loss()))
