@@ -23,6 +23,7 @@ from ros_ik.barriers import LinkFunctionBarrier
 from ros_ik.barriers import PositionBarrier
 from ros_ik.barriers import SelfCollisionBarrier
 from ros_ik.barriers import WorldCollisionBarrier
+from ros_ik.kinematics.runtime.row_list import RowList
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
 from ros_ik.limits import JointFunctionLimit
@@ -45,6 +46,7 @@ from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import rollout
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
+from ros_ik.solvers.step import problem
 
 pytestmark = on_gpu
 POSE = np.array([0.4, 0.1, 0.5, 1.0, 0.0, 0.0, 0.0])
@@ -155,6 +157,21 @@ def test_steps(kind, name):
     assert_agree(steps(DEVICE, kind, name), here)
     assert np.mean(here['status'] == SolveStatus.CONVERGED) > 0.5
     assert np.abs(here['step']).max() > 1e-6
+
+
+def test_steps_that_list_failures(monkeypatch):
+    """Robots start on either side of the box, so many need the dual method."""
+    monkeypatch.setattr(problem, 'list_of_failed', RowList)
+
+    def listed(device):
+        model = panda(device)
+        reach = [IKObjectivePose(tip(model), POSE, exact_jacobian=False)]
+        box = PositionBarrier(tip(model), [-0.2] * 3, [0.2] * 3, gain=40.0)
+        return control_steps(model, reach, [VelocityLimit()], [box])
+
+    here = listed('cpu')
+    assert_agree(listed(DEVICE), here)
+    assert np.mean(here['status'] == SolveStatus.RELAXED) > 0.1
 
 
 def checked_steps(device):

@@ -30,7 +30,7 @@ from ros_ik.solvers.step.tasks.cost import evaluate_step_kernel
 
 def kernels_ahead(settings: Settings) -> tuple[list[wp.Kernel], list[wp.Kernel]]:
     """Return the kernels of every servo with these settings, in two halves of equal duration."""
-    here = [solve_step_kernel(), evaluate_step_kernel(STEP_FORMULAS)]
+    here = [solve_step_kernel(False), evaluate_step_kernel(STEP_FORMULAS)]
     beside = [
         conditioning_kernel(),
         demand_kernel(),

@@ -36,6 +36,8 @@ from ros_ik.objectives.recording.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.step.checks.barrier_evaluation import links_of
 from ros_ik.solvers.step.differential_ik_settings import DifferentialIKSettings
+from ros_ik.solvers.step.quadratic_program.dual_fallback import dual_step_kernel
+from ros_ik.solvers.step.quadratic_program.dual_fallback import list_of_failed
 from ros_ik.solvers.step.quadratic_program.dual_fallback import make_dual_program
 from ros_ik.solvers.step.quadratic_program.elimination_order import step_elimination
 from ros_ik.solvers.step.quadratic_program.program import begin_of_box
@@ -403,27 +405,35 @@ class StepProblem:
         )  # fmt: skip
 
     def _record_solve(self, scratch: _Scratch, state: StepState, is_near: bool) -> None:
-        rules, variables = self._rules, self._state.group.n_variables
-        kernel, of_rows = solve_step_kernel(), [self._barrier_arrays, scratch.values]
-        of_stop = [int(is_near), scratch.stop]
+        """Launch the solution of the programs, with a launch of its own for listed failures."""
+        rules, variables, failed = self._rules, self._state.group.n_variables, scratch.failed
+        kernel = solve_step_kernel(failed is not None)
+        of_rows, of_stop = [self._barrier_arrays, scratch.values], [int(is_near), scratch.stop]
         scratch.stop.near = state.rows(self._near.array)
         scratch.stop.recovering = state.rows(self._recovering.array)
         if self._binding.shape[1] == 0 and variables <= MOST_VARIABLES:
-            kernel, of_rows, of_stop = solve_small_step_kernel(variables), [], []
+            kernel = solve_small_step_kernel(variables, failed is not None)
+            of_rows, of_stop = [], []
+        limits = [state.dt, self._max_iterations, rules.feasibility_tolerance]
+        moving = [state.moving_dof, self._moving_variable, self._moving_factor]
+        programs = [scratch.program, scratch.dual, state.relaxed]
+        delta_q, status = state.rows(self._delta_q.array), state.rows(self._status.array)
         launch(
             kernel,
             dim=state.n_robots,
-            inputs=[
-                *of_rows, state.dt, self._max_iterations, rules.feasibility_tolerance,
-                int(rules.warm_start), state.moving_dof, self._moving_variable,
-                self._moving_factor, *of_stop, scratch.program, scratch.dual, state.relaxed,
-            ],
-            outputs=[
-                state.rows(self._delta_q.array), state.rows(self._status.array),
-                state.rows(self._rounds.array),
-            ],
+            inputs=[*of_rows, *limits, int(rules.warm_start), *moving, *of_stop, *programs],
+            outputs=[scratch.marked, delta_q, status, state.rows(self._rounds.array)],
             device=state.device,
-        )  # fmt: skip
+        )
+        if failed is not None:
+            failed.gather()
+            launch(
+                dual_step_kernel(),
+                dim=state.n_robots,
+                inputs=[failed.rows, *limits, *moving, *programs],
+                outputs=[delta_q, status],
+                device=state.device,
+            )
 
 
 class _Scratch:
@@ -457,6 +467,9 @@ class _Scratch:
         self.program = make_step_program(n, variables, rows, problem._order, device)
         self.open = wp.clone(self.program.empty)
         self.dual = make_dual_program(n, variables, rows, device)
+        self.failed = list_of_failed(n, device)
+        unlisted = wp.empty(0, dtype=wp.int32, device=device)
+        self.marked = unlisted if self.failed is None else self.failed.marked
         self.projection: list[wp.array] = []
         if problem._rows is not None and problem._rows.n_levels > 1:
             total = problem._rows.n_rows

@@ -10,8 +10,7 @@ from typing import Any
 import warp as wp
 
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.kernel_launch import MOST_REGISTERS
-from ros_ik.kinematics.runtime.kernel_launch import resident_threads
+from ros_ik.kinematics.runtime.kernel_launch import more_than_fills
 from ros_ik.kinematics.runtime.row_list import RowList
 from ros_ik.solvers.pose_ik.kernels.phase import NEVER
 from ros_ik.solvers.pose_ik.kernels.phase import phase_struct
@@ -23,24 +22,14 @@ from ros_ik.solvers.pose_ik.kernels.phase import phase_struct
 _ENDS = (8, 16, 32, 64, 128)
 
 
-def full_device(device: wp.Device) -> int:
-    """Return the number of lanes that are resident on a GPU at a time."""
-    return device.sm_count * resident_threads(MOST_REGISTERS)
-
-
 def phase_ends(device: wp.Device, n_lanes: int) -> tuple[int, ...]:
     """Return the iterations after which the lanes of a batch pause, none for a single phase.
-
-    While all lanes are resident, a batch ends with its slowest lane, whatever the phases. A search
-    in phases needs Warp's memory pool, because a graph capture allocates work space.
 
     Args:
         device: Device of the search.
         n_lanes: Number of lanes of the whole batch.
     """
-    if not device.is_cuda or n_lanes <= full_device(device) or not wp.is_mempool_enabled(device):
-        return ()
-    return _ENDS
+    return _ENDS if more_than_fills(device, n_lanes) else ()
 
 
 class SearchPhases:

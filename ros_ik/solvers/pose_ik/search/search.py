@@ -22,6 +22,7 @@ from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
+from ros_ik.kinematics.runtime.kernel_launch import full_device
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.serial_chain import SerialChain
@@ -32,7 +33,6 @@ from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.kernels.collect import collect_kernel
 from ros_ik.solvers.pose_ik.kernels.kernel import chain_ik_kernel
 from ros_ik.solvers.pose_ik.kernels.phase import NEVER
-from ros_ik.solvers.pose_ik.search.phases import full_device
 from ros_ik.solvers.pose_ik.search.phases import phase_ends
 from ros_ik.solvers.pose_ik.search.phases import SearchPhases
 from ros_ik.solvers.pose_ik.search.setup import make_chain

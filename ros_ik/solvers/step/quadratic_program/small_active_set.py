@@ -5,7 +5,7 @@
     minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper
 
 The method is that of ``active_set``, from the active constraints of the previous step. Without
-rows these are one sign per variable. If it fails, the dual method is used.
+rows these are one sign per variable. If it fails, the dual method is used, see ``dual_fallback``.
 """
 
 import functools
@@ -15,13 +15,11 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.qp.small_system import small_system_functions
-from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.quadratic_program.bound_sides import bound_side_functions
 from ros_ik.solvers.step.quadratic_program.dual_fallback import dual_program_struct
-from ros_ik.solvers.step.quadratic_program.dual_fallback import solve_dual_function
+from ros_ik.solvers.step.quadratic_program.dual_fallback import end_step_function
 from ros_ik.solvers.step.quadratic_program.program import MAX_ROUNDS
 from ros_ik.solvers.step.quadratic_program.program import step_program_struct
-from ros_ik.solvers.step.quadratic_program.write_result import finish_functions
 
 # Largest number of variables; more take too long to compile, for little gain.
 MOST_VARIABLES = 8
@@ -123,18 +121,15 @@ def small_active_set_function(m: int) -> wp.Function:
 
 @no_type_check
 @functools.cache
-def solve_small_step_kernel(m: int) -> wp.Kernel:
+def solve_small_step_kernel(m: int, lists_failed: bool) -> wp.Kernel:
     """Build the kernel, float64.
 
     Args:
         m: Number of variables, at most ``MOST_VARIABLES``.
+        lists_failed: Whether robots that need the dual method are marked for ``dual_fallback``.
     """
     Program, Dual = step_program_struct(), dual_program_struct()
-    solve_from_guess, solve_dual = small_active_set_function(m), solve_dual_function()
-    finish = finish_functions()
-    clamp_step, finish_step = finish.clamp_step, finish.finish_step
-    converged = wp.constant(int(SolveStatus.CONVERGED))
-    non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
+    solve_from_guess, end_step = small_active_set_function(m), end_step_function(lists_failed)
 
     @compiled_kernel(registers=255)
     def solve_small_step(
@@ -149,20 +144,16 @@ def solve_small_step_kernel(m: int) -> wp.Kernel:
         dual: Dual,
         excluded: wp.array(dtype=wp.int32),  # [n], 1 if the state violates a limit; cleared
         # out
+        failed: wp.array(dtype=wp.int32),  # [n], 1 for robots left to the dual method, if listed
         delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count], zero where nothing moves
         status: wp.array(dtype=wp.int32),  # [n]
         rounds: wp.array(dtype=wp.int32),  # [n], -1 if the dual method was needed
     ):
         i = wp.tid()
-        code = int(converged)
         taken = solve_from_guess(i, program, is_warm != 0, tolerance)
-        if taken == 0:
-            code = int(non_finite)
-        elif taken < 0:
-            solve_dual(i, dt, max_iterations[0], tolerance, program, dual, status)
-            code = status[i]
-            clamp_step(i, program)
-        rounds[i] = taken
-        finish_step(i, code, excluded, dof, variable, factor, program, delta_q, status)
+        end_step(
+            i, taken, dt, max_iterations, tolerance, dof, variable, factor, program, dual,
+            excluded, failed, delta_q, status, rounds,
+        )  # fmt: skip
 
     return solve_small_step

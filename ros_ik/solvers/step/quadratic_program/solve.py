@@ -18,10 +18,9 @@ import warp as wp
 
 from ros_ik.kinematics.row_bound import row_bound_function
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.quadratic_program.active_set import step_active_set_function
 from ros_ik.solvers.step.quadratic_program.dual_fallback import dual_program_struct
-from ros_ik.solvers.step.quadratic_program.dual_fallback import solve_dual_function
+from ros_ik.solvers.step.quadratic_program.dual_fallback import end_step_function
 from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 from ros_ik.solvers.step.quadratic_program.stop_rows import step_stop_struct
 from ros_ik.solvers.step.quadratic_program.stop_rows import stop_row_functions
@@ -29,9 +28,6 @@ from ros_ik.solvers.step.quadratic_program.write_result import finish_functions
 
 # Derivatives up to this are rounding [units of h per rad or m].
 _MOVES = 1e-9
-# In a program with conflicting rows, a variable that moves by less than so many tolerances rests.
-# The relaxation of these rows is of this order.
-_RESTS = 10.0
 # Largest fraction of the joint acceleration for leaving a violation, for a smooth start.
 _PUSH = 0.05
 # Fraction of the required speed above which a violation is being left. Links that are squeezed by
@@ -59,19 +55,19 @@ def step_barriers_struct() -> Any:
 
 @no_type_check
 @functools.cache
-def solve_step_kernel() -> wp.Kernel:
-    """Build the kernel for programs of any size, float64."""
+def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
+    """Build the kernel for programs of any size, float64.
+
+    Args:
+        lists_failed: Whether robots that need the dual method are marked for ``dual_fallback``.
+    """
     Program, Dual, Barriers = step_program_struct(), dual_program_struct(), step_barriers_struct()
-    solve_from_guess, solve_dual = step_active_set_function(), solve_dual_function()
-    finish, row_bound = finish_functions(), row_bound_function(wp.float64)
-    clamp_step, finish_step = finish.clamp_step, finish.finish_step
+    solve_from_guess, end_step = step_active_set_function(), end_step_function(lists_failed)
+    clamp_step, row_bound = finish_functions().clamp_step, row_bound_function(wp.float64)
     Stop, stops = step_stop_struct(), stop_row_functions()
     load_stop_row, nearness = stops.load_stop_row, stops.nearness
     smooth_step = stops.smooth_step
     zero = wp.constant(wp.float64(0.0))
-    converged = wp.constant(int(SolveStatus.CONVERGED))
-    non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
-    relaxed = wp.constant(int(SolveStatus.RELAXED))
 
     @wp.func
     def slow_towards_violation(
@@ -223,13 +219,6 @@ def solve_step_kernel() -> wp.Kernel:
                     total += program.J[i, row, j]
         return wp.isfinite(total)
 
-    @wp.func
-    def drop_rounding(i: int, tolerance: wp.float64, program: Program):
-        """Set steps within rounding to zero, because they would add up to a slow drift."""
-        for j in range(program.order.shape[0]):
-            if wp.abs(program.x[i, j]) <= wp.float64(wp.static(_RESTS)) * tolerance:
-                program.x[i, j] = zero
-
     @compiled_kernel(registers=255)
     def solve_step(
         barriers: Barriers,
@@ -247,6 +236,7 @@ def solve_step_kernel() -> wp.Kernel:
         dual: Dual,
         excluded: wp.array(dtype=wp.int32),  # [n], 1 if the state violates a limit; cleared
         # out
+        failed: wp.array(dtype=wp.int32),  # [n], 1 for robots left to the dual method, if listed
         delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count], zero where nothing moves
         status: wp.array(dtype=wp.int32),  # [n]
         rounds: wp.array(dtype=wp.int32),  # [n], -1 if the dual method was needed
@@ -255,21 +245,19 @@ def solve_step_kernel() -> wp.Kernel:
         n = program.order.shape[0]
         leaving = load_rows(i, barriers, values, dt, program)
         load_stop_rows(i, barriers, values, dt, leaving, is_near != 0, stop, program)
-        code = int(non_finite)
-        rounds[i] = 0
+        taken = int(0)
         if is_usable(i, program):
-            code = converged
-            rounds[i] = solve_from_guess(i, program, is_warm != 0, tolerance)
-            finite = rounds[i] > 0
+            taken = solve_from_guess(i, program, is_warm != 0, tolerance)
+            finite = taken > 0
             for j in range(n):
                 finite = finite and wp.isfinite(program.x[i, j])
             if not finite:
-                rounds[i] = -1
-                solve_dual(i, dt, max_iterations[0], tolerance, program, dual, status)
-                code = status[i]
-                if code == relaxed:
-                    drop_rounding(i, tolerance, program)
-        clamp_step(i, program)
-        finish_step(i, code, excluded, dof, variable, factor, program, delta_q, status)
+                taken = -1
+            else:
+                clamp_step(i, program)
+        end_step(
+            i, taken, dt, max_iterations, tolerance, dof, variable, factor, program, dual,
+            excluded, failed, delta_q, status, rounds,
+        )  # fmt: skip
 
     return solve_step
