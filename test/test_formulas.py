@@ -47,6 +47,9 @@ MARKS = {
     'displacement along a stop': r'steps_to_stop\(size',
     'damping of Levenberg-Marquardt': r'miss \* miss \* miss',
     'Cholesky factor in an envelope, in memory': r'factor\[other \+ q\]',
+    'Cholesky factor of a dense matrix, row by row': (
+        r'(\w+)\[(?:i, )?(\w+), k\] \* \1\[(?:i, )?\w+, k\]\n +value /='
+    ),
     "L D L' of a small system, in registers": r'inverse\[i\] = one / pivot',
     'bounds at which variables of a step are held': r'low == high:',
     'dual active-set method': r'Givens',

@@ -19,6 +19,8 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.solvers.qp.cholesky import factor_row_function
+
 SOLVED = 0
 INFEASIBLE = 1
 ITERATION_LIMIT = 2
@@ -40,6 +42,7 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
         writes ``x[i]``, ``workspace.active`` and ``workspace.u`` and returns (code, iterations,
         active count).
     """
+    factor_row = factor_row_function(scalar)
 
     @wp.struct
     class Workspace:
@@ -60,19 +63,12 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
     @wp.func
     def factorise(i: int, ws: Workspace, n: int) -> bool:
         """Compute H = L L' in place, and J = L^-T."""
+        H = ws.H[i]
         for j in range(n):
-            pivot = ws.H[i, j, j]
-            for k in range(j):
-                pivot -= ws.H[i, j, k] * ws.H[i, j, k]
+            pivot = factor_row(H, j)
             if not (pivot > scalar(0.0)):
                 return False
-            pivot = wp.sqrt(pivot)
-            ws.H[i, j, j] = pivot
-            for row in range(j + 1, n):
-                value = ws.H[i, row, j]
-                for k in range(j):
-                    value -= ws.H[i, row, k] * ws.H[i, j, k]
-                ws.H[i, row, j] = value / pivot
+            H[j, j] = wp.sqrt(pivot)
         for col in range(n):
             for row in range(n):
                 ws.J[i, row, col] = scalar(0.0)

@@ -13,6 +13,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.solvers.least_squares.envelope import envelope_functions
+from ros_ik.solvers.qp.cholesky import factor_row_function
 from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
 # A pivot of S below this fraction of its diagonal means that the rows are linearly dependent.
@@ -24,7 +25,7 @@ _LEAST_PIVOT = 1e-12
 def row_functions() -> SimpleNamespace:
     """Build ``list_binding`` and ``solve_active_rows``, which solves for the active rows."""
     Program = step_program_struct()
-    forward = envelope_functions().forward
+    forward, factor_row = envelope_functions().forward, factor_row_function(wp.float64)
     least = wp.constant(wp.float64(_LEAST_PIVOT))
     zero = wp.constant(wp.float64(0.0))
 
@@ -67,20 +68,15 @@ def row_functions() -> SimpleNamespace:
         multiplier = program.multiplier[i]
         good = int(0)
         while good < count:
-            a = good
-            size = S[a, a]
-            for b in range(a):
-                value = S[a, b]
-                for k in range(b):
-                    value -= S[a, k] * S[b, k]
-                value /= S[b, b]
-                S[a, b] = value
-                S[a, a] = S[a, a] - value * value
-                multiplier[a] = multiplier[a] - value * multiplier[b]
-            if not (S[a, a] > least * size):
+            size = S[good, good]
+            pivot = factor_row(S, good)
+            if not (pivot > least * size):
                 break
-            S[a, a] = wp.sqrt(S[a, a])
-            multiplier[a] = multiplier[a] / S[a, a]
+            S[good, good] = wp.sqrt(pivot)
+            value = multiplier[good]
+            for b in range(good):
+                value -= S[good, b] * multiplier[b]
+            multiplier[good] = value / S[good, good]
             good += 1
         for step in range(good):
             a = good - 1 - step

@@ -18,6 +18,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.solvers.qp.cholesky import factor_row_function
 from ros_ik.solvers.step.tasks.rows import step_rows_struct
 
 
@@ -25,7 +26,7 @@ from ros_ik.solvers.step.tasks.rows import step_rows_struct
 @functools.cache
 def add_levels_kernel() -> wp.Kernel:
     """Build the kernel that adds rows sorted by level to the program, float64."""
-    Rows = step_rows_struct()
+    Rows, factor_row = step_rows_struct(), factor_row_function(wp.float64)
     zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
 
     @wp.func
@@ -46,22 +47,18 @@ def add_levels_kernel() -> wp.Kernel:
             scale = zero
             if rows.weight[a] > zero:
                 scale = one / rows.weight[a]
-            pivot = regularization
             for j in range(n):
                 J[i, a, j] = scale * rows.J[i, a, j]
                 Y[i, a, j] = J[i, a, j]
-                pivot += J[i, a, j] * J[i, a, j]
-            for b in range(a):
-                value = wp.float64(0.0)
+            for b in range(a + 1):
+                value = wp.where(a == b, regularization, zero)
                 for j in range(n):
                     value += J[i, a, j] * J[i, b, j]
-                for k in range(b):
-                    value -= L[i, a, k] * L[i, b, k]
-                value /= L[i, b, b]
                 L[i, a, b] = value
-                pivot -= value * value
+            pivot = factor_row(L[i], a)
+            for b in range(a):
                 for j in range(n):
-                    Y[i, a, j] = Y[i, a, j] - value * Y[i, b, j]
+                    Y[i, a, j] = Y[i, a, j] - L[i, a, b] * Y[i, b, j]
             # Rounding must not reduce the pivot of a dependent row below lambda.
             root = wp.sqrt(wp.max(pivot, regularization + wp.float64(1e-300)))
             L[i, a, a] = root
