@@ -16,6 +16,7 @@ from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 from ros_ik.model.conventions.checks import link_index
+from ros_ik.model.shapes.collision_geometry import as_geometry
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
 
@@ -65,7 +66,7 @@ class BodyPairBarrier(CollisionBarrier):
             ArgumentError: A value outside its range, an unknown link, the same link twice, or a
                 link that has neither primitives nor a point.
         """
-        geometry = CollisionGeometry.from_model(source) if isinstance(source, Model) else source
+        geometry = as_geometry('source', source)
         links = link_index(geometry.model, link_a), link_index(geometry.model, link_b)
         if links[0] == links[1]:
             raise ArgumentError(f'link_a and link_b must differ, got {link_a!r} twice')

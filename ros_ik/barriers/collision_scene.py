@@ -23,6 +23,7 @@ from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.shapes.collision_geometry import as_geometry
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.model.shapes.collision_geometry import rigid_parts
 from ros_ik.model.shapes.collision_primitive import CollisionShape
@@ -87,11 +88,9 @@ class CollisionScene(ReadOnce):
             max_attached: Largest number of carried objects at a time.
 
         Raises:
-            ArgumentError: A number of rows out of range.
+            ArgumentError: Neither primitives nor a model, or a number of rows out of range.
         """
-        if isinstance(geometry, Model):
-            geometry = CollisionGeometry.from_model(geometry)
-        self.geometry = geometry
+        self.geometry = geometry = as_geometry('geometry', geometry)
         self.max_obstacles = checked_index('max_obstacles', max_obstacles, _MOST_SLOTS)
         self.max_attached = checked_index('max_attached', max_attached, _MOST_SLOTS)
         self.rows = CollisionRows(geometry, self.max_obstacles + self.max_attached)

@@ -19,6 +19,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.collision.checks.collision_arguments import checked_pair_table
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.model import Model
+from ros_ik.model.shapes.collision_geometry import as_geometry
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
 
@@ -66,7 +67,8 @@ class SelfCollisionBarrier(CollisionBarrier):
         """
         scene = source
         if not isinstance(scene, CollisionScene):
-            scene = CollisionScene(scene, max_obstacles=0, max_attached=0)
+            geometry = as_geometry('source', source)
+            scene = CollisionScene(geometry, max_obstacles=0, max_attached=0)
         super().__init__(
             scene,
             n_collision_pairs=n_collision_pairs,

@@ -13,6 +13,7 @@ from ros_ik.barriers.collision_barrier import CollisionBarrier
 from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
+from ros_ik.model.shapes.collision_geometry import as_geometry
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
 
@@ -57,7 +58,8 @@ class WorldCollisionBarrier(CollisionBarrier):
         """
         scene = source
         if not isinstance(scene, CollisionScene):
-            scene = CollisionScene(scene, max_obstacles=max_obstacles)
+            geometry = as_geometry('source', source)
+            scene = CollisionScene(geometry, max_obstacles=max_obstacles)
         if not scene.max_obstacles:
             raise ArgumentError('max_obstacles must be at least 1, got 0')
         if not len(scene.geometry) and not scene.max_attached:

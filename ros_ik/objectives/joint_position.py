@@ -19,6 +19,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.objectives.base.formula import JointFormula
@@ -76,7 +77,8 @@ class IKObjectiveJointPosition(BuiltinObjective):
         Raises:
             ArgumentError: A wrong shape or type, a NaN, a negative weight.
         """
-        super().__init__(checked_weight('weight', weight, model.joint_dof_count))
+        dofs = checked_model(model).joint_dof_count
+        super().__init__(checked_weight('weight', weight, dofs))
         self._set_targets('target_positions', target_positions, model.joint_coord_count)
         self._dof_coord = dof_coordinates(model)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 import dataclasses
 from typing import Any
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,11 +16,10 @@ from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.model import Model
+from ros_ik.model.model_argument import require_model
 from ros_ik.model.shapes.collision_shapes import convex_shapes
 from ros_ik.numbers import real_array
-
-if TYPE_CHECKING:
-    from ros_ik.model.model import Model
 
 _COLUMNS = ('kind', 'body', 'pose', 'size', 'radius', 'bound', 'error', 'shape')
 
@@ -81,9 +79,9 @@ class CollisionGeometry:
                 Otherwise they are an error, because they would not be checked.
 
         Raises:
-            ArgumentError: An unknown link, or a shape whose mesh was not found.
+            ArgumentError: No model, an unknown link, or a shape whose mesh was not found.
         """
-        flags, body = model.shape_flags.numpy(), model.shape_body.numpy()
+        flags, body = require_model(model).shape_flags.numpy(), model.shape_body.numpy()
         wanted = (flags & int(ShapeFlags.COLLIDE_SHAPES)) != 0
         if links is not None:
             wanted &= np.isin(body, [link_index(model, link) for link in links])
@@ -230,6 +228,25 @@ class CollisionGeometry:
         by_link = link_pairs(self.model)[body[first], body[second]]
         keep = np.where(known, allowed[shape_a, shape_b], by_link)
         return np.stack([first[keep], second[keep]], axis=1)
+
+
+def as_geometry(name: str, given: Any) -> CollisionGeometry:
+    """Return primitives as they are, and the shapes of a model without fits.
+
+    Args:
+        name: Name of the argument, for errors.
+        given: The primitives or the model.
+
+    Raises:
+        ArgumentError: Neither, or a model with a shape whose mesh was not found.
+    """
+    if isinstance(given, CollisionGeometry):
+        return given
+    if not isinstance(given, Model):
+        raise ArgumentError(
+            f'{name} must be a CollisionGeometry or a ros_ik Model, got {type(given).__name__}'
+        )
+    return CollisionGeometry.from_model(given)
 
 
 def rigid_parts(model: Model) -> np.ndarray:

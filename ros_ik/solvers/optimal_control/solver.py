@@ -29,6 +29,7 @@ from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.model.joint_group import checked_joint_group
+from ros_ik.model.model_argument import require_model
 from ros_ik.numbers import real_value
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.optimal_control.commands.reached import TargetError
@@ -110,7 +111,7 @@ class OptimalControl(ReadOnce):
             ArgumentError: A value outside its range, an unknown group, a free or ball joint in it,
                 a barrier that belongs to another solver.
         """
-        self.model, self.dt = model, checked_number('dt', dt, positive=True)
+        self.model, self.dt = require_model(model), checked_number('dt', dt, positive=True)
         self.group = checked_joint_group(model, group, 'group')
         self.settings = settings or OptimalControlSettings()
         if self.group.n_variables < 1:

@@ -21,10 +21,10 @@ from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.launch_lock import beside_launches
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.serial_chain import serial_chain
-from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
+from ros_ik.model.model_argument import require_model
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.interface.result import checked_chain_settings
@@ -40,6 +40,7 @@ from ros_ik.solvers.pose_ik.search.setup import check_sizes
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
+    from ros_ik.model import Model
 
 
 # Largest number of joints. Loops over joints are unrolled, so 32 compile in a minute, and twice as
@@ -118,12 +119,7 @@ class ChainIK(ChainSearch):
         check_sizes(n_problems=n_problems, n_solutions=n_solutions, n_lanes=n_lanes)
         tolerance = PoseTolerance.checked(position_tolerance, rotation_tolerance, tolerance_frame)
         settings = checked_chain_settings(settings)
-        if not isinstance(model, Model):
-            raise ArgumentError(
-                f'model must be a ros_ik Model, got {type(model).__name__}; IKSolver and IkChain '
-                "take any object with Newton's joint arrays"
-            )
-        index = link_index(model, link, least=0)
+        index = link_index(require_model(model), link, least=0)
         coords = model.joint_coord_count
         held = model.neutral_joint_q() if joint_q is None else joint_q
         held = checked_array('joint_q', held, (coords,))

@@ -37,6 +37,7 @@ from ros_ik.limits import Limit
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.model.joint_group import checked_joint_group
+from ros_ik.model.model_argument import require_model
 from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.status import SolveStatus
@@ -101,7 +102,7 @@ class DifferentialIK(ReadOnce):
             ArgumentError: An unknown group, a group without joints, ``n_robots`` or ``n_threads``
                 below 1.
         """
-        self.model = model
+        self.model = require_model(model)
         self.group = checked_joint_group(model, group, 'group')
         self._settings = settings or DifferentialIKSettings()
         self.n_robots = n_robots

@@ -27,6 +27,7 @@ from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.model_argument import require_model
 from ros_ik.model.shapes.collision_shapes import convex_shapes
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class CollisionChecker(ReadOnce):
         """
         if scalar not in (wp.float32, wp.float64):
             raise ArgumentError(f'scalar must be wp.float32 or wp.float64, got {scalar!r}')
-        self.model, self.scalar = model, scalar
+        self.model, self.scalar = require_model(model), scalar
         self.n = checked_index('n', n, np.iinfo(np.int32).max, least=1)
         asked = checked_pairs(model, pairs)
         margins = checked_margins(margin, len(asked))

@@ -14,10 +14,10 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.serial_chain import serial_chain
-from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
+from ros_ik.model.model_argument import require_model
 from ros_ik.solvers.analytic.structure.completion import Completion
 from ros_ik.solvers.analytic.structure.completion import completions
 from ros_ik.solvers.analytic.structure.completion import self_motion_joint
@@ -30,6 +30,7 @@ from ros_ik.solvers.model_cache import Cached
 if TYPE_CHECKING:
     from ros_ik.kinematics.serial_chain import SerialChain
     from ros_ik.model import JointGroup
+    from ros_ik.model import Model
 
 _JOINTS = 6
 # Number of dimensions that a pose determines, by the number of free rotations.
@@ -172,9 +173,7 @@ def folded_chain(
     offset: np.ndarray | None,
 ) -> tuple[SerialChain, np.ndarray]:
     """Return the chain to a link, and the configuration at which other joints are locked."""
-    if not isinstance(model, Model):
-        raise ArgumentError(f'model must be a ros_ik Model, got {type(model).__name__}')
-    held = model.neutral_joint_q() if joint_q is None else joint_q
+    held = require_model(model).neutral_joint_q() if joint_q is None else joint_q
     held = checked_array('joint_q', held, (model.joint_coord_count,))
     index = link_index(model, link, least=0)
     tool = checked_pose('offset', offset)
