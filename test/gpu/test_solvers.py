@@ -46,7 +46,14 @@ def search(device, **options):
 
 @pytest.mark.parametrize(
     'options',
-    [{}, {'n_solutions': 4}, {'check_collisions': True}, {'rotation_tolerance': [5e-3] * 3}],
+    [
+        {},
+        {'n_solutions': 4},
+        {'check_collisions': True},
+        {'rotation_tolerance': [5e-3] * 3},
+        {'preference': 'middle', 'n_candidates': 8},
+        {'preference': 'manipulability', 'n_candidates': 8},
+    ],
     ids=str,
 )
 def test_search(options):
@@ -56,6 +63,18 @@ def test_search(options):
     assert_agree({'joint_q': found}, {'joint_q': joint_q}, atol=1e-5, share=0.95)
     assert_reached(found[there == SolveStatus.CONVERGED][:, 0], poses[
         there == SolveStatus.CONVERGED])  # fmt: skip
+
+
+def goal_sets(device):
+    """Search the best of several poses."""
+    model, poses = panda(device), reachable_poses(panda, TIP, N).reshape(-1, 4, 7)
+    seeds = configurations(model, len(poses), 5)
+    result = inverse_kinematics(model, TIP, poses, seeds, preference='middle', n_candidates=4)
+    return {'goal': result.goal, 'joint_q': result.joint_q}
+
+
+def test_goal_sets():
+    assert_agree(goal_sets(DEVICE), goal_sets('cpu'), atol=1e-5, share=0.95)
 
 
 def test_the_same_search_gives_the_same_answers():

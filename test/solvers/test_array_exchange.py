@@ -167,13 +167,22 @@ def test_nothing_passes_the_host(arm, ur5, kind):
         assert copies.up == 0 and copies.down == len(names(every))
 
 
-def test_a_whole_request_stays_on_the_device(arm, monkeypatch):
-    monkeypatch.setattr('ros_ik.solvers.pose_batches.batch.MAX_BATCH', 2)
-    expected = inverse_kinematics(arm.model, arm.link, arm.poses, arm.seeds)
+@pytest.mark.parametrize(
+    'options',
+    [
+        {},
+        {'preference': 'middle', 'n_candidates': 3},
+        {'preference': 'manipulability', 'n_candidates': 3, 'n_solutions': 2},
+    ],
+    ids=str,
+)
+def test_a_whole_request_stays_on_the_device(arm, monkeypatch, options):
+    monkeypatch.setattr('ros_ik.solvers.pose_batches.batch.MAX_BATCH', 6)
+    expected = inverse_kinematics(arm.model, arm.link, arm.poses, arm.seeds, **options)
     with apart_memory() as copies:
         found = inverse_kinematics(
             arm.model, arm.link, made('warp', arm.poses), made('warp', arm.seeds), xp=wp,
-            n_threads=1,
+            n_threads=1, **options,
         )  # fmt: skip
         assert_same(found, expected)
         assert (copies.up, copies.down) == (0, 0)

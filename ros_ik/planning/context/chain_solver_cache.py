@@ -19,8 +19,7 @@ from ros_ik.solvers import ChainIK
 from ros_ik.solvers import ChainIKResult
 from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.graph_cache import GraphCache
-from ros_ik.solvers.pose_batches.choice import best_of
-from ros_ik.solvers.pose_batches.choice import preference_cost
+from ros_ik.solvers.pose_batches.choice import SolutionChoice
 from ros_ik.solvers.pose_batches.closed_form_first import closed_form_pays
 from ros_ik.solvers.pose_batches.closed_form_first import ClosedFormFirstIK
 from ros_ik.solvers.pose_ik.interface.batch_result import batches
@@ -170,11 +169,8 @@ class ChainSolvers:
         chain, _ = folded_chain(
             task.model, task.link, task.group, task.locked_joint_q, task.offset
         )
-
-        def cost(configurations: np.ndarray, rows: np.ndarray) -> np.ndarray:
-            return preference_cost(preference, chain, configurations, starts[rows], rows)
-
-        return best_of(found.in_places(), n_goals, n_solutions, cost)
+        choice = SolutionChoice(preference, chain, task.model)
+        return choice.best(found, starts, n_goals, n_solutions)
 
 
 def _make(task: ChainTask, size: int) -> ChainIK | ClosedFormFirstIK:

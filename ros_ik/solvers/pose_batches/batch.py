@@ -22,17 +22,17 @@ from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.model_cache import Cached
-from ros_ik.solvers.pose_batches.choice import best_of
 from ros_ik.solvers.pose_batches.choice import checked_preference
 from ros_ik.solvers.pose_batches.choice import N_CANDIDATES
 from ros_ik.solvers.pose_batches.choice import Preference
-from ros_ik.solvers.pose_batches.choice import preference_cost
+from ros_ik.solvers.pose_batches.choice import SolutionChoice
 from ros_ik.solvers.pose_batches.closed_form_first import as_chain_result
 from ros_ik.solvers.pose_batches.closed_form_first import closed_form_pays
 from ros_ik.solvers.pose_batches.closed_form_first import ClosedFormFirstIK
 from ros_ik.solvers.pose_ik.interface.batch_result import batches
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.search.setup import rows_where
 from ros_ik.solvers.pose_ik.search.setup import seed_rows
@@ -128,7 +128,7 @@ def inverse_kinematics(
         n_candidates: Number of distinct solutions from which to choose for each pose, for
             preferences other than 'seed'.
         on_progress: Function that is called with the number of solved poses and the total number,
-            after at most 65,536 poses. An exception that it raises ends the call.
+            after at most 65,536 poses or one goal set. An exception that it raises ends the call.
         xp: Module of the arrays of the result, such as torch or warp. None for the module of
             ``poses``, or NumPy for Warp arrays. See docs/inverse_kinematics.md.
 
@@ -144,7 +144,7 @@ def inverse_kinematics(
     """
     xp = checked_namespace(xp, poses)
     if is_exchanged(poses) or is_exchanged(seeds):
-        is_plain = preference == 'seed' and method == 'search' and not check_collisions
+        is_plain = method == 'search' and not check_collisions and not callable(preference)
         on_device = is_plain and base_poses is None
         poses, seeds = rows_where('poses', poses, on_device), rows_where('seeds', seeds, on_device)
         if isinstance(poses, wp.array) and poses.ndim == 3:
@@ -167,29 +167,27 @@ def inverse_kinematics(
         'check_collisions': check_collisions, 'collision_pairs': collision_pairs,
         'collision_margin': collision_margin,
     }  # fmt: skip
-    chain: SerialChain | None = None
+    is_chosen = preference != 'seed' or is_set
     if method == 'closed_form':
         found = _in_closed_form(model, link, targets, starts, count, tolerance, shared)
+        chain, _ = folded_chain(model, link, joint_group, joint_q, offset)
     else:
         request = {
             **shared, 'position_tolerance': tolerance.position,
             'rotation_tolerance': tolerance.rotation, 'tolerance_frame': tolerance.frame,
             'n_solutions': count, 'settings': settings, 'n_threads': n_threads,
         }  # fmt: skip
+        # A function of the user may solve poses itself, so it is called after the solver is free.
+        chosen_by = str(preference) if is_chosen and not callable(preference) else None
         found, chain = _searched(
-            model, link, targets, starts, tolerance, request, method == 'auto', on_progress
-        )
-    if preference == 'seed' and not is_set:
-        return found.given_as(xp, model.device)
-    if chain is None:
-        chain, _ = folded_chain(model, link, joint_group, joint_q, offset)
-
-    def cost(configurations: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        near = None if starts is None else starts[rows]
-        return preference_cost(preference, chain, configurations, near, rows, model.device)
-
-    best = best_of(found.in_places(), n_goals, wanted, cost).given_as(xp, model.device)
-    return best if is_set else best.without_goals()
+            model, link, targets, starts, tolerance, request, method == 'auto', n_goals, wanted,
+            chosen_by, on_progress,
+        )  # fmt: skip
+    if is_chosen and not isinstance(found, GoalSetResult):
+        choice = SolutionChoice(preference, chain, model)
+        found = choice.best(found, starts, n_goals, wanted)
+    found = found.given_as(xp, model.device)
+    return found.without_goals() if isinstance(found, GoalSetResult) and not is_set else found
 
 
 def _searched(
@@ -200,36 +198,62 @@ def _searched(
     tolerance: PoseTolerance,
     request: dict[str, Any],
     may_be_closed: bool,
+    n_goals: int,
+    n_solutions: int,
+    chosen_by: str | None,
     on_progress: Callable[[int, int], object] | None,
 ) -> tuple[ChainIKResult, SerialChain]:
     """Solve by the search, after the closed form if it is allowed and faster.
 
+    Args:
+        model: The model.
+        link: Link whose frame is to reach the poses.
+        targets: The poses, ``n_goals`` successive ones for each problem.
+        starts: A seed for each pose, or None.
+        tolerance: Tolerances of a solution.
+        request: Other arguments of the solver.
+        may_be_closed: Whether the closed form is allowed.
+        n_goals: Number of poses of a problem.
+        n_solutions: Number of solutions to choose for each problem.
+        chosen_by: Preference of the choice; None to return the solutions of all poses.
+        on_progress: Function that is called after each batch.
+
     Returns:
         The results and the chain.
     """
-    n, count = len(targets), request['n_solutions']
+    n, count = len(targets) // n_goals, request['n_solutions']
     on_device = isinstance(targets, wp.array) or isinstance(starts, wp.array)
-    as_arrays = {'xp': wp} if on_device else {}
 
-    def make(size: int) -> ChainIK | ClosedFormFirstIK:
+    def make(size: int) -> tuple[ChainIK | ClosedFormFirstIK, SolutionChoice | None]:
         pays = may_be_closed and closed_form_pays(
             model, link, request['joint_group'], request['joint_q'], request['offset'], tolerance
         )
-        if not pays:
-            return ChainIK(model, link, size, **request)
-        taken = {name: value for name, value in request.items() if name != 'tolerance_frame'}
-        return ClosedFormFirstIK(model, link, size, **taken)
+        solver: ChainIK | ClosedFormFirstIK
+        if pays:
+            taken = {name: value for name, value in request.items() if name != 'tolerance_frame'}
+            solver = ClosedFormFirstIK(model, link, size, **taken)
+        else:
+            solver = ChainIK(model, link, size, **request)
+        return solver, SolutionChoice(chosen_by, solver.chain, model) if chosen_by else None
 
-    key = {**request, 'link': link, 'may_be_closed': may_be_closed}
-    result: ChainIKResult | None = None
-    for size, slices in batches(n, MAX_BATCH // count):
-        with Cached(model, key, functools.partial(make, size), size, count) as solver:
-            for rows in slices:
+    key = {**request, 'link': link, 'may_be_closed': may_be_closed, 'chosen_by': chosen_by}
+    result: Any = None
+    for size, slices in batches(n, MAX_BATCH // (count * n_goals)):
+        size *= n_goals
+        with Cached(model, key, functools.partial(make, size), size, count) as (solver, choice):
+            stays = on_device or (choice is not None and isinstance(solver, ChainIK))
+            as_arrays = {'xp': wp} if stays else {}
+            for problems in slices:
+                rows = slice(problems.start * n_goals, problems.stop * n_goals)
                 some = None if starts is None else starts[rows]
                 part = solver.solve(targets[rows], some, **as_arrays)
-                result = part.added_to(result, rows, n)
+                if choice is None:
+                    result = part.added_to(result, rows, n * n_goals)
+                else:
+                    part = choice.best(part, some, n_goals, n_solutions, on_device=on_device)
+                    result = part.added_to(result, problems, n)
                 if on_progress is not None:
-                    on_progress(rows.stop, n)
+                    on_progress(rows.stop, n * n_goals)
     assert result is not None, 'no poses'
     return result, solver.chain
 

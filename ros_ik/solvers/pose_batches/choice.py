@@ -1,10 +1,14 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Choice among the solutions of one or several poses, by a preference."""
+"""Choice among the solutions of one or several poses, by a preference.
+
+The solutions stay on their device, unless the preference is a function of the user.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from typing import TYPE_CHECKING
 from typing import TypeAlias
 
@@ -12,14 +16,23 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.batch_arrays import cast_into
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.host_buffer import wait_for
+from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import beside_launches
 from ros_ik.numbers import real_array
-from ros_ik.solvers.analytic.manipulability import manipulability
+from ros_ik.solvers.analytic.manipulability import ChainManipulability
+from ros_ik.solvers.pose_batches.choice_kernels import choose_solutions_kernel
+from ros_ik.solvers.pose_batches.choice_kernels import distance_cost_kernel
+from ros_ik.solvers.pose_batches.choice_kernels import measure_cost_kernel
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.serial_chain import SerialChain
+    from ros_ik.model import Model
 
 # A name, or a function that returns costs [n] of configurations [n, joint_coord_count].
 Preference: TypeAlias = 'str | Callable[[np.ndarray], np.ndarray]'
@@ -45,115 +58,153 @@ def checked_preference(preference: Preference) -> Preference:
     return preference
 
 
-def preference_cost(
-    preference: Preference,
-    chain: SerialChain,
-    joint_q: np.ndarray,
-    seeds: np.ndarray | None,
-    rows: np.ndarray,
-    device: wp.DeviceLike = 'cpu',
-) -> np.ndarray:
-    """Return the costs of configurations, [n].
+class SolutionChoice:
+    """Choice of the best solutions of problems with one or several poses each."""
 
-    Whole turns of joints do not change manipulability. Configurations of a pose that differ only
-    by whole turns, within the accuracy of a search, have the same cost.
+    @beside_launches
+    def __init__(self, preference: Preference, chain: SerialChain, model: Model) -> None:
+        """Copy the constants of the costs to the device.
 
-    Args:
-        preference: 'seed' for the distance to the seed, 'middle' for the distance to the middle of
-            the limits relative to half their ranges, 'manipulability' for the negative of
-            :func:`manipulability`; or a function.
-        chain: The chain.
-        joint_q: Configurations of the whole model, [n, joint_coord_count].
-        seeds: Their seeds, of the same shape; None for the middle of the limits.
-        rows: Index of the pose of each configuration, ascending, [n].
-        device: Device for manipulability.
+        Args:
+            preference: 'seed' for the least distance to the seed, 'middle' for the least distance
+                to the middle of the limits relative to half their ranges, 'manipulability' for the
+                largest :func:`manipulability`; or a function.
+            chain: The chain.
+            model: The model, on whose device the choice is made.
+        """
+        self._preference, self._device = preference, wp.get_device(model.device)
+        low, high = chain.sampling_range()
+        half = np.maximum(0.5 * (high - low), 1e-9)
+        self._coordinate = self._array(chain.coordinates, wp.int32)
+        self._unit = self._array(half if preference == 'middle' else np.ones_like(half))
+        middle = np.zeros((1, model.joint_coord_count))
+        middle[0, chain.coordinates] = 0.5 * (low + high)
+        self._middle = self._array(middle)
+        if preference == 'manipulability':
+            self._turn = self._array(chain.turn_lengths())
+            self._manipulability = ChainManipulability(chain, device=self._device)
+        self._size: tuple[int, ...] = ()
 
-    Raises:
-        ArgumentError: A function did not return a number for each configuration.
-    """
-    if preference == 'manipulability':
-        cost = -manipulability(chain, joint_q, device=device)
-        return cost[_first_of_turns(chain, joint_q[:, chain.coordinates], rows)]
-    q = joint_q[:, chain.coordinates]
-    low, high = chain.sampling_range()
-    middle, half = 0.5 * (low + high), np.maximum(0.5 * (high - low), 1e-9)
-    if preference == 'middle':
-        return np.linalg.norm((q - middle) / half, axis=1)
-    if preference == 'seed':
-        return np.linalg.norm(
-            q - (middle if seeds is None else seeds[:, chain.coordinates]), axis=1
-        )
-    assert callable(preference)
-    cost = real_array('preference', preference(joint_q))
-    if cost.shape != (len(q),):
-        raise ArgumentError(
-            f'preference must return one number for each configuration, shape [{len(q)}], '
-            f'got {list(cost.shape)}'
-        )
-    return cost
+    @beside_launches
+    def best(
+        self,
+        found: ChainIKResult,
+        seeds: Any = None,
+        n_goals: int = 1,
+        n_solutions: int = 1,
+        *,
+        on_device: bool = False,
+    ) -> GoalSetResult:
+        """Return the best solutions of problems.
 
+        Args:
+            found: Solutions of all poses, problem by problem, [n * n_goals] or [n * n_goals, s],
+                in arrays of NumPy or Warp.
+            seeds: Their seeds, [n * n_goals, joint_coord_count]; None for the middle of the
+                limits.
+            n_goals: Number of alternative poses of a problem.
+            n_solutions: Number of solutions to return.
+            on_device: Whether to return Warp arrays, without waiting.
 
-def _first_of_turns(chain: SerialChain, q: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the first configuration of the same pose that differs only by whole turns, [n].
+        Returns:
+            The solutions, sorted by cost; the next call overwrites their arrays. For a problem
+            without a solution, the best configuration of the nearest pose, with its status.
 
-    Args:
-        chain: The chain.
-        q: Variables of the configurations, [n, m].
-        rows: Index of the pose of each configuration, ascending, [n].
-    """
-    turn = chain.turn_lengths()
-    turning = np.isfinite(turn)
-    first = np.arange(len(q))
-    # Compare each configuration with the one k places before it, if that has the same pose.
-    for k in range(1, int(np.bincount(rows).max(initial=1))):
-        gap = q[k:] - q[:-k]
-        gap[:, turning] -= turn[turning] * np.rint(gap[:, turning] / turn[turning])
-        same = (np.abs(gap).max(axis=1) < _SEPARATION) & (rows[k:] == rows[:-k])
-        first[k:] = np.where(same, np.minimum(first[k:], first[:-k]), first[k:])
-    return first
+        Raises:
+            ArgumentError: A function did not return a number for each configuration.
+        """
+        places = found.in_places()
+        joint_q, n_found = self._array(places.joint_q), self._array(places.n_found, wp.int32)
+        self._allocate(joint_q.shape, n_goals, n_solutions)
+        launch(
+            choose_solutions_kernel(),
+            dim=joint_q.shape[0] // n_goals,
+            inputs=[
+                n_goals, wp.float64(_RADIAN), self._costs(joint_q, n_found, seeds), joint_q,
+                self._array(places.status, wp.int32), n_found, self._array(places.position_error),
+                self._array(places.rotation_error),
+            ],
+            outputs=self._outputs,
+            device=self._device,
+        )  # fmt: skip
+        if on_device:
+            return GoalSetResult(*[buffer.array.reshape(s) for buffer, s in self._buffers])
+        for buffer, _ in self._buffers:
+            buffer.download()
+        wait_for(self._device)
+        return self._on_host
 
+    def _allocate(self, shape: tuple[int, ...], n_goals: int, n_solutions: int) -> None:
+        """Allocate the arrays of a choice, unless they have the size already.
 
-def best_of(
-    found: ChainIKResult,
-    n_goals: int,
-    n_solutions: int,
-    cost: Callable[[np.ndarray, np.ndarray], np.ndarray],
-) -> GoalSetResult:
-    """Return the best solutions of problems with several poses each.
+        Args:
+            shape: Shape of the configurations, [n * n_goals, s, joint_coord_count].
+            n_goals: Number of alternative poses of a problem.
+            n_solutions: Number of solutions to return.
+        """
+        (rows, s, coords), size = shape, (*shape, n_goals, n_solutions)
+        if size == self._size:
+            return
+        self._size, n, most = size, rows // n_goals, min(n_solutions, n_goals * s)
+        several = (most,) if n_solutions > 1 else ()
+        self._cost = wp.empty((rows, s), dtype=wp.float64, device=self._device)
+        fields: list[tuple[tuple[int, ...], tuple[int, ...], type]] = [
+            ((n, most, coords), (n, *several, coords), wp.float64),
+            ((n,), (n,), wp.int32),
+            ((n,), (n,), wp.int32),
+            ((n, most), (n, *several), wp.float64),
+            ((n, most), (n, *several), wp.float64),
+            ((n, most), (n, *several), wp.int32),
+        ]
+        self._buffers = [
+            (HostBuffer(shape, kind, self._device), shown) for shape, shown, kind in fields
+        ]
+        self._outputs = [buffer.array for buffer, _ in self._buffers]
+        self._on_host = GoalSetResult(*[b.host.reshape(shown) for b, shown in self._buffers])
 
-    Args:
-        found: Solutions of all poses, problem by problem, [n * n_goals, s].
-        n_goals: Number of alternative poses of a problem.
-        n_solutions: Number of solutions to return.
-        cost: Function that returns the costs of configurations [k, joint_coord_count] for poses
-            [k].
+    def _costs(self, joint_q: wp.array, n_found: wp.array, seeds: Any) -> wp.array:
+        """Return the costs of configurations [n, s, joint_coord_count], as an array [n, s]."""
+        n, s, coords = joint_q.shape
+        inputs: list[Any]
+        if callable(self._preference):
+            return self._array(self._own_costs(joint_q.numpy(), n_found.numpy()))
+        if self._preference == 'manipulability':
+            measure = self._manipulability.launch(joint_q.reshape((n * s, coords)))
+            kernel = measure_cost_kernel()
+            separation = wp.float64(_SEPARATION)
+            inputs = [joint_q, self._coordinate, self._turn, separation, measure]
+        else:
+            is_near = self._preference == 'seed' and seeds is not None
+            center = self._array(seeds) if is_near else self._middle
+            kernel = distance_cost_kernel()
+            inputs = [joint_q, self._coordinate, self._unit, center]
+        launch(kernel, dim=(n, s), inputs=inputs, outputs=[self._cost], device=self._device)
+        return self._cost
 
-    Returns:
-        The solutions, sorted by cost. For a problem without a solution, the best configuration
-        of the nearest pose, with its status.
-    """
-    n = len(found.status) // n_goals
-    s = found.joint_q.shape[1]
-    there: np.ndarray = np.arange(s) < found.n_found[:, None]
-    costs: np.ndarray = np.full(there.shape, np.inf)
-    rows = np.nonzero(there)[0]
-    costs[there] = cost(found.joint_q[there], rows)
-    costs, there = costs.reshape(n, -1), there.reshape(n, -1)
-    order = np.argsort(costs, axis=1, kind='stable')[:, :n_solutions]
-    n_found = np.minimum(there.sum(axis=1), n_solutions)
-    away = found.position_error[:, 0] + _RADIAN * found.rotation_error[:, 0]
-    nearest = np.argmin(np.nan_to_num(away, nan=np.inf).reshape(n, -1), axis=1)
-    first = np.where(n_found > 0, order[:, 0], nearest * s)
-    order = np.where(np.arange(order.shape[1]) < n_found[:, None], order, first[:, None])
-    goal, place = np.divmod(order, s)
-    row = goal + n_goals * np.arange(n)[:, None]
-    place = place if n_solutions > 1 else place[:, 0]
-    row = row if n_solutions > 1 else row[:, 0]
-    return GoalSetResult(
-        joint_q=found.joint_q[row, place],
-        status=found.status[n_goals * np.arange(n) + first // s],
-        n_found=n_found.astype(np.int32),
-        position_error=found.position_error[row, place],
-        rotation_error=found.rotation_error[row, place],
-        goal=row % n_goals,
-    )
+    def _own_costs(self, joint_q: np.ndarray, n_found: np.ndarray) -> np.ndarray:
+        """Return the costs of solutions by the user's function, inf for places without one."""
+        there = np.arange(joint_q.shape[1]) < n_found[:, None]
+        count = np.count_nonzero(there)
+        assert callable(self._preference)
+        own = real_array('preference', self._preference(joint_q[there]))
+        if own.shape != (count,):
+            raise ArgumentError(
+                f'preference must return one number for each configuration, shape [{count}], '
+                f'got {list(own.shape)}'
+            )
+        cost: np.ndarray = np.full(there.shape, np.inf)
+        cost[there] = np.where(np.isnan(own), np.inf, own)
+        return cost
+
+    def _array(self, values: Any, dtype: type = wp.float64) -> wp.array:
+        """Return an array of NumPy or Warp on the device, copied only if necessary."""
+        if isinstance(values, wp.array):
+            given = values.to(self._device)
+            if given.dtype is dtype:
+                return given
+            cast = wp.empty(given.shape, dtype=dtype, device=self._device)
+            cast_into(cast, given)
+            return cast
+        scalar = np.float64 if dtype is wp.float64 else np.int32
+        rows = np.ascontiguousarray(values, dtype=scalar)
+        return wp.array(rows, dtype=dtype, device=self._device, copy=False)

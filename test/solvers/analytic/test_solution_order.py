@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 from support.robots.chain_judge import ChainJudge
+from support.robots.robots import PinocchioRobot
 from support.robots.robots import urdf_text
 
 from ros_ik import all_solutions
@@ -70,6 +71,42 @@ def test_manipulability_is_the_product_of_singular_values(name, free):
     # Relative to the largest; rounding of some hundred operations.
     found = chain_manipulability(chain, joint_q, free)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+
+
+COUPLED = """<robot name="coupled"><link name="base"/><link name="a"/><link name="b"/>
+<link name="c"/><link name="d"/><link name="tip"/>
+<joint name="first" type="revolute"><parent link="base"/><child link="a"/>
+<origin xyz="0 0 0.3"/><axis xyz="0 0 1"/>
+<limit lower="-2" upper="2" velocity="1" effort="1"/></joint>
+<joint name="second" type="revolute"><parent link="a"/><child link="b"/>
+<origin xyz="0.2 0 0.1"/><axis xyz="0 1 0"/>
+<limit lower="-2" upper="2" velocity="1" effort="1"/></joint>
+<joint name="third" type="revolute"><parent link="b"/><child link="c"/>
+<origin xyz="0 0.1 0.4"/><axis xyz="0.6 0 0.8"/>
+<limit lower="-3" upper="3" velocity="1" effort="1"/>
+<mimic joint="second" multiplier="-0.7" offset="0.2"/></joint>
+<joint name="slide" type="prismatic"><parent link="c"/><child link="d"/>
+<origin xyz="0.3 0 0"/><axis xyz="1 0 0"/>
+<limit lower="0" upper="0.5" velocity="1" effort="1"/></joint>
+<joint name="last" type="prismatic"><parent link="d"/><child link="tip"/>
+<origin xyz="0.1 0 0"/><axis xyz="0 1 0"/>
+<limit lower="0" upper="1" velocity="1" effort="1"/>
+<mimic joint="slide" multiplier="2" offset="0.1"/></joint></robot>"""
+
+
+def test_manipulability_of_mimic_joints_is_that_of_their_drivers():
+    model = Model.from_urdf(COUPLED, device='cpu')
+    chain, _ = folded_chain(model, 'tip', None, None, None)
+    reach, oracle = joint_axes(chain).reach, PinocchioRobot(COUPLED, model)
+    joint_q = model.apply_mimic(model.random_joint_q(20, 0))
+    expected = []
+    for q in joint_q:
+        columns = oracle.jacobian(q, 'tip')
+        turn, bend, follower, slide, last = columns.T
+        jacobian = np.array([turn, bend - 0.7 * follower, reach * (slide + 2.0 * last)]).T
+        jacobian[:3] /= reach
+        expected.append(np.prod(np.linalg.svd(jacobian, compute_uv=False)))
+    np.testing.assert_allclose(chain_manipulability(chain, joint_q), expected, rtol=1e-9)
 
 
 def test_the_nearest_come_first_unless_something_else_is_wanted():

@@ -16,6 +16,9 @@ from ros_ik import all_solutions
 from ros_ik import inverse_kinematics
 from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
+from ros_ik.model import JointType
+from ros_ik.solvers.analytic.structure.form import folded_chain
+from ros_ik.solvers.analytic.structure.structure import joint_axes
 
 PANDA, TIP = ARMS[0]
 SOLVED = SolveStatus.CONVERGED
@@ -114,51 +117,116 @@ def test_robots_stand_where_their_bases_are(name, link, method):
     assert np.all(sets.goal == 1)
 
 
-def middle_cost(joint_q):
-    lower, upper = (limit[:7] for limit in robot(PANDA).limits64()[:2])
-    return np.linalg.norm(
-        (joint_q[:, :7] - 0.5 * (lower + upper)) / (0.5 * (upper - lower)), axis=1
-    )
+class Judge:
+    """Costs of configurations, by NumPy and Pinocchio."""
+
+    def __init__(self, name, link):
+        self.model, self.link = robot(name), link
+        self.oracle = PinocchioRobot(urdf_text(name), self.model)
+        self.chain, _ = folded_chain(self.model, link, None, None, None)
+        assert self.model.joint_coord_count == self.model.joint_dof_count
+        slope = self.oracle.jacobian(self.model.random_joint_q(1, 0)[0], link)
+        self.coordinates = np.flatnonzero(np.abs(slope).max(axis=0))
+        kinds = np.repeat(self.model.joint_type.numpy(), np.diff(self.model.joint_q_start.numpy()))
+        self.slides = kinds[self.coordinates] == JointType.PRISMATIC
+
+    def middle(self, joint_q):
+        """Return the distance to the middle of the limits over half their ranges."""
+        lower, upper = (limit[self.coordinates] for limit in self.model.limits64()[:2])
+        lower = np.where(np.isfinite(lower), lower, -np.pi)
+        upper = np.where(np.isfinite(upper), upper, np.pi)
+        q = joint_q[:, self.coordinates]
+        return np.linalg.norm((2.0 * q - lower - upper) / (upper - lower), axis=1)
+
+    def manipulability(self, joint_q):
+        """Return the negative product of singular values, with lengths over the reach.
+
+        Of configurations that differ by whole turns of joints, all have the cost of the first.
+        """
+        reach, costs = joint_axes(self.chain).reach, []
+        for k, q in enumerate(joint_q):
+            jacobian = self.oracle.jacobian(q, self.link)[:, self.coordinates].copy()
+            jacobian[:3] /= reach
+            jacobian[:, self.slides] *= reach
+            gaps = joint_q[:k, self.coordinates] - q[self.coordinates]
+            turns = np.where(self.slides, 0.0, 2.0 * np.pi * np.rint(gaps / (2.0 * np.pi)))
+            same = np.flatnonzero(np.abs(gaps - turns).max(axis=1, initial=0.0) < 0.1)
+            own = -np.prod(np.linalg.svd(jacobian, compute_uv=False)[: len(self.coordinates)])
+            costs.append(costs[same[0]] if len(same) else own)
+        return np.array(costs)
 
 
-def manipulability_cost(joint_q):
-    """Return the negative product of singular values, lengths over the reach, by Pinocchio."""
-    oracle = PinocchioRobot(urdf_text(PANDA), robot(PANDA))
-    values = []
-    for q in joint_q:
-        jacobian = oracle.jacobian(q, TIP)[:, :7]
-        values.append(-np.sqrt(np.linalg.det(jacobian @ jacobian.T)))
-    return np.array(values)
+@pytest.mark.parametrize('preference', ['middle', 'manipulability'])
+@pytest.mark.parametrize(('name', 'link'), ARMS)
+def test_the_preferred_of_all_candidates_come_first(name, link, preference):
+    model, judge = robot(name), Judge(name, link)
+    poses, seeds = reachable(model, link, 20)
+    every = inverse_kinematics(model, link, poses, seeds, n_solutions=8)
+    request = {'preference': preference, 'n_candidates': 8}
+    best = inverse_kinematics(model, link, poses, seeds, **request)
+    three = inverse_kinematics(model, link, poses, seeds, n_solutions=3, **request)
+    again = inverse_kinematics(model, link, poses, seeds, n_solutions=3, **request)
+    assert best.joint_q.shape == seeds.shape and not hasattr(best, 'goal')
+    np.testing.assert_array_equal(three.joint_q, again.joint_q)
+    others = 0
+    for k in range(20):
+        found = every.joint_q[k, : every.n_found[k]]
+        order = np.argsort(getattr(judge, preference)(found), kind='stable')[:3]
+        assert three.n_found[k] == len(order) and best.n_found[k] == min(1, len(order))
+        np.testing.assert_array_equal(three.joint_q[k, : len(order)], found[order])
+        np.testing.assert_array_equal(best.joint_q[k], three.joint_q[k, 0])
+        np.testing.assert_array_equal(
+            three.position_error[k, : len(order)], every.position_error[k, order]
+        )
+        others += order[0] != 0
+    assert others > 1 and np.all(best.status == SOLVED)
 
 
-def own_cost(joint_q):
-    return np.abs(joint_q[:, 3] + 1.0)
-
-
-@pytest.mark.parametrize(
-    ('preference', 'cost'),
-    [('middle', middle_cost), ('manipulability', manipulability_cost), (own_cost, own_cost)],
-)
-def test_the_preferred_of_all_candidates_comes_first(preference, cost):
+def test_the_preferred_by_a_function_of_the_user_comes_first():
     poses, seeds = reachable(robot(PANDA), TIP, 40)
     every = inverse_kinematics(robot(PANDA), TIP, poses, seeds, n_solutions=8)
-    best = inverse_kinematics(
-        robot(PANDA), TIP, poses, seeds, preference=preference, n_candidates=8
-    )
-    assert best.joint_q.shape == seeds.shape and not hasattr(best, 'goal')
-    other = 0
+
+    def cost(joint_q):
+        # It may solve by the same solver.
+        inverse_kinematics(robot(PANDA), TIP, poses[::-1], seeds, n_solutions=8)
+        return np.where(joint_q[:, 3] > -0.5, np.nan, np.abs(joint_q[:, 3] + 1.0))
+
+    best = inverse_kinematics(robot(PANDA), TIP, poses, seeds, preference=cost, n_candidates=8)
+    undesired = 0
     for k in range(40):
         costs = cost(every.joint_q[k, : every.n_found[k]])
-        # Lengths that the reach divides change the measure by one factor, not the order.
+        costs[np.isnan(costs)] = np.inf
+        undesired += np.isinf(costs).sum()
         np.testing.assert_array_equal(best.joint_q[k], every.joint_q[k, np.argmin(costs)])
-        other += np.argmin(costs) != 0
-    assert other > 10
-    three = inverse_kinematics(
-        robot(PANDA), TIP, poses, seeds, n_solutions=3, preference=preference, n_candidates=8
+    assert undesired > 10
+
+
+@pytest.mark.parametrize('preference', ['seed', 'middle', 'manipulability'])
+def test_sets_are_chosen_from_in_batches(preference, monkeypatch):
+    model, n, n_goals, size = robot(PANDA), 7, 3, 2
+    poses, _ = reachable(model, TIP, n * n_goals)
+    _, seeds = reachable(model, TIP, n)
+    sets = poses.reshape(n, n_goals, 7)
+    sets[2] = far(n_goals)
+    request = {'n_solutions': 2, 'preference': preference, 'n_candidates': 4}
+    alone = [
+        inverse_kinematics(model, TIP, sets[k : k + size], seeds[k : k + size], **request)
+        for k in range(0, n, size)
+    ]
+    told = []
+    # As many solutions as two sets have.
+    solutions = request['n_solutions' if preference == 'seed' else 'n_candidates']
+    monkeypatch.setattr(
+        'ros_ik.solvers.pose_batches.batch.MAX_BATCH', size * n_goals * solutions + 1
     )
-    for k in range(40):
-        costs = cost(three.joint_q[k, : three.n_found[k]])
-        assert np.all(np.diff(costs) >= 0.0)
+    found = inverse_kinematics(
+        model, TIP, sets, seeds, on_progress=lambda *numbers: told.append(numbers), **request
+    )
+    assert told == [(6, 21), (12, 21), (18, 21), (21, 21)]
+    for name, values in vars(found).items():
+        expected = np.concatenate([getattr(part, name) for part in alone])
+        np.testing.assert_array_equal(values, expected, err_msg=name)
+    assert found.n_found[2] == 0 and np.all(np.delete(found.n_found, 2) == 2)
 
 
 def test_progress_is_told_and_can_end_a_call():

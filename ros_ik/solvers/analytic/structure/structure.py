@@ -201,8 +201,8 @@ def joint_axes(chain: SerialChain) -> Axes:
     steps = np.diff(np.vstack([p, tool[:3, 3]]), axis=0)
     reach = float(np.sum(np.linalg.norm(steps, axis=1)))
     # Prismatic joints without limits add no length.
-    travel = (chain.upper - chain.lower)[np.array(chain.slides)]
-    reach += float(np.sum(travel[np.isfinite(travel)]))
+    travel = np.where(chain.slides, (chain.upper - chain.lower)[list(chain.variables)], 0.0)
+    reach += float(np.sum(np.abs(chain.coef1) * np.where(np.isfinite(travel), travel, 0.0)))
     # If all axes pass through the tool, the reach is zero, and any length will do.
     reach = reach if reach > 1e-9 else 1.0
     tool[:3, 3] = (tool[:3, 3] - origin) / reach

@@ -96,11 +96,12 @@ class ChainIKResult(BatchResult):
         """Return the result with a dimension for solutions, even for a single one."""
         if self.joint_q.ndim == 3:
             return self
+        n, coords = self.joint_q.shape
         return dataclasses.replace(
             self,
-            joint_q=self.joint_q[:, None],
-            position_error=self.position_error[:, None],
-            rotation_error=self.rotation_error[:, None],
+            joint_q=self.joint_q.reshape((n, 1, coords)),
+            position_error=self.position_error.reshape((n, 1)),
+            rotation_error=self.rotation_error.reshape((n, 1)),
         )
 
 
