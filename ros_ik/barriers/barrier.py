@@ -22,9 +22,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_number
-from ros_ik.kinematics.runtime.read_once import ReadOnce
-from ros_ik.objectives.recording.snapshot import is_of_caller
-from ros_ik.objectives.recording.snapshot import Snapshot
+from ros_ik.objectives.recording.solver_part import SolverPart
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState
@@ -47,7 +45,7 @@ class StepBox(NamedTuple):
     number: int
 
 
-class Barrier(ReadOnce):
+class Barrier(SolverPart):
     """Base of barriers.
 
     Attributes:
@@ -83,9 +81,6 @@ class Barrier(ReadOnce):
     is_checked = True
     sweeps = follows = False
 
-    _state: StepState
-    # Attributes of a user's class when its arrays were allocated, to detect changes.
-    _kept: Snapshot | None = None
     _gain = np.nan
 
     def __init__(
@@ -144,14 +139,9 @@ class Barrier(ReadOnce):
             ArgumentError: The barrier belongs to another solver, whose graph refers to its arrays,
                 or it does not match the model.
         """
-        if self._is_bound and self._state is state:
-            if self._kept is not None and not self._kept.is_current:
-                self._allocate(state)
-                self._kept = Snapshot(self, public_only=True)
-            return
         title = f'{type(self).__name__} {self.name!r}' if self.name else type(self).__name__
-        if self._is_bound:
-            raise ArgumentError(f'{title} already belongs to another solver; create one for each')
+        if self._is_bound_to(state, title):
+            return
         for link in self.links() or ():
             if not -1 <= link < state.model.body_count:
                 raise ArgumentError(
@@ -162,9 +152,7 @@ class Barrier(ReadOnce):
             self._allocate(state)
         except ArgumentError as error:
             raise ArgumentError(f'{title}: {error}') from error
-        self._state, self._is_bound = state, True
-        if is_of_caller(type(self)):
-            self._kept = Snapshot(self, public_only=True)
+        self._set_bound(state)
 
     def launch_values(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
         """Write h into ``values[:, start_idx:start_idx + row_count]``.
@@ -226,7 +214,3 @@ class Barrier(ReadOnce):
         """
         self.launch_values(self._state.body_q, values, start)
         self.launch_jacobian(jacobian, start)
-
-    def _allocate(self, state: StepState) -> None:
-        """Allocate arrays on the device of ``state``."""
-        raise NotImplementedError

@@ -43,6 +43,12 @@ def link_dofs(model: Model, link_index: int) -> np.ndarray:
     return np.array(sorted(dofs), dtype=np.int32)
 
 
+def require_link(link_index: int) -> None:
+    """Raise ArgumentError for -1, the world, and for other negative indices."""
+    if link_index < 0:
+        raise ArgumentError(f'link_index must name a link of the model, got {link_index}')
+
+
 def relative_chain(
     model: Model, link_index: int, reference_link_index: int = -1
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -61,8 +67,7 @@ def relative_chain(
         ArgumentError: An index outside the model, or a link that is not the child of a joint of
             an articulation.
     """
-    if link_index < 0:
-        raise ArgumentError(f'link_index must name a link of the model, got {link_index}')
+    require_link(link_index)
     if link_index < model.body_count and link_index not in incoming_joints(model):
         raise ArgumentError(
             f'link_index {link_index} is a link that no joint of an articulation places: '

@@ -13,9 +13,9 @@ from typing import Any
 
 import warp as wp
 
-from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.cached_values import cached_link_dofs
 from ros_ik.kinematics.cached_values import cached_tree
+from ros_ik.kinematics.chain import require_link
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.jacobian import launch_frame_jacobian
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
@@ -71,8 +71,7 @@ def eval_jacobian(model: Any, joint_q: Any, link_index: int, jacobian: Any) -> N
     link_index = checked_link('link_index', link_index)
     coordinates, scalar = batch_input('joint_q', joint_q, model.joint_coord_count, model.device)
     n, device = coordinates.shape[0], model.device
-    if link_index < 0:
-        raise ArgumentError(f'link_index must name a link of the model, got {link_index}')
+    require_link(link_index)
     chain = cached_link_dofs(model, link_index)
     result = batch_output('jacobian', jacobian, (n, 6, model.joint_dof_count), scalar, device)
     body_q, joint_S_s = link_motions(cached_tree(model, scalar), coordinates)

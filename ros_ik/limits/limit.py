@@ -18,10 +18,8 @@ from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
-from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.limits.arguments import fraction
-from ros_ik.objectives.recording.snapshot import is_of_caller
-from ros_ik.objectives.recording.snapshot import Snapshot
+from ros_ik.objectives.recording.solver_part import SolverPart
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 STATE_TOLERANCE = 1e-6
 
 
-class Limit(ReadOnce):
+class Limit(SolverPart):
     """Base of hard limits on a step.
 
     Attributes:
@@ -51,10 +49,6 @@ class Limit(ReadOnce):
     is_constant = False
     changes: ClassVar[int] = 0
 
-    _state: 'StepState'
-    # Attributes of a user's class when its arrays were allocated, to detect changes.
-    _kept: Snapshot | None = None
-
     def __init_subclass__(cls, **options: Any) -> None:
         """Accept the former name of ``precedence``, for one release."""
         super().__init_subclass__(**options)
@@ -70,23 +64,9 @@ class Limit(ReadOnce):
         Raises:
             ArgumentError: The limit belongs to another solver, whose graph refers to its arrays.
         """
-        if self._is_bound and self._state is state:
-            if self._kept is not None and not self._kept.is_current:
-                self._allocate(state)
-                self._kept = Snapshot(self, public_only=True)
-            return
-        if self._is_bound:
-            raise ArgumentError(
-                f'{type(self).__name__} already belongs to another solver; create one for each'
-            )
-        self._allocate(state)
-        self._state, self._is_bound = state, True
-        if is_of_caller(type(self)):
-            self._kept = Snapshot(self, public_only=True)
-
-    def _allocate(self, state: 'StepState') -> None:
-        """Allocate arrays on the device of ``state``."""
-        raise NotImplementedError
+        if not self._is_bound_to(state, type(self).__name__):
+            self._allocate(state)
+            self._set_bound(state)
 
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box.

@@ -21,8 +21,8 @@ from rclpy.action import GoalResponse
 from rclpy.action.server import ServerGoalHandle
 
 from ros_ik.errors import RosIkError
-from ros_ik.node.execution.guard import fault_text
 from ros_ik.node.execution.guard import GuardedNode
+from ros_ik.node.execution.guard import internal_error
 from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.message_stats import Reason
@@ -207,7 +207,7 @@ class MotionServer:
             self._made = error
         except Exception as error:  # noqa: BLE001 no goal may end the node
             self._node.on_fault(self._name, error)
-            self._made = GoalError(Drop.INTERNAL_ERROR, f'internal error: {fault_text(error)}')
+            self._made = GoalError(Drop.INTERNAL_ERROR, internal_error(error))
         return GoalResponse.ACCEPT
 
     def _count(self, error: GoalError) -> None:
@@ -239,7 +239,7 @@ class MotionServer:
     def _fail(self, goal: _Running, error: Exception) -> None:
         """End a goal that raised an error."""
         self._node.on_fault(self._name, error)
-        text = f'internal error, see the log: {fault_text(error)}'
+        text = internal_error(error)
         try:
             end = goal.motion.abort(text)
         except Exception:  # noqa: BLE001 the first error says more

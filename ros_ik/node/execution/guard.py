@@ -34,6 +34,11 @@ def fault_text(error: BaseException) -> str:
     return f'{type(error).__name__}: {text}' if text else type(error).__name__
 
 
+def internal_error(error: BaseException) -> str:
+    """Return the text for a client whose request raised an error."""
+    return f'internal error, see the log: {fault_text(error)}'
+
+
 def fault_response(kind: Any, error: BaseException) -> Any:
     """Return the response of a request that raised an error.
 
@@ -44,7 +49,7 @@ def fault_response(kind: Any, error: BaseException) -> Any:
     response = kind.Response()
     for name in _SENTENCES:
         if isinstance(getattr(response, name, None), str):
-            setattr(response, name, f'internal error, see the log: {fault_text(error)}')
+            setattr(response, name, internal_error(error))
     return response
 
 

@@ -13,6 +13,7 @@ import traceback
 from typing import Any
 
 from ros_ik.errors import RosIkError
+from ros_ik.node.execution.guard import internal_error
 from ros_ik.node.services.process_link import Description
 from ros_ik.node.services.process_link import State
 from ros_ik.node.services.process_link import World
@@ -187,7 +188,7 @@ class Jobs:
             job.refuse(str(error))
         except Exception as error:  # noqa: BLE001 the caller gets an answer, the log the rest
             self._log(traceback.format_exc())
-            job.refuse(f'internal error, see the log: {type(error).__name__}: {error}')
+            job.refuse(internal_error(error))
         else:
             job.answer(result)
 

@@ -23,6 +23,9 @@ _NAMES = {
     6: ('linear.x', 'linear.y', 'linear.z', 'angular.x', 'angular.y', 'angular.z'),
 }
 
+# Fault of a frame that only the links of the model could resolve.
+NOT_A_LINK = 'it is not a link of the model'
+
 
 def explain_frame(frame_id: str, text: str) -> str:
     """Explain why a frame cannot be resolved.
@@ -42,7 +45,7 @@ def explain_numbers(reason: Rejection, numbers: Sequence[float], frame_id: str) 
         fault = pose_fault(numbers)
     else:
         fault = number_fault(_NAMES[len(numbers)], numbers)
-    return fault or explain_frame(frame_id, 'it is not a link of the model')
+    return fault or explain_frame(frame_id, NOT_A_LINK)
 
 
 def explain_joints(reason: Rejection, sample: JointSample, known: Sequence[str]) -> str:

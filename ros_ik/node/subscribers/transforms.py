@@ -21,6 +21,7 @@ from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
 from rclpy.time import Time
 
+from ros_ik.node.subscribers.refusals import NOT_A_LINK
 from ros_ik.node.transport.cdr_readers import Stamp
 from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import Reason
@@ -38,7 +39,7 @@ except ImportError:
 # The QoS of the listener of tf2_ros.
 _TF = QoSProfile(depth=100)
 _TF_STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-_MISSING = 'it is not a link of the model, and tf2_ros is not installed'
+_MISSING = f'{NOT_A_LINK}, and tf2_ros is not installed'
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -113,7 +114,7 @@ class Transforms:
         if place is not None:
             return place
         if not self._use_tf:
-            return UnresolvedFrame(Rejection.UNKNOWN_FRAME, 'it is not a link of the model')
+            return UnresolvedFrame(Rejection.UNKNOWN_FRAME, NOT_A_LINK)
         if self._buffer is None:
             return UnresolvedFrame(Drop.TF_UNAVAILABLE, _MISSING)
         if stamp.sec < 0:
