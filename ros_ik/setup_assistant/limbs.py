@@ -23,7 +23,7 @@ class Limb:
     """A chain to control.
 
     Attributes:
-        joints: Joints that move its tip, root first, mimic joints left out.
+        joints: Joints that move its tip, root first, without mimic joints.
         tip: Tip link.
         others: Other candidates for the tip, the most likely first.
     """
@@ -70,7 +70,7 @@ def find_limbs(model: Model) -> tuple[Limb, ...]:
 
 
 def _segments(successors: Mapping[str, set[str]], least: int) -> list[tuple[str, ...]]:
-    """Return the unbranched chains of joints that are long enough, but no part of another's end.
+    """Return the unbranched chains of joints that are long enough and not the end of another one.
 
     Args:
         successors: Joints that follow a joint towards the tips; '' is the root.

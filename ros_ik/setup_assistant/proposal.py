@@ -95,7 +95,7 @@ def propose(model: Model, controllers: Sequence[FoundController] | None = None) 
             parameters[name]['orientation_weight'] = 0.0
             unknown.append(
                 f'which orientations {name} needs: {len(limb.joints)} joints reach few, so it '
-                f'goes to positions alone ({name}.orientation_weight)'
+                f'goes to positions only ({name}.orientation_weight)'
             )
         if limb.others:
             unknown.append(f'whether {name}.frame is {limb.tip} or one of {listed(limb.others)}')

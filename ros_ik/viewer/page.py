@@ -125,7 +125,7 @@ class Page:
             self._button('resume', 'Resume (O)', 'O')
             self._button('reset', 'Reset (R)', 'R')
             mode = gui.add_dropdown(
-                'mode', tuple(MODES), initial_value='auto', hint='The kind of command that counts.'
+                'mode', tuple(MODES), initial_value='auto', hint='Kind of targets to follow.'
             )
 
         async def on_mode(event: object) -> None:

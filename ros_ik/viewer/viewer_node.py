@@ -57,7 +57,7 @@ PARAMETERS = (
         'host',
         '127.0.0.1',
         Parameter.Type.STRING,
-        'address to listen at; any other than this lets everyone there move the robot',
+        'address to listen on; any other than this lets everyone there move the robot',
     ),
     ('port', 8080, Parameter.Type.INTEGER, 'port of the page, or the first free one above it'),
     ('frame_rate', 30.0, Parameter.Type.DOUBLE, 'pictures a second, Hz, in (0, 60]'),

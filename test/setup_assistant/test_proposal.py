@@ -128,7 +128,7 @@ def test_limbs_of_few_joints_go_to_positions_alone(path, tasks):
     values = read_parameters(proposal.yaml_text())
     free = [value for name, value in values.items() if name.endswith('.orientation_weight')]
     assert free == tasks * [0.0]
-    assert any('positions alone' in sentence for sentence in proposal.unknown)
+    assert any('positions only' in sentence for sentence in proposal.unknown)
     assert not any('too few' in text for text in check_parameters(values, model).warnings)
 
 

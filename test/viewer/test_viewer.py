@@ -180,7 +180,7 @@ def test_parameters_are_tuned_and_refusals_are_shown(fresh):
     viewer.requests.ask('parameter ee.position_weight', '1')
     client.wait_for(lambda: viewer.parameters.values['ee.position_weight'] == 1.0, 'number')
     viewer.requests.ask('parameter limits.position_margin', '[1, nonsense')
-    client.wait_for(lambda: 'is no value' in viewer.answer, 'answer')
+    client.wait_for(lambda: 'is not a value' in viewer.answer, 'answer')
 
 
 def test_boxes_of_the_workspace_are_drawn(fresh):

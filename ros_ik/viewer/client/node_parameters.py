@@ -72,7 +72,7 @@ class NodeParameters:
         try:
             parameter = Parameter(name, value=self._converted(name, value))
         except (yaml.YAMLError, TypeError, ValueError) as error:
-            self.answer = f'{name}: {value!r} is no value: {error}'
+            self.answer = f'{name}: {value!r} is not a value: {error}'
             self._refused.add(name)
             return
         send = functools.partial(self._client.set_parameters, [parameter])

@@ -121,7 +121,7 @@ def joint_curves(
     velocities: Mapping[str, float],
     limits: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Return positions as parts of their ranges, and velocities as parts of their limits.
+    """Return positions as fractions of their ranges, and velocities as fractions of their limits.
 
     Args:
         names: The joints.
@@ -131,7 +131,7 @@ def joint_curves(
             or, as models have it, very large.
 
     Returns:
-        Both by joint; joints without a limit are left out, what is not measured is not a number.
+        Both by joint; joints without a limit are omitted, values that are not measured are NaN.
     """
     ranges, speeds = {}, {}
     for name, low, high, fastest in list(zip(names, *limits, strict=True))[:_MOST_JOINTS]:

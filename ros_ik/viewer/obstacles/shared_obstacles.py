@@ -190,7 +190,7 @@ class SharedObstacles:
     def _is_in_doubt(self, name: str) -> bool:
         """Return whether the node may not have processed a local change; resend it once.
 
-        Resending works as a question, because the node publishes after each accepted message.
+        Resending makes the node answer, because it publishes after each accepted message.
         """
         change, now = self._touched.get(name), self._clock()
         if change is None:
