@@ -81,7 +81,7 @@ def check_bounded(name: str, array: np.ndarray) -> None:
     """Check that numbers are finite and within :data:`MAX_MAGNITUDE`.
 
     Raises:
-        ArgumentError: A number is not; the message names it.
+        ArgumentError: A number that is not; the message names it.
     """
     good = np.abs(array) <= MAX_MAGNITUDE
     if good.all():

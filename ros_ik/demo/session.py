@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A session with mock robot and node, started and ended together, to try programs on.
+"""A session with mock robot and node, started and ended together, to try programs with.
 
     python -m ros_ik.demo.session --robot panda
     python -m ros_ik.demo.session --robot g1 --params-file config/examples/two_arms.yaml

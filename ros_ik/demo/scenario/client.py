@@ -181,7 +181,7 @@ class DemoClient(Node):
         return f'{problem}; {self._silence_causes("the last moments")}'
 
     def play(self, phase: Phase) -> str:
-        """Send the targets of a phase until its last target is reached or its time is over.
+        """Send the targets of a phase until its last target is reached or its time is up.
 
         A robot that presses against something gets the time that it needs to come to rest.
 

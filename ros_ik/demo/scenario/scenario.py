@@ -209,7 +209,7 @@ def _outward(robot: DemoRobot, start: np.ndarray) -> np.ndarray:
 def _ball(
     robot: DemoRobot, clearance: Clearance, start: np.ndarray, outward: np.ndarray, size: float
 ) -> np.ndarray:
-    """Return the path of the ball [n, 3]: from outside slowly against the tool, and back."""
+    """Return the path of the ball [n, 3]: slowly from outside towards the tool, and back."""
     ways = np.linspace(0.0, _FAR * size, 100)
     places = start[:3] + np.outer(ways, outward)
     distances = clearance.to_ball(np.tile(robot.home, (len(ways), 1)), places)

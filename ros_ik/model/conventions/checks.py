@@ -20,7 +20,7 @@ from ros_ik.numbers import real_array
 NORM_ROUNDING = 1e-6
 # Shortest vector that has a direction.
 LEAST_AXIS = 1e-9
-# Moments of inertia [kg m^2] that are negative by rounding alone, as in exports of CAD programs.
+# Moments of inertia [kg m^2] negative only because of rounding, as in exports of CAD programs.
 LEAST_MOMENT = -1e-12
 
 

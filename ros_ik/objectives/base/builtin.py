@@ -111,11 +111,11 @@ class BuiltinObjective(ReadOnce, IKObjective):
         self.n_problems = len(self._targets)
 
     def _replace_targets(self, values: Any) -> None:
-        """Replace the targets by another array or other numbers, with as many rows."""
+        """Replace the targets by another array or other numbers, with the same number of rows."""
         self._targets = self._replace(self._targets, values)
 
     def _replace(self, known: Parameter, values: Any) -> Parameter:
-        """Return the replacement of a parameter, with as many rows and the same float type."""
+        """Return the replacement of a parameter, with the same number of rows and float type."""
         made = Parameter(known.name, values, known.array.shape[1], count=len(known))
         if self.device is not None:
             made.bind(self.device)

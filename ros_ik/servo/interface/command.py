@@ -250,7 +250,7 @@ class Command:
         return dataclasses.replace(self, stopped=True)
 
     def with_stop_request(self, asked: bool) -> Command:
-        """Return the command after the start of a stop request, also latched, or its end."""
+        """Return the command after a stop request begins, which latches a stop, or ends."""
         return dataclasses.replace(self, stop_requested=asked, stopped=self.stopped or asked)
 
     def with_reset(self) -> Command:

@@ -27,7 +27,7 @@ _FLOOR = 0.1
 # Fraction of the remaining lead that may be used per second [1/s]. Otherwise encoder noise would
 # modulate the speed of slow motions.
 _GAIN = 10.0
-# Time for which a check holds in advance [s], so that not every tick needs one at high rates.
+# Time for which one check stays valid [s], so that not every tick needs one at high rates.
 SLACK_TIME = 0.005
 # Fraction of the requested speed below which a step counts as slowed.
 _SLOWED = 0.9

@@ -43,7 +43,7 @@ class ServoState(enum.Enum):
         return self not in _FORGETS
 
 
-# Tuples: a set would compute hashes of members in each tick, which enumerations do slowly.
+# Tuples, because a set computes the hash of a member in each tick, which is slow for enumerations.
 _RESUMES = (ServoState.TRACKING, ServoState.BRAKING, ServoState.HOLDING)
 _FORGETS = (ServoState.IDLE, ServoState.ENDING)
 

@@ -23,9 +23,9 @@ MassProperties = tuple[float, np.ndarray, np.ndarray]
 
 
 def shape_radius(geo_type: GeoType, scale: tuple[float, float, float], source: Any) -> float:
-    """Return the radius [m] of a sphere that holds the shape.
+    """Return the radius [m] of a sphere that contains the shape.
 
-    The sphere lies about the shape's origin; about the middle of the bounding box of a mesh.
+    It is centred at the shape's origin, or for a mesh at the middle of its bounding box.
 
     Args:
         geo_type: Kind of shape.
