@@ -47,12 +47,16 @@ def missing_bond(settings: Settings) -> str:
 
 
 class ManagerBond:
-    """The node's side of the bond, from activation to deactivation; for the executor's thread."""
+    """The node's side of the bond, from each activation to its end; for the executor's thread.
+
+    Its topic stays open in between: a publisher that is destroyed at once may take its last
+    message with it.
+    """
 
     def __init__(
         self, node: Node, period: float, now: Callable[[], float] = time.monotonic
     ) -> None:
-        """Start the heartbeats.
+        """Open the topic.
 
         Args:
             node: The node.
@@ -60,7 +64,8 @@ class ManagerBond:
             now: Steady clock [s].
         """
         self._node, self._period, self._now = node, period, now
-        self._instance = str(uuid.uuid4())
+        # Identity of this side while there is a bond, else ''.
+        self._instance = ''
         # Time of the manager's last heartbeat; None before it, and once its loss is reported.
         self._heard: float | None = None
         self._publisher = node.create_publisher(Status, TOPIC, _DEPTH)
@@ -68,13 +73,24 @@ class ManagerBond:
         self._timer = node.create_timer(
             period, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
+        self._timer.cancel()
+
+    def begin(self) -> None:
+        """Start the heartbeats of a new bond."""
+        self._instance, self._heard = str(uuid.uuid4()), None
+        self._timer.reset()
         self._beat()
 
     def end(self) -> None:
-        """Announce an orderly end of the bond to the manager."""
-        self._timer.cancel()
-        self._publish(False)
-        # A publisher that is destroyed at once may take its last message with it.
+        """Announce an orderly end of the bond to the manager, if there is one."""
+        if self._instance:
+            self._timer.cancel()
+            self._publish(False)
+            self._instance = ''
+
+    def close(self) -> None:
+        """End the bond, and close the topic once the manager has received that."""
+        self.end()
         self._publisher.wait_for_all_acked(Duration(seconds=_LAST_WORD))
         self._node.destroy_timer(self._timer)
         self._node.destroy_subscription(self._subscription)
@@ -90,7 +106,10 @@ class ManagerBond:
 
     def _on_status(self, message: Any) -> None:
         """Record a heartbeat of the manager; ignore bonds of other nodes on the same topic."""
-        if message.id != self._node.get_name() or message.instance_id == self._instance:
+        is_manager = (
+            message.id == self._node.get_name() and message.instance_id != self._instance
+        )
+        if not (is_manager and self._instance):
             return
         self._heard = self._now() if message.active else None
         if not message.active:

@@ -173,7 +173,9 @@ class IkNode(GuardedNode, StreamNode):
         self._actions.end('the node shuts down')
         if not self._loop.finish():
             self.get_logger().warning(_NO_REST)
-        self._end_bond()
+        bond, self._bond = self._bond, None
+        if bond is not None:
+            bond.close()
         self._drops.log()
         self._markers.end()
         return self._source.end(timeout=0.1)
@@ -218,7 +220,8 @@ class IkNode(GuardedNode, StreamNode):
         configured.inputs.activate(True)
         period = settings.bond_heartbeat_period
         if period > 0.0:
-            self._bond = ManagerBond(self, period)
+            self._bond = self._bond or ManagerBond(self, period)
+            self._bond.begin()
         return _SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -472,9 +475,8 @@ class IkNode(GuardedNode, StreamNode):
 
     def _end_bond(self) -> None:
         """Announce an orderly end to the lifecycle manager, if there is a bond."""
-        bond, self._bond = self._bond, None
-        if bond is not None:
-            bond.end()
+        if self._bond is not None:
+            self._bond.end()
 
     def _await_rest(self) -> None:
         give_up = time.monotonic() + _REST_TIMEOUT

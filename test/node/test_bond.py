@@ -6,6 +6,7 @@ The package bond has no wheels. If it is installed, a test plays the manager ove
 are tested everywhere, on messages with the fields of its Status.msg.
 """
 
+import functools
 import signal
 from types import SimpleNamespace
 
@@ -48,7 +49,8 @@ class RecordingNode:
 
     def create_timer(self, period, callback, clock):
         self.period, self.beat = period, callback
-        return SimpleNamespace(cancel=lambda: None)
+        stop, go = (functools.partial(setattr, self, 'beats', beats) for beats in (False, True))
+        return SimpleNamespace(cancel=stop, reset=go)
 
     def get_name(self):
         return NAME
@@ -75,7 +77,10 @@ def side(monkeypatch):
     """Return a recording node with its bond, and a clock that the test moves."""
     monkeypatch.setattr(bond, 'Status', lambda: SimpleNamespace(header=SimpleNamespace()))
     node, clock = RecordingNode(), SimpleNamespace(now=100.0)
-    return node, ManagerBond(node, 0.1, lambda: clock.now), clock
+    made = ManagerBond(node, 0.1, lambda: clock.now)
+    assert not node.said and not node.beats
+    made.begin()
+    return node, made, clock
 
 
 def manager(active=True, name=NAME, instance='manager'):
@@ -92,11 +97,32 @@ def test_heartbeats_name_the_node_and_one_instance(side):
     assert node.period == 0.1 == node.said[0].heartbeat_period
 
 
-def test_an_end_in_order_is_told(side):
+def test_an_end_in_order_is_told_once_and_the_topic_stays_until_it_is_received(side):
     node, made, _ = side
     made.end()
-    assert not node.said[-1].active
+    made.end()
+    node.hear(manager())
+    node.hear(manager(active=False))
+    assert [message.active for message in node.said] == [True, False]
+    assert not node.beats and not node.destroyed
+    made.close()
+    assert [message.active for message in node.said] == [True, False]
     assert set(node.destroyed) == {'timer', 'subscription', 'publisher'}
+
+
+def test_each_activation_begins_a_bond_of_its_own(side):
+    node, made, clock = side
+    node.hear(manager())
+    made.end()
+    # The manager was silent before the new bond: that is no loss.
+    clock.now += 2.0 * HEARTBEAT_TIMEOUT
+    made.begin()
+    node.beat()
+    assert node.beats and [message.active for message in node.said] == [True, False, True, True]
+    first, end, second, beat = (message.instance_id for message in node.said)
+    assert first == end != second == beat and not node.lines
+    made.close()
+    assert not node.said[-1].active and node.said[-1].instance_id == second
 
 
 def test_a_manager_that_breaks_the_bond_gets_its_answer(side):
@@ -186,7 +212,7 @@ def test_a_bond_forms_and_ends_in_the_order_of_a_manager(tmp_path):
                 assert client.transition(Transition.TRANSITION_CONFIGURE)
             assert client.transition(Transition.TRANSITION_ACTIVATE)
             made = bondpy.Bond(client.node, 'bond', NAME)
-            made.heartbeat_timeout = HEARTBEAT_TIMEOUT
+            made.connect_timeout, made.heartbeat_timeout = LONG, HEARTBEAT_TIMEOUT
             made.start()
             client.wait_for(lambda made=made: made.sister_instance_id is not None, 'a bond')
             assert not made.is_broken()

@@ -326,10 +326,11 @@ class Client:
         client = self._services[name]
         self.wait_for(client.service_is_ready, f'service {name}')
         future, asked = client.call_async(request), time.monotonic()
+        may_repeat = kind is not ChangeState or request.transition.label
 
         def answered():
             nonlocal future, asked
-            if kind is not ChangeState and time.monotonic() > asked + _ASK_AGAIN:
+            if may_repeat and time.monotonic() > asked + _ASK_AGAIN:
                 print(f'{name} is asked again')
                 future, asked = client.call_async(request), time.monotonic()
             return future.done()
@@ -365,9 +366,13 @@ class Client:
 
     def transition(self, number):
         """Ask for a lifecycle transition; return whether it succeeded."""
-        request = ChangeState.Request()
-        request.transition.id = number
-        return self.call(ChangeState, 'ros_ik/change_state', request).success
+        service, request = 'ros_ik/change_state', ChangeState.Request()
+        # A transition must not be asked for twice. After an answer to one with an unknown label,
+        # which changes nothing, the node knows this client, and loses no answer to it.
+        request.transition.label = 'none'
+        self.call(ChangeState, service, request)
+        request.transition.id, request.transition.label = number, ''
+        return self.call(ChangeState, service, request).success
 
     def state(self):
         """Return the label of the lifecycle state."""
