@@ -12,15 +12,8 @@ import numpy as np
 import viser
 from viser import uplot
 
-from ros_ik.viewer.robot.palette import BLUE
-from ros_ik.viewer.robot.palette import Color
-from ros_ik.viewer.robot.palette import GREEN
-from ros_ik.viewer.robot.palette import ORANGE
-from ros_ik.viewer.robot.palette import PURPLE
-from ros_ik.viewer.robot.palette import SKY
-from ros_ik.viewer.robot.palette import VERMILLION
+from ros_ik.viewer.robot.palette import CURVES
 
-_COLORS: tuple[Color, ...] = (BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE)
 # Maximum number of plotted joints.
 _MOST_JOINTS = 12
 # Number of samples: 20 s at 5 Hz.
@@ -92,9 +85,9 @@ class Plots:
     def _chart(self, title: str, data: tuple[np.ndarray, ...]) -> viser.GuiUplotHandle:
         series = [uplot.Series(label='s')]
         for row, name in enumerate(self._names[title]):
-            color = 'rgb({}, {}, {})'.format(*_COLORS[row % len(_COLORS)])
+            color = 'rgb({}, {}, {})'.format(*CURVES[row % len(CURVES)])
             curve = uplot.Series(label=name, stroke=color, width=1.5)
-            if row >= len(_COLORS):
+            if row >= len(CURVES):
                 # The second round of colours is dashed.
                 curve['dash'] = 6.0, 4.0
             series.append(curve)

@@ -9,9 +9,12 @@ import math
 
 from ros_ik.model.conventions.labels import listed
 from ros_ik.servo import StatusCode
+from ros_ik.viewer.robot.palette import BAD
+from ros_ik.viewer.robot.palette import Color
+from ros_ik.viewer.robot.palette import GOOD
+from ros_ik.viewer.robot.palette import HELD
 from ros_ik_interfaces.msg import IkStatus
 
-_GOOD, _HELD, _BAD = '#009e73', '#e69f00', '#d55e00'
 _GOOD_CODES = (IkStatus.OK, IkStatus.COMMAND_STALE)
 _BAD_CODES = (
     IkStatus.INVALID,
@@ -41,13 +44,13 @@ def status_html(status: IkStatus | None, node: str) -> str:
     """
     if status is None:
         return _paragraph(
-            _BAD, f'No status from {node}', 'the node does not run, or has another name'
+            BAD, f'No status from {node}', 'the node does not run, or has another name'
         )
-    color = _HELD
+    color = HELD
     if status.code in _GOOD_CODES:
-        color = _GOOD
+        color = GOOD
     elif status.code in _BAD_CODES:
-        color = _BAD
+        color = BAD
     lines = [_paragraph(color, code_words(status.code), status.text)]
     if status.waiting_for:
         lines.append(_line('waits for', ', '.join(status.waiting_for)))
@@ -78,9 +81,9 @@ def status_html(status: IkStatus | None, node: str) -> str:
     return ''.join(lines)
 
 
-def _paragraph(color: str, title: str, text: str) -> str:
+def _paragraph(color: Color, title: str, text: str) -> str:
     return (
-        f'<div style="border-left:6px solid {color};padding:2px 8px;margin:4px 8px">'
+        f'<div style="border-left:6px solid rgb{color};padding:2px 8px;margin:4px 8px">'
         f'<b>{html.escape(title)}</b><br>{html.escape(text)}</div>'
     )
 

@@ -18,8 +18,8 @@ from ros_ik.viewer.obstacles.placed_obstacle import HALF_SPACE
 from ros_ik.viewer.obstacles.placed_obstacle import PlacedObstacle
 from ros_ik.viewer.obstacles.placed_obstacle import SHAPES
 from ros_ik.viewer.obstacles.shared_obstacles import SharedObstacles
-from ros_ik.viewer.robot.palette import GREY
-from ros_ik.viewer.robot.palette import SKY
+from ros_ik.viewer.robot.palette import OTHER_OBSTACLE
+from ros_ik.viewer.robot.palette import OWN_OBSTACLE
 from ros_ik.viewer.scene.robot_view import place
 from ros_ik.viewer.scene.robot_view import pose_of
 from ros_ik_interfaces.msg import ObstacleArray
@@ -28,7 +28,6 @@ from ros_ik_interfaces.msg import ObstacleArray
 _MOST = 20
 _START_SIZE = (0.2, 0.2, 0.2)
 _LEAST_SIZE, _MOST_SIZE = 0.01, 5.0
-_OPACITY = 0.6
 
 
 @dataclasses.dataclass(eq=False)
@@ -222,13 +221,13 @@ class Obstacles:
             drawn.obstacle, drawn.is_own = obstacle, is_own
             if look == (obstacle.shape, obstacle.size, is_own):
                 return
-        mesh = obstacle.mesh()
+        mesh, fill = obstacle.mesh(), OWN_OBSTACLE if is_own else OTHER_OBSTACLE
         self._server.scene.add_mesh_simple(
             f'{drawn.path}/shape',
             np.asarray(mesh.vertices, dtype=np.float32),
             np.asarray(mesh.faces, dtype=np.uint32),
-            color=SKY if is_own else GREY,
-            opacity=_OPACITY,
+            color=fill.color,
+            opacity=fill.opacity,
         )
 
     def _root(self, name: str, path: str, has_gizmo: bool) -> viser.SceneNodeHandle:

@@ -18,11 +18,11 @@ from ros_ik.errors import ModelError
 from ros_ik.model import Model
 from ros_ik.model.readers.xml import parse_document
 from ros_ik.viewer.robot.coarse_meshes import coarsen
-from ros_ik.viewer.robot.palette import GREY
+from ros_ik.viewer.robot.palette import LINK
 
 # Geometry elements of a description, to match colours by order.
 _KNOWN = ('box', 'sphere', 'cylinder', 'capsule', 'mesh')
-_GREY = np.array([*GREY, 255]) / 255.0
+_UNPAINTED = np.array([*LINK.color, 255.0 * LINK.opacity]) / 255.0
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ def _paint(scene: trimesh.Scene, color: np.ndarray | None) -> None:
         own: Any = geometry.visual
         if color is not None or not own.defined:
             material = trimesh.visual.material.PBRMaterial(
-                baseColorFactor=_GREY if color is None else color,
+                baseColorFactor=_UNPAINTED if color is None else color,
                 metallicFactor=0.1,
                 roughnessFactor=0.7,
             )

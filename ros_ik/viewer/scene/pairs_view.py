@@ -11,8 +11,7 @@ from visualization_msgs.msg import MarkerArray
 
 from ros_ik.model.conventions import poses
 from ros_ik.node.markers.shapes import barrier_fraction
-from ros_ik.viewer.robot.palette import BLUE
-from ros_ik.viewer.robot.palette import VERMILLION
+from ros_ik.viewer.robot.palette import pair_colors
 from ros_ik.viewer.robot.palette import vertex_colors
 
 _NAMESPACE = 'closest_pairs'
@@ -71,8 +70,7 @@ class PairsView:
     def _draw_lines(self, marker: Marker, base: np.ndarray) -> None:
         points = np.array([[p.x, p.y, p.z] for p in marker.points])
         placed = base[:3] + poses.rotate(base[3:], points)
-        room = np.array([barrier_fraction(shade) for shade in marker.colors])[:, None]
-        colors = room * np.array(BLUE) + (1.0 - room) * np.array(VERMILLION)
+        colors = pair_colors(np.array([barrier_fraction(shade) for shade in marker.colors]))
         self._lines.points = placed.reshape(-1, 2, 3).astype(np.float32)
         self._lines.colors = vertex_colors(colors.reshape(-1, 2, 3))
         if not self.count:

@@ -7,12 +7,11 @@ from __future__ import annotations
 import numpy as np
 import viser
 
-from ros_ik.viewer.robot.palette import ORANGE
+from ros_ik.viewer.robot.palette import GHOST
 from ros_ik.viewer.robot.robot_state import COMMANDED
 from ros_ik.viewer.robot.robot_state import MEASURED
 from ros_ik.viewer.robot.robot_state import RobotState
 
-_GHOST_OPACITY = 0.45
 # Smallest motion of a link that is sent [m, and the same number for quaternions].
 _STILL = 2e-5
 # Distance below which a ghost link is hidden, because both would flicker [m, quaternion].
@@ -41,8 +40,8 @@ class RobotView:
                 f'/robot/ghost/{labels[mesh.link]}',
                 mesh.vertices,
                 mesh.faces,
-                color=ORANGE,
-                opacity=_GHOST_OPACITY,
+                color=GHOST.color,
+                opacity=GHOST.opacity,
                 cast_shadow=False,
                 receive_shadow=False,
                 visible=False,

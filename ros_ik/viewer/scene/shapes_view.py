@@ -11,11 +11,10 @@ from visualization_msgs.msg import Marker
 from visualization_msgs.msg import MarkerArray
 
 from ros_ik.node.transport.pose_messages import pose_numbers
-from ros_ik.viewer.robot.palette import PURPLE
+from ros_ik.viewer.robot.palette import COLLISION_SHAPE
 from ros_ik.viewer.scene.robot_view import place
 
 _NAMESPACE = 'collision_shapes'
-_OPACITY = 0.4
 # Smallest motion of a shape that is sent [m, and the same number for quaternions].
 _STILL = 1e-4
 
@@ -77,8 +76,8 @@ class ShapesView:
             f'/shapes/{row}',
             np.asarray(mesh.vertices, dtype=np.float32),
             np.asarray(mesh.faces, dtype=np.uint32),
-            color=PURPLE,
-            opacity=_OPACITY,
+            color=COLLISION_SHAPE.color,
+            opacity=COLLISION_SHAPE.opacity,
             cast_shadow=False,
             receive_shadow=False,
         )

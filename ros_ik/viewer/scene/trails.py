@@ -11,9 +11,9 @@ import dataclasses
 import numpy as np
 import viser
 
-from ros_ik.viewer.robot.palette import BLUE
 from ros_ik.viewer.robot.palette import Color
-from ros_ik.viewer.robot.palette import VERMILLION
+from ros_ik.viewer.robot.palette import FRAME_TRAIL
+from ros_ik.viewer.robot.palette import TARGET_TRAIL
 from ros_ik.viewer.robot.palette import vertex_colors
 
 # Minimum distance between two points of a trail [m], and maximum number of points.
@@ -55,7 +55,8 @@ class Trails:
             targets: Positions of the targets since the last update.
             now: Time on a steady clock [s].
         """
-        for kind, color, positions in (('frame', BLUE, frames), ('target', VERMILLION, targets)):
+        kinds = ('frame', FRAME_TRAIL, frames), ('target', TARGET_TRAIL, targets)
+        for kind, color, positions in kinds:
             for task, position in positions.items():
                 self._grow(f'{kind}/{task}', color, position, now)
         for name, trail in list(self._trails.items()):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import viser
 
-from ros_ik.viewer.robot.palette import GREEN
+from ros_ik.viewer.robot.palette import WORKSPACE
 from ros_ik.viewer.scene.robot_view import place
 
 PREFIX = 'barriers.position.'
@@ -74,7 +74,7 @@ class WorkspaceView:
             scene = self._server.scene
             self._handles += [
                 scene.add_line_segments(
-                    f'/workspace/{name}', edges, GREEN,
+                    f'/workspace/{name}', edges, WORKSPACE,
                     thickness=_LINE_WIDTH, thickness_units='screen',
                 ),
                 scene.add_label(f'/workspace/{name}_name', name, position=points[-1]),
