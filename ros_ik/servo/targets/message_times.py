@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Estimated sending times of the messages of one sender, on the receiver's clock.
 
-If messages have increasing stamps, these are shifted by the mean offset between the two clocks.
-Otherwise a line is fitted to the times of receipt, which removes the jitter of ticks and networks.
+If messages have increasing stamps, these are shifted by the offset between the two clocks, to
+which a line is fitted: a simulated clock may be slower than the receiver's. Otherwise a line is
+fitted to the times of receipt. Both remove the jitter of ticks and networks.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ import math
 
 # Number of messages over which times of receipt and clock offsets are averaged.
 _MEMORY, _CLOCK_MEMORY = 300, 1000
+# Number of messages after which the drift of a clock is estimated; before, it is less than the
+# jitter.
+_STEADY = 100
 # Number of messages after which the period is accurate enough to detect lost messages.
 _FIRST = 10
 # Periods by which the gap decreases with each message: where every fifth message is lost, three or
@@ -41,7 +45,7 @@ class MessageTimes:
         self.period, self.gap = 0.0, 1.0
         self._time = self._stamp = math.nan
         self._received = -math.inf
-        self._offset = 0.0
+        self._offset = self._drift = 0.0
         self._count = self._old = 0
 
     @property
@@ -73,11 +77,24 @@ class MessageTimes:
             self.reset()
         self._old = 0
         self._count = min(self._count + 1, _CLOCK_MEMORY)
-        self._offset += (offset - self._offset) / self._count
         if self._count > 1:
+            self._renew_offset(offset, stamp - self._stamp)
             self._renew_period(stamp - self._stamp)
+        else:
+            self._offset = offset
         self._stamp = stamp
         return stamp + self._offset
+
+    def _renew_offset(self, offset: float, interval: float) -> None:
+        """Average the offset of the clocks, later along a line (alpha-beta filter)."""
+        n = self._count
+        self._offset += self._drift * interval
+        error = offset - self._offset
+        if n <= _STEADY:
+            self._offset += error / n
+            return
+        self._offset += error * 2.0 * (2.0 * n - 1.0) / (n * (n + 1.0))
+        self._drift += error * 6.0 / (n * (n + 1.0)) / interval
 
     def _renew_period(self, interval: float) -> None:
         # After lost messages the interval is a multiple of the period.

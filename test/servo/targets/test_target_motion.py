@@ -334,6 +334,19 @@ def test_stamps_of_another_clock_count_by_their_differences():
     assert times.add(1.06, 900.0) == pytest.approx(1.06)
 
 
+@pytest.mark.parametrize('drift', [-0.01, 0.01])
+def test_a_clock_that_is_slow_or_fast_shifts_nothing(drift):
+    rng, times = np.random.default_rng(6), MessageTimes()
+    made = np.arange(400) / 45.0
+    late = 0.3 / 45.0 * rng.uniform(0.0, 1.0, len(made))
+    found = [
+        times.add(time + delay, 1000.0 + (1.0 + drift) * time)
+        for time, delay in zip(made, late, strict=True)
+    ]
+    # A mean offset was 44 ms behind by then.
+    assert np.abs(found - made - late.mean())[200:].max() < 3e-3
+
+
 def test_gaps_are_those_of_lost_messages_not_of_pauses():
     times = MessageTimes()
     sent = [k for k in range(40) if k not in (20, 21, 22)]
