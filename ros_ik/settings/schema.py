@@ -43,8 +43,9 @@ _NODE = (
     Parameter(
         'device', 'string', 'auto',
         "Device of the solver: 'cpu', 'cuda' or 'cuda:N'. 'auto' is the CPU, which is the fastest "
-        "for one robot. Of a list such as 'cuda:0,cpu' the first working device is used; if a GPU "
-        'is lost, the node becomes inactive and uses the next device.', read_only=True,
+        "for one robot. Planners' requests are solved there too. Of a list such as 'cuda:0,cpu' "
+        'the first working device is used; if a GPU is lost, the node becomes inactive and uses '
+        'the next device.', read_only=True,
     ),
     Parameter(
         'robot_description_timeout', 'double', 10.0,

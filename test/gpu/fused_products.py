@@ -14,6 +14,7 @@ import pickle
 import sys
 from typing import Any
 
+from gpu import test_planning
 from gpu import test_queries
 from gpu import test_solvers
 from gpu import test_steps
@@ -67,7 +68,7 @@ def cases():
         'batch, L-BFGS': Case(functools.partial(solve.batch, optimizer='lbfgs'), single),
         'programs with a box': Case(functools.partial(solve.quadratic_programs, rows=0)),
         'programs with rows': Case(functools.partial(solve.quadratic_programs, rows=12)),
-        'whole motion': Case(solve.whole_motion),
+        'whole motion': Case(test_planning.whole_motion),
         'checks of steps': Case(test_steps.checked_steps),
         'steps ahead': Case(test_steps.steps_ahead),
     }

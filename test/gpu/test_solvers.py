@@ -26,8 +26,6 @@ from ros_ik.solvers import GaussNewtonSolver
 from ros_ik.solvers import IkChain
 from ros_ik.solvers import IKSolver
 from ros_ik.solvers import inverse_kinematics
-from ros_ik.solvers import OptimalControl
-from ros_ik.solvers import OptimalControlCommandBuilder
 from ros_ik.solvers import solve_path
 from ros_ik.solvers import SolveStatus
 
@@ -206,22 +204,3 @@ def quadratic_programs(device, rows):
 @pytest.mark.parametrize('rows', [0, 12])
 def test_quadratic_programs(rows):
     assert_agree(quadratic_programs(DEVICE, rows), quadratic_programs('cpu', rows), atol=1e-7)
-
-
-def whole_motion(device):
-    """Plan a motion of the tool by 10 cm."""
-    model = panda(device)
-    start = model.neutral_joint_q({'panda_joint4': -2.0, 'panda_joint6': 1.6})
-    here, body_q = panda('cpu'), np.zeros((1, model.body_count, 7))
-    eval_fk(here, start[None], body_q)
-    goal = np.eye(4)
-    goal[:3, 3] = body_q[0, here.body_index(TIP), :3] + [0.1, 0.0, 0.05]
-    goal[:3, :3] = np.diag([1.0, -1.0, -1.0])
-    command = OptimalControlCommandBuilder()
-    command.add_cartesian_target('panda_link0', TIP, goal, 1.0, 0.1)
-    result = OptimalControl(model).solve(command.build(model), start)
-    return {'status': np.array([int(result.status)]), 'positions': result.positions[-1:]}
-
-
-def test_optimal_control():
-    assert_agree(whole_motion(DEVICE), whole_motion('cpu'), rtol=1e-4, atol=1e-4)

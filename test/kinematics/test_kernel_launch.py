@@ -95,3 +95,12 @@ def test_only_the_first_rows_are_copied():
         np.testing.assert_array_equal(buffer.host[:, 1], [5.0, 1.0, 1.0, 1.0])
         buffer.download()
         assert np.all(buffer.host == 5.0)
+
+
+@pytest.mark.parametrize('shape', [(0,), (0, 2), (3, 0)])
+def test_a_buffer_without_numbers_is_copied(shape):
+    with apart_memory():
+        buffer = HostBuffer(shape, wp.float64, 'cpu')
+        buffer.upload()
+        buffer.download()
+    assert buffer.host.shape == shape

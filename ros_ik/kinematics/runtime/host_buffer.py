@@ -58,7 +58,7 @@ class HostBuffer:
             rows: Number of rows; None for all rows from ``first`` on.
             first: First row to copy.
         """
-        if self._pinned is not None:
+        if self._pinned is not None and self.array.size:
             with LAUNCHES.shared():
                 some = slice(first, None if rows is None else first + rows)
                 wp.copy(self.array[some], self._pinned[some])
@@ -69,6 +69,6 @@ class HostBuffer:
         Args:
             rows: Number of rows from the start; None for all.
         """
-        if self._pinned is not None:
+        if self._pinned is not None and self.array.size:
             with LAUNCHES.shared():
                 wp.copy(self._pinned[:rows], self.array[:rows])

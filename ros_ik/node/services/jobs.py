@@ -14,6 +14,8 @@ from typing import Any
 
 from ros_ik.errors import RosIkError
 from ros_ik.node.execution.guard import internal_error
+from ros_ik.node.model_loading.devices import choose_device
+from ros_ik.node.model_loading.devices import fault_of
 from ros_ik.node.services.process_link import Description
 from ros_ik.node.services.process_link import State
 from ros_ik.node.services.process_link import World
@@ -81,7 +83,7 @@ class Jobs:
         self._settings: Settings | None = None
         self._state: State | None = None
         self._world: World | None = None
-        self._generation = -1
+        self._built: Description | None = None
         self._planner: Planner | None = None
         self._error = ''
         self._ending = ''
@@ -163,9 +165,11 @@ class Jobs:
 
     def _build(self, description: Description) -> None:
         self._planner, self._error = None, ''
+        settings = description.settings
         try:
+            device, _ = choose_device(settings.device)
             planner = Planner(
-                description.urdf, description.srdf, description.settings, self._package_paths
+                description.urdf, description.srdf, settings, self._package_paths, device
             )
             self._prepare(planner)
         except RosIkError as error:
@@ -174,7 +178,7 @@ class Jobs:
             self._error = f'there is no model: {type(error).__name__}: {error}'
             self._log(traceback.format_exc())
         else:
-            self._planner, self._generation = planner, description.generation
+            self._planner, self._built = planner, description
 
     def _answer(self, job: Job) -> None:
         """Answer one request; errors do not end the thread."""
@@ -189,18 +193,26 @@ class Jobs:
         except Exception as error:  # noqa: BLE001 the caller gets an answer, the log the rest
             self._log(traceback.format_exc())
             job.refuse(internal_error(error))
+            self._replace_lost_device()
         else:
             job.answer(result)
+
+    def _replace_lost_device(self) -> None:
+        """Build the planner on the next device of the settings if its own works no more."""
+        planner, built = self._planner, self._built
+        if planner is not None and built is not None and fault_of(str(planner.model.device)):
+            self._build(dataclasses.replace(built, settings=planner.settings))
 
     def _renew(self, planner: Planner) -> None:
         """Update settings, state and obstacles of the planner."""
         settings, self._settings = self._settings, None
         if settings is not None:
             planner.apply(settings)
+        generation = -1 if self._built is None else self._built.generation
         state = self._state
-        if state is not None and state.generation == self._generation:
+        if state is not None and state.generation == generation:
             planner.measure(state.joint_q, state.known)
         world = self._world
-        if world is not None and world.generation == self._generation:
+        if world is not None and world.generation == generation:
             if world.obstacles is not planner.obstacles:
                 planner.place(world.obstacles, world.joint_q)

@@ -53,9 +53,10 @@ class Planner(PlanningContext):
         srdf: str,
         settings: Settings,
         package_paths: Sequence[str | Path] = (),
+        device: str = 'cpu',
     ) -> None:
         """Build the model; see :class:`PlanningContext`."""
-        super().__init__(urdf, srdf, settings, package_paths)
+        super().__init__(urdf, srdf, settings, package_paths, device)
         self.joint_q = self.model.neutral_joint_q()
         self.known = np.zeros(self.model.joint_coord_count, dtype=bool)
         self._coord_of_dof = dof_coordinates(self.model)

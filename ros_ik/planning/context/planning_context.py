@@ -35,7 +35,7 @@ class PlanningContext:
     """A robot, its obstacles and its solvers; used by one thread at a time.
 
     Attributes:
-        model: The model, on the CPU.
+        model: The model.
         robot: Settings resolved in the model.
         settings: The current settings.
         chains: Pose solvers.
@@ -48,6 +48,7 @@ class PlanningContext:
         srdf: str,
         settings: Settings,
         package_paths: Sequence[str | Path] = (),
+        device: str = 'cpu',
     ) -> None:
         """Build the model.
 
@@ -57,13 +58,14 @@ class PlanningContext:
             settings: The settings.
             package_paths: Folders in which ``package://`` meshes are looked up; meshes are read at
                 the first distance.
+            device: Warp device of the models and solvers.
 
         Raises:
             RosIkError: The description or a setting is invalid.
         """
         self._builder = ModelBuilder()
         self._builder.add_urdf(urdf, srdf=srdf or None, package_paths=package_paths)
-        self.robot: ControlledRobot = resolve_robot(self._builder.finalize('cpu'), settings)
+        self.robot: ControlledRobot = resolve_robot(self._builder.finalize(device), settings)
         self.model: Model = self.robot.model
         self.settings = settings
         self.chains = ChainSolvers()
@@ -165,7 +167,7 @@ class PlanningContext:
         tighter = copy.copy(builder)
         tighter.joint_limit_lower = _moved(builder.joint_limit_lower, robot.lower, margin)
         tighter.joint_limit_upper = _moved(builder.joint_limit_upper, robot.upper, -margin)
-        return tighter.finalize('cpu')
+        return tighter.finalize(self.model.device)
 
 
 def _moved(given: Sequence[float], limits: np.ndarray, by: np.ndarray) -> list[float]:

@@ -73,11 +73,11 @@ def solve_together(
         ],
         sampler='roberts',
         n_seeds=_SEEDS,
-        joint_dof_mask=wp.array(mask, dtype=wp.bool, device='cpu'),
+        joint_dof_mask=wp.array(mask, dtype=wp.bool, device=model.device),
         # Looser than the verification, only by the precision of float32.
         cost_tolerance=(0.1 * POSITION_TOLERANCE) ** 2,
     )
-    start = wp.array(planner.joint_q[None], dtype=wp.float32, device='cpu')
+    start = wp.array(planner.joint_q[None], dtype=wp.float32, device=model.device)
     found = wp.zeros_like(start)
     for _ in range(_ROUNDS):
         budget.check()

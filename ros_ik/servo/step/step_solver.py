@@ -23,6 +23,7 @@ from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.servo.interface.command import Obstacle
 from ros_ik.servo.motion.center_of_mass import has_mass
+from ros_ik.servo.motion.pose_math import IDENTITY
 from ros_ik.servo.motion.pose_math import quat_from_rpy
 from ros_ik.servo.robot.barriers import apply_settings
 from ros_ik.servo.robot.barriers import collision_margin
@@ -94,7 +95,7 @@ class StepSolver:
         # Targets are written to the arrays that the solver reads.
         self._targets = [HostBuffer((1,), wp.transformd, model.device) for _ in settings.tasks]
         for target in self._targets:
-            target.host[:, 6] = 1.0
+            target.host[:] = IDENTITY
             target.upload()
         self._poses = [
             self._pose_objective(index, task) for index, task in enumerate(settings.tasks)

@@ -10,6 +10,7 @@ from support.rigs.planning_rig import robot_text
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.errors import ArgumentError
+from ros_ik.node.services import jobs as jobs_module
 from ros_ik.node.services.jobs import Job
 from ros_ik.node.services.jobs import Jobs
 from ros_ik.node.services.process_link import Description
@@ -207,3 +208,55 @@ def test_the_end_does_not_wait_for_what_runs(jobs, answers):
     let_go.set()
     wait_for_threads()
     assert answers.given == {} and answers.logged == []
+
+
+def device_of(planner, budget):
+    return str(planner.model.device)
+
+
+@pytest.mark.parametrize(('device', 'answer'), [('auto', 'cpu'), ('cuda:77,cpu', 'cpu')])
+def test_planners_use_the_first_device_that_works(jobs, answers, device, answer):
+    jobs.describe(description(device=device))
+    jobs.submit(answers.job('a', device_of))
+    answers.wait('a')
+    assert answers.given == {'a': answer}
+
+
+def test_a_device_that_does_not_work_is_said_in_the_answers(jobs, answers):
+    jobs.describe(description(device='cuda:77'))
+    jobs.submit(answers.job('a', device_of))
+    answers.wait('a')
+    assert 'cuda:77' in answers.refused['a'] and not answers.logged
+
+
+def test_a_lost_device_is_replaced_and_settings_and_states_stay(jobs, answers, monkeypatch):
+    lost, chosen = [], []
+
+    def choose(wanted):
+        chosen.append(wanted)
+        return 'cpu', ()
+
+    def lose(planner, budget):
+        lost.append(planner.model.device)
+        raise RuntimeError('the card is gone')
+
+    def state(planner, budget):
+        return planner, planner.settings, planner.joint_q
+
+    monkeypatch.setattr(jobs_module, 'choose_device', choose)
+    monkeypatch.setattr(jobs_module, 'fault_of', lambda device: 'gone' if lost else '')
+    jobs.describe(description(3))
+    jobs.submit(answers.job('before', state))
+    answers.wait('before')
+    first, _, neutral = answers.given['before']
+    changed = description(**{'limits.velocity_scale': 0.5}).settings
+    jobs.apply(changed)
+    jobs.measure(State(3, neutral + 0.1, [True] * len(neutral)))
+    jobs.submit(answers.job('broken', lose))
+    jobs.submit(answers.job('after', state))
+    answers.wait('broken', 'after')
+    assert 'the card is gone' in answers.refused['broken']
+    second, settings, joint_q = answers.given['after']
+    assert second is not first and settings is changed
+    assert joint_q[0] == pytest.approx(neutral[0] + 0.1)
+    assert len(chosen) == 2

@@ -72,34 +72,42 @@ def search_kernels(scalar: type) -> SimpleNamespace:
     def assemble_model(
         residuals: wp.array2d(dtype=scalar),  # [1, total_residuals]
         J: wp.array2d(dtype=scalar),  # [total_residuals, n_variables]
+        H: wp.array3d(dtype=scalar),  # [1, n_variables, n_variables], lower triangle of J'J
+        c: wp.array2d(dtype=scalar),  # [1, n_variables]
+        diagonal: wp.array(dtype=scalar),  # [n_variables], of J'J
+    ):
+        j = wp.tid()
+        c[0, j] = scalar(0.0)
+        for k in range(j + 1):
+            H[0, j, k] = scalar(0.0)
+        for row in range(residuals.shape[1]):
+            value = J[row, j]
+            if value != scalar(0.0):
+                c[0, j] = c[0, j] + value * residuals[0, row]
+                for k in range(j + 1):
+                    H[0, j, k] = H[0, j, k] + value * J[row, k]
+        diagonal[j] = H[0, j, j]
+
+    @compiled_kernel()
+    def add_damping(
+        diagonal: wp.array(dtype=scalar),  # [n_variables]
         curvature: wp.array2d(dtype=scalar),  # [n_variables, n_variables], S
         parameters: wp.array(dtype=scalar),  # [PARAMETER_COUNT]
         H: wp.array3d(dtype=scalar),  # [1, n_variables, n_variables]
-        c: wp.array2d(dtype=scalar),  # [1, n_variables]
         added: wp.array(dtype=scalar),  # [1], damping that H contains
     ):
-        n = c.shape[1]
-        for j in range(n):
-            c[0, j] = scalar(0.0)
-            for k in range(n):
-                H[0, j, k] = scalar(0.0)
-        for row in range(residuals.shape[1]):
-            for j in range(n):
-                value = J[row, j]
-                if value != scalar(0.0):
-                    c[0, j] = c[0, j] + value * residuals[0, row]
-                    for k in range(j + 1):
-                        H[0, j, k] = H[0, j, k] + value * J[row, k]
+        j = wp.tid()
         largest = scalar(0.0)
-        for j in range(n):
-            largest = wp.max(largest, H[0, j, j])
-        added[0] = parameters[wp.static(DAMPING)] * largest + scalar(wp.static(_LEAST_DAMPING))
-        for j in range(n):
-            for k in range(j + 1):
-                H[0, j, k] = H[0, j, k] + curvature[j, k]
-            H[0, j, j] = H[0, j, j] + added[0]
-            for k in range(j):
-                H[0, k, j] = H[0, j, k]
+        for k in range(diagonal.shape[0]):
+            largest = wp.max(largest, diagonal[k])
+        damping = parameters[wp.static(DAMPING)] * largest + scalar(wp.static(_LEAST_DAMPING))
+        for k in range(j + 1):
+            H[0, j, k] = H[0, j, k] + curvature[j, k]
+        H[0, j, j] = H[0, j, j] + damping
+        for k in range(j):
+            H[0, k, j] = H[0, j, k]
+        if j == 0:
+            added[0] = damping
 
     @compiled_kernel()
     def assemble_box(
@@ -110,10 +118,10 @@ def search_kernels(scalar: type) -> SimpleNamespace:
         lower: wp.array2d(dtype=scalar),  # [1, n_variables]
         upper: wp.array2d(dtype=scalar),  # [1, n_variables]
     ):
+        j = wp.tid()
         radius = parameters[wp.static(RADIUS)]
-        for j in range(u.shape[1]):
-            lower[0, j] = wp.max(wp.min(low[j] - u[0, j], scalar(0.0)), -radius)
-            upper[0, j] = wp.min(wp.max(high[j] - u[0, j], scalar(0.0)), radius)
+        lower[0, j] = wp.max(wp.min(low[j] - u[0, j], scalar(0.0)), -radius)
+        upper[0, j] = wp.min(wp.max(high[j] - u[0, j], scalar(0.0)), radius)
 
     @compiled_kernel()
     def assemble_rows(
@@ -123,10 +131,10 @@ def search_kernels(scalar: type) -> SimpleNamespace:
         A: wp.array3d(dtype=scalar),  # [1, total_rows, n_variables]
         b: wp.array2d(dtype=scalar),  # [1, total_rows]
     ):
-        for row in range(values.shape[1]):
-            b[0, row] = values[0, row] - floor[row]
-            for j in range(slopes.shape[2]):
-                A[0, row, j] = -slopes[0, row, j]
+        row = wp.tid()
+        b[0, row] = values[0, row] - floor[row]
+        for j in range(slopes.shape[2]):
+            A[0, row, j] = -slopes[0, row, j]
 
     @compiled_kernel()
     def take_step(
@@ -178,6 +186,7 @@ def search_kernels(scalar: type) -> SimpleNamespace:
         place_robot=place_robot,
         fold_jacobian=fold_jacobian,
         assemble_model=assemble_model,
+        add_damping=add_damping,
         assemble_box=assemble_box,
         assemble_rows=assemble_rows,
         take_step=take_step,

@@ -135,7 +135,7 @@ class OptimalControlProblem:
         self._joint_q = buffer(1, arrays.state.model.joint_coord_count)
         self._trial_residuals = zeros(1, total)
         self._jacobian = zeros(1, total, arrays.state.model.joint_dof_count)
-        self._added, self._middle = zeros(1), zeros(1, n)
+        self._added, self._diagonal, self._middle = zeros(1), zeros(n), zeros(1, n)
         self._slopes = zeros(1, rows, n)
         self._moved_q = wp.zeros_like(arrays.state.joint_q)
         self._moved_body_q = arrays.body_poses(arrays.state.model)
@@ -192,15 +192,25 @@ class OptimalControlProblem:
         for buffer in (*self._inputs, self._curvature):
             buffer.upload()
         parameters, low, high, floor = (buffer.array for buffer in self._inputs)
+        n, box = self.u.size, [qp.lower, qp.upper]
         self._launch(
             'assemble_model',
-            [self._residuals.array, self._J.array, self._curvature.array, parameters],
-            [qp.H, qp.c, self._added],
+            [self._residuals.array, self._J.array],
+            [qp.H, qp.c, self._diagonal],
+            dim=n,
         )
-        self._launch('assemble_box', [arrays.u.array, low, high, parameters], [qp.lower, qp.upper])
+        self._launch(
+            'add_damping',
+            [self._diagonal, self._curvature.array, parameters],
+            [qp.H, self._added],
+            dim=n,
+        )
+        self._launch('assemble_box', [arrays.u.array, low, high, parameters], box, dim=n)
         if arrays.n_rows:
             values = self._values.array[0:1]
-            self._launch('assemble_rows', [values, self._slopes, floor], [qp.A, qp.b])
+            self._launch(
+                'assemble_rows', [values, self._slopes, floor], [qp.A, qp.b], dim=arrays.n_rows
+            )
         qp.launch()
         self._launch(
             'take_step',
