@@ -270,7 +270,7 @@ def test_signal_ends_it_with_exit_code_zero(domain, tmp_path, module, arguments,
         (
             'mock_robot',
             parameters(initial_positions__names='[a, b]'),
-            'initial_positions has 2 names and 1 values',
+            'initial_positions must have one value per name, got 2 names and 1 values',
         ),
         ('robot_description_publisher', [], 'urdf_path must name a URDF or xacro file'),
         ('robot_description_publisher', parameters(urdf_path='/no/such.urdf'), '/no/such.urdf'),
