@@ -45,6 +45,17 @@ class MotionCheck:
         ]
         return np.concatenate(parts) if parts else np.zeros(0, dtype=bool)
 
+    def is_free_along(self, joint_q: np.ndarray) -> np.ndarray:
+        """Return which configurations of a path, and the motions to them, are collision-free.
+
+        Args:
+            joint_q: Configurations of the path, [n, joint_coord_count].
+
+        Returns:
+            bool [n].
+        """
+        return np.append(self.is_free(joint_q[:1]), self.is_free_to(joint_q[:-1], joint_q[1:]))
+
     def is_free_to(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
         """Return which motions are collision-free, including their ends but not their starts.
 

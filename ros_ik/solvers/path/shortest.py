@@ -126,11 +126,16 @@ class _ShortestPath:
             cost: Joint motion up to them, [a].
             is_start_fixed: Whether the first configuration is given.
         """
-        if not self._form.redundant_joint or not layers[first].is_solved:
+        if not self._form.redundant_joint:
             return list(graph.furthest_paths(layers, first, nodes, place, cost)[0])
         # The values of the redundant joint are some distance apart. The shortest path after
         # smoothing need not be the shortest before it, and a path may exist only between values.
         paths = graph.furthest_paths(layers, first, nodes, place, cost, _SMOOTHED_PATHS)
+        if not layers[first].is_solved:
+            # The path goes on from the configuration of least error, which nothing replaces.
+            if len(paths[0]) == 1:
+                return list(paths[0])
+            is_start_fixed = True
         options = [self._smoothed(path, first, is_start_fixed=is_start_fixed) for path in paths]
         begins = paths[0][:1] if is_start_fixed else self._searched(first, paths[0][0])
         walks = [self._walked(begin, first) for begin in begins]
@@ -214,11 +219,8 @@ class _ShortestPath:
             return there, near & (found.status == SolveStatus.CONVERGED)
 
         def allowed(changed: np.ndarray) -> np.ndarray:
-            ways = np.max(np.abs(np.diff(changed, axis=0)), axis=1) <= longest
-            if self._check.checker is not None:
-                configurations = rows(changed)
-                ways &= self._check.is_free_to(configurations[:-1], configurations[1:])
-            here = np.ones(len(changed), dtype=bool)
+            here = self._check.is_free_along(rows(changed))
+            ways = here[1:] & (np.max(np.abs(np.diff(changed, axis=0)), axis=1) <= longest)
             here[:-1] &= ways
             here[1:] &= ways
             return here

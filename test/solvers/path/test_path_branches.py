@@ -13,12 +13,15 @@ from support.robots.robots import ALL_URDFS
 from support.robots.robots import load
 from support.robots.robots import PinocchioRobot
 from support.robots.robots import urdf_text
+import warp as wp
 
 from ros_ik import all_solutions
 from ros_ik import ChainIK
 from ros_ik import solve_path
 from ros_ik import SolveStatus
 from ros_ik.kinematics import eval_fk
+from ros_ik.model import ModelBuilder
+from ros_ik.solvers.path.motion_check import MotionCheck
 from ros_ik.solvers.path.smoothing import smoothed
 
 SEVEN_JOINTS = [('panda', 'panda_hand_tcp'), ('xarm7', 'link_eef')]
@@ -38,6 +41,13 @@ def circle(model, link, joint_q, n=40, radius=0.1):
     poses = np.tile(body_q[0, model.body_index(link)], (n, 1))
     poses[:, 0] += radius * (np.cos(angle) - 1.0)
     poses[:, 1] += radius * np.sin(angle)
+    return poses
+
+
+def line(first, last, n):
+    """Return poses on a line, in which the hand points down."""
+    poses = np.zeros((n, 7))
+    poses[:, :3], poses[:, 3] = np.linspace(first, last, n), 1.0
     return poses
 
 
@@ -143,6 +153,44 @@ def test_poses_out_of_reach_in_the_middle_break_the_path_and_it_goes_on():
     # Back inside, at most the first pose is a break: the arm comes from its best configuration.
     assert len(path.breaks) <= np.sum(~reached) + 1
     assert np.all(np.isfinite(path.joint_q))
+
+
+def test_behind_poses_out_of_reach_no_step_is_too_long_without_a_break():
+    """The path goes on from the configuration of least error at a pose out of reach."""
+    model, link, went_on = robot('panda'), 'panda_hand_tcp', 0
+    body_q = np.zeros((13, model.body_count, 7))
+    eval_fk(model, model.random_joint_q(21, np.random.default_rng(0))[8:], body_q)
+    for inside in body_q[:, model.body_index(link)]:
+        outside = 1.5 * inside[:3] / np.linalg.norm(inside[:3])
+        poses = np.tile(inside, (30, 1))
+        poses[:, :3] = np.linspace(outside, inside[:3], 30)
+        path = solve_path(model, link, poses, max_joint_step=0.15, method='closed_form')
+        steps = np.max(np.abs(np.diff(path.joint_q, axis=0)), axis=1)
+        joined = np.setdiff1d(np.arange(1, 30), path.breaks)
+        assert np.all(steps[joined - 1] <= 0.15)
+        reached = path.status == SolveStatus.CONVERGED
+        went_on += np.any(reached[joined] & ~reached[joined - 1])
+    assert went_on
+
+
+def test_the_first_configuration_of_a_path_is_checked_too():
+    """Smoothing moves it; the motion from it is checked from its second part on."""
+    builder = ModelBuilder()
+    builder.add_urdf(urdf_text('panda'))
+    hand, wall = (
+        builder.add_shape_sphere(body, xform=place, radius=0.05)
+        for body, place in (
+            (builder.body_label.index('panda_hand'), wp.transform_identity()),
+            (-1, wp.transform((0.4, 0.0, 0.5), wp.quat_identity())),
+        )
+    )
+    model = builder.finalize('cpu')
+    poses = line((0.4, 0.0, 0.5), (0.4, 0.3, 0.5), n=3)
+    path = solve_path(model, 'panda_hand', poses, max_joint_step=np.inf).joint_q
+    check = MotionCheck(model, np.array([[hand, wall]]), np.zeros(1))
+    assert check.is_free_along(path).tolist() == [False, False, True]
+    assert check.is_free_along(path[::-1]).tolist() == [True, True, False]
+    assert check.is_free_along(path[1:]).tolist() == [True, True]
 
 
 @pytest.mark.oracle
