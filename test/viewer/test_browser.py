@@ -7,11 +7,16 @@ as well. So the robot is a simple one, the picture small and coarse, no input be
 each step waits for the result of the previous one, never for a time.
 """
 
+import re
+
+from geometry_msgs.msg import TwistStamped
 import numpy as np
 import pytest
 
 pytest.importorskip('viser', reason='viser is not installed')
+pytest.importorskip('selenium', reason='selenium is not installed')
 
+from selenium.webdriver.common.keys import Keys
 from support.rigs.page import OpenPage
 from support.rigs.ros_rig import NEVER_STALE
 from support.rigs.viewer_rig import another_viewer
@@ -19,6 +24,7 @@ from support.rigs.viewer_rig import picture
 from support.rigs.viewer_rig import viewed
 from support.rigs.viewer_rig import wait_until
 
+from ros_ik.viewer.page import HELP
 from ros_ik.viewer.scene import trails
 from ros_ik_interfaces.msg import IkStatus
 from tools.browser import browser
@@ -53,6 +59,11 @@ def opened(rig):
 
 def button(page, label):
     (found,) = [b for b in page.find_elements('tag name', 'button') if label in b.text]
+    return found
+
+
+def tab(page, label):
+    (found,) = [t for t in page.find_elements('css selector', '[role=tab]') if label in t.text]
     return found
 
 
@@ -185,6 +196,100 @@ def test_a_key_moves_the_frame_while_it_repeats(opened):
     client.wait_for(is_lower, 'motion downwards')
     client.wait_for(lambda: viewer.page.jog.twist()[1] is None, 'end of the motion')
     assert np.abs(viewer.targets['ee'] - start)[:2].max() < 5e-3
+
+
+def test_typed_parameters_are_set_once_they_are_whole(opened):
+    client, viewer, shown = opened
+    page, panel, values = shown.browser, viewer.page.parameters, viewer.parameters.values
+    client.wait_for(lambda: {'limits', 'barriers.world'} <= set(panel.sections), 'sections')
+    tab(page, 'Parameters').click()
+    typed = {'limits.position_margin': '[0.03]', 'barriers.world.gain': '0.5'}
+    for name, text in typed.items():
+        panel.choose(name.rpartition('.')[0])
+        box = input_of(page, name.rpartition('.')[2])
+        before = values[name]
+        box.send_keys(Keys.CONTROL, 'a')
+        for key in text:
+            box.send_keys(key)
+            shown.wait_for_picture()
+            assert values[name] == before and not viewer.answer.startswith(name)
+        assert box.get_attribute('value') == text
+        button(page, 'Set').click()
+        wait_until(lambda name=name: f'{name} is set' in page.page_source, 'answer on the page')
+    client.wait_for(lambda: list(values['limits.position_margin']) == [0.03], 'margin')
+    client.wait_for(lambda: values['barriers.world.gain'] == 0.5, 'gain')
+    # Refused values go back.
+    box.send_keys(Keys.CONTROL, 'a')
+    box.send_keys('-1')
+    button(page, 'Set').click()
+    wait_until(lambda: 'gain is not set: ' in page.page_source, 'reason')
+    wait_until(lambda: box.get_attribute('value') == '0.5', 'value of the node')
+    tab(page, 'Control').click()
+
+
+def input_of(page, label):
+    """Return the text input of a label on the page, once it is there."""
+    path = f"//label[contains(., '{label}')]/following::input[1]"
+    wait_until(lambda: page.find_elements('xpath', path), f'input of {label}')
+    return page.find_element('xpath', path)
+
+
+def test_keys_of_the_buttons(opened):
+    client, _, shown = opened
+    body = shown.browser.find_element('tag name', 'body')
+    assert '| S | stop |\n| P, O | pause, resume |\n| R | reset |' in HELP
+    body.send_keys('s')
+    client.wait_for_code(IkStatus.STOPPED)
+    body.send_keys('r')
+    client.wait_for_text('waiting for a target')
+    body.send_keys('p')
+    client.wait_for_code(IkStatus.PAUSED)
+    body.send_keys('o')
+    client.wait_for_text('waiting for a target')
+
+
+def test_keys_of_velocities(opened):
+    client, viewer, shown = opened
+    body = shown.browser.find_element('tag name', 'body')
+    lines = re.findall(r'\| (.), (.) \| move along \+ (.), - (.) \|', HELP)
+    assert len(lines) == 3 and '| Shift with these | turn about that axis |' in HELP
+    twists = []
+    heard = client.node.create_subscription(
+        TwistStamped, 'ros_ik/ee/target_twist', lambda message: twists.append(message.twist), 10
+    )
+    for forward, back, axis, _ in lines:
+        for key, sign in ((forward, 1.0), (back, -1.0)):
+            for typed, part in ((key.lower(), 'linear'), (key.upper(), 'angular')):
+                client.wait_for(lambda: viewer.page.jog.twist()[1] is None, 'end of the last one')
+                client.wait_for_rest()
+                twists.clear()
+
+                def is_heard(typed=typed):
+                    body.send_keys(typed)
+                    client.spin(0.1)
+                    return twists
+
+                client.wait_for(is_heard, f'velocity of {typed}')
+                for twist in twists:
+                    moved = {
+                        (name, a): getattr(getattr(twist, name), a)
+                        for name in ('linear', 'angular')
+                        for a in 'xyz'
+                    }
+                    assert {at for at, value in moved.items() if value} == {(part, axis)}, typed
+                    assert np.sign(moved[part, axis]) == sign, typed
+    client.node.destroy_subscription(heard)
+
+
+def test_list_of_commands(opened):
+    _, _, shown = opened
+    page = shown.browser
+    body = page.find_element('tag name', 'body')
+    assert '| Ctrl-K | list of every command |' in HELP
+    body.send_keys(Keys.CONTROL, 'k')
+    wait_until(lambda: 'velocity + about x' in body.text, 'list')
+    page.switch_to.active_element.send_keys(Keys.ESCAPE)
+    wait_until(lambda: 'velocity + about x' not in body.text, 'end of the list')
 
 
 def test_stop_button_stops(opened):

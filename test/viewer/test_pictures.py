@@ -16,6 +16,7 @@ import pytest
 pytest.importorskip('viser', reason='viser is not installed')
 
 from support.rigs.page import OpenPage
+from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import NEVER_STALE
 from support.rigs.viewer_rig import viewed
 from support.rigs.viewer_rig import wait_until
@@ -88,6 +89,21 @@ def test_panda_in_front_of_an_obstacle(opened):
     wait_until(lambda: name in shown.browser.find_element('tag name', 'body').text, 'name')
     client.wait_for(lambda: viewer.pairs_view.count > 0, 'lines of closest pairs')
     save(picture(shown), 'panda')
+
+
+@pytest.mark.parametrize('opened', [('panda', 1280, 860)], indirect=True)
+def test_parameters_of_a_task(opened):
+    client, viewer, shown = opened
+    panel = viewer.page.parameters
+    client.wait_for(lambda: 'ee' in panel.sections, 'sections')
+    panel.choose('ee')
+    tabs = shown.browser.find_elements('css selector', '[role=tab]')
+    next(each for each in tabs if each.text == 'Parameters').click()
+    body = shown.browser.find_element('tag name', 'body')
+    wait_until(lambda: 'offset_xyz' in body.text, 'names')
+    # Without word of deadlines, which a browser costs that draws with the processor.
+    wait_until(lambda: 'Ok\n' in body.text, 'status', LONG)
+    save(picture(shown), 'parameters')
 
 
 @pytest.mark.parametrize('opened', [('talos', 1280, 860), ('tiago', 1280, 860)], indirect=True)

@@ -69,10 +69,13 @@ class NodeParameters:
             name: A parameter whose descriptor is known.
             value: The value; a list, or what may be a list, as text in YAML.
         """
+        if name not in self.values:
+            self.answer = f'{name} is not set: the node is another one, or its robot'
+            return
         try:
             parameter = Parameter(name, value=self._converted(name, value))
         except (yaml.YAMLError, TypeError, ValueError) as error:
-            self.answer = f'{name}: {value!r} is not a value: {error}'
+            self.answer = f'{name} is not set: {value!r} is not a value: {error}'
             self._refused.add(name)
             return
         send = functools.partial(self._client.set_parameters, [parameter])
@@ -85,7 +88,7 @@ class NodeParameters:
         return refused
 
     def forget(self) -> None:
-        """Forget everything, after a restart of the node."""
+        """Forget everything, also pending requests, after a restart of the node."""
         self.names, self.descriptors, self.values, self._asked = (), {}, {}, {}
 
     def _converted(self, name: str, value: Any) -> Any:
@@ -105,10 +108,14 @@ class NodeParameters:
         now = time.monotonic()
         if now - self._asked.get(key, -_PATIENCE) < _PATIENCE or not self._is_ready():
             return
-        self._asked[key] = now
+        asked = self._asked
+        asked[key] = now
 
         def take(future: Any) -> None:
-            self._asked.pop(key, None)
+            if asked is not self._asked:
+                # Forgotten meanwhile.
+                return
+            asked.pop(key, None)
             if future.exception() is None and future.result() is not None:
                 then(future.result())
 

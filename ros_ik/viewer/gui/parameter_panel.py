@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
-import functools
 import math
 import re
+import threading
 from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor
@@ -19,7 +19,7 @@ import yaml
 from ros_ik.viewer.gui.requests import Requests
 
 NOTHING = '-'
-# Longest range with a slider, and its number of steps; longer ranges have a number input.
+# Longest range with a slider, and its number of steps; numbers of longer ranges are typed.
 _LONGEST_SLIDER, _STEPS = 10.0, 200
 # Bounds beyond this are ignored.
 _UNBOUNDED = 1e9
@@ -30,18 +30,32 @@ _NONE = '<div style="margin:4px 8px"><i>Nothing here may change while the node r
 
 
 class ParameterPanel:
-    """The inputs; changes become requests named ``parameter <name>``."""
+    """The inputs; a button sends what was changed as requests named ``parameter <name>``.
+
+    Values are not sent while they are typed: half a number may be another number. Any thread may
+    call it.
+    """
 
     def __init__(self, server: viser.ViserServer, requests: Requests) -> None:
         """Add the selection of a section to the current container."""
         self._gui, self._requests = server.gui, requests
+        self._lock = threading.RLock()
         self._section = self._gui.add_dropdown(
             'section', (NOTHING,), initial_value=NOTHING, hint='Parameters that may change now.'
         )
         self._note = self._gui.add_html('')
+        self._button = self._gui.add_button(
+            'Set', visible=False, hint='Sends the changed values to the node.'
+        )
         self._folder = self._gui.add_folder('Values')
         self._inputs: dict[str, Any] = {}
         self._shown: dict[str, Any] = {}
+
+        # Coroutines run in the order of events, in the thread of the browser connections.
+        async def on_set(event: object) -> None:
+            self.set()
+
+        self._button.on_click(on_set)
 
     @property
     def section(self) -> str:
@@ -56,7 +70,8 @@ class ParameterPanel:
     @property
     def inputs(self) -> tuple[str, ...]:
         """The parameters that have an input."""
-        return tuple(self._inputs)
+        with self._lock:
+            return tuple(self._inputs)
 
     def choose(self, section: str) -> None:
         """Select a section."""
@@ -85,48 +100,49 @@ class ParameterPanel:
         note = '' if values or self.section == NOTHING else _NONE
         if note != self._note.content:
             self._note.content = note
-        if tuple(values) != tuple(self._inputs):
-            for each in self._inputs.values():
-                each.remove()
-            with self._folder:
-                self._inputs = {
-                    name: self._add(name, value, descriptors[name])
-                    for name, value in values.items()
-                }
-            self._shown = dict(values)
-        for name, value in values.items():
-            if value != self._shown[name] or name in refused:
-                self._shown[name] = value
-                shown = self._inputs[name]
-                shown.value = _as_text(value) if isinstance(shown.value, str) else value
+        with self._lock:
+            if tuple(values) != tuple(self._inputs):
+                for each in self._inputs.values():
+                    each.remove()
+                with self._folder:
+                    self._inputs = {
+                        name: self._add(name, value, descriptors[name])
+                        for name, value in values.items()
+                    }
+                self._shown = dict(values)
+                self._button.visible = bool(values)
+            for name, value in values.items():
+                if value != self._shown[name] or name in refused:
+                    self._shown[name] = value
+                    self._inputs[name].value = self._input_value(name)
+
+    def set(self) -> None:
+        """Request the values that differ from those of the node."""
+        with self._lock:
+            for name, each in self._inputs.items():
+                if each.value != self._input_value(name):
+                    self._requests.ask(f'parameter {name}', each.value)
+
+    def _input_value(self, name: str) -> Any:
+        """Return the value of the node as the input of a parameter has it."""
+        shown = self._shown[name]
+        return _as_text(shown) if isinstance(self._inputs[name].value, str) else shown
 
     def _add(self, name: str, value: Any, descriptor: ParameterDescriptor) -> Any:
         """Return an input that fits the type of a parameter."""
         label, hint = name.rpartition('.')[2], descriptor.description
         low, high = _bounds(descriptor)
         if isinstance(value, bool):
-            made: Any = self._gui.add_checkbox(label, value, hint=hint)
-        elif isinstance(value, int | float) and not descriptor.dynamic_typing:
-            span = math.inf if low is None or high is None else high - low
-            if span <= _LONGEST_SLIDER and isinstance(value, float):
-                step = span / _STEPS
-                made = self._gui.add_slider(label, low, high, step, value, hint=hint)
-            else:
-                made = self._gui.add_number(label, value, min=low, max=high, hint=hint)
-        else:
-            options = tuple(_CHOICE.findall(descriptor.additional_constraints))
-            if value in options:
-                made = self._gui.add_dropdown(label, options, initial_value=value, hint=hint)
-            else:
-                made = self._gui.add_text(label, _as_text(value), hint=hint)
-        made.on_update(functools.partial(self._on_change, name))
-        return made
-
-    # Coroutines run in the order of events, in the thread of the browser connections.
-    async def _on_change(self, name: str, event: viser.GuiEvent) -> None:
-        # Without a client, the viewer itself set the value.
-        if event.client is not None:
-            self._requests.ask(f'parameter {name}', event.target.value)
+            return self._gui.add_checkbox(label, value, hint=hint)
+        options = tuple(_CHOICE.findall(descriptor.additional_constraints))
+        if value in options:
+            return self._gui.add_dropdown(label, options, initial_value=value, hint=hint)
+        is_real = isinstance(value, float) and not descriptor.dynamic_typing
+        if is_real and low is not None and high is not None and high - low <= _LONGEST_SLIDER:
+            step = (high - low) / _STEPS
+            return self._gui.add_slider(label, low, high, step, value, hint=hint)
+        # Number inputs take no more decimals than the value and the bounds have.
+        return self._gui.add_text(f'{label} {_range(low, high)}', _as_text(value), hint=hint)
 
 
 def _as_text(value: Any) -> str:
@@ -143,6 +159,13 @@ def _bounds(descriptor: ParameterDescriptor) -> tuple[float | None, float | None
         return None, None
     low, high = ranges[0].from_value, ranges[0].to_value
     return _finite(low), _finite(high)
+
+
+def _range(low: float | None, high: float | None) -> str:
+    """Return a range as text, '' without bounds."""
+    if low is not None and high is not None:
+        return f'[{low:g}, {high:g}]'
+    return f'≥\u00a0{low:g}' if low is not None else ''
 
 
 def _finite(value: float) -> float | None:
