@@ -293,6 +293,8 @@ class ViewerNode(LeavesStreams, Node):
         for message, publisher in messages:
             is_other_node = self._list is None or publisher != self._list[1]
             self._list = message, publisher
+            if is_other_node:
+                self.parameters.forget()
             self.page.obstacles.hear(message, robot.link_pose, is_other_node)
 
     def _draw_trails(self, robot: RobotState, now: float) -> None:
@@ -348,10 +350,13 @@ class ViewerNode(LeavesStreams, Node):
         if self.robot is None or status is None:
             return
         names = self._joint_names(self.robot, status)
+        # A joint target has all joints: one at a wrong position would move.
+        if not self.robot.are_measured(names):
+            return
         lower, upper, _ = self.robot.limits(names)
-        self.page.jog.offer(list(self.targets), names, lower, upper)
-        if self.robot.is_known(MEASURED):
-            self.page.jog.follow(self.robot.positions(names))
+        positions = self.robot.positions(names)
+        self.page.jog.offer(list(self.targets), positions, lower, upper)
+        self.page.jog.follow(positions)
 
     def _joint_names(self, robot: RobotState, status: IkStatus) -> list[str]:
         """Return the commanded joints that exist in the description."""
@@ -366,7 +371,9 @@ class ViewerNode(LeavesStreams, Node):
             parameters.change(name, value)
         self._changes = {}
         parameters.list()
-        panel.offer(parameters.sections)
+        if parameters.names:
+            # Without names, after a restart, the chosen section would be lost.
+            panel.offer(parameters.sections)
         of_boxes = [name for name in parameters.names if name.startswith(BOX_PREFIX)]
         if of_boxes:
             parameters.read(['base_frame', *of_boxes])

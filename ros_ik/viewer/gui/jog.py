@@ -58,13 +58,17 @@ class Jog:
                     ).on_trigger(push)
 
     def offer(
-        self, tasks: Sequence[str], names: Sequence[str], lower: np.ndarray, upper: np.ndarray
+        self,
+        tasks: Sequence[str],
+        positions: Mapping[str, float],
+        lower: np.ndarray,
+        upper: np.ndarray,
     ) -> None:
         """Show tasks for velocities and joints for targets.
 
         Args:
             tasks: Names of the frame tasks.
-            names: The commanded joints.
+            positions: Measured positions [rad or m] of the commanded joints by name.
             lower: Lower limits [rad or m], not finite if there is none.
             upper: Their upper limits.
         """
@@ -72,17 +76,18 @@ class Jog:
             if tuple(tasks) != self._task.options and tasks:
                 self._task.options = tuple(tasks)
                 self._task.value = tasks[0]  # type: ignore[misc]
-            if list(names) == list(self._sliders):
+            if list(positions) == list(self._sliders):
                 return
             for slider in self._sliders.values():
                 slider.remove()
             self._goal, self._sliders = {}, {}
             with self._joints:
-                for name, low, high in zip(names, lower.tolist(), upper.tolist(), strict=True):
+                bounds = zip(lower.tolist(), upper.tolist(), strict=True)
+                for (name, position), (low, high) in zip(positions.items(), bounds, strict=True):
                     low = low if abs(low) < 1e3 else -_UNBOUNDED
                     high = high if abs(high) < 1e3 else _UNBOUNDED
                     slider = self._server.gui.add_slider(
-                        name, low, high, 1e-3, float(np.clip(0.0, low, high))
+                        name, low, high, 1e-3, float(np.clip(position, low, high))
                     )
                     slider.on_update(functools.partial(self._on_slide, name))
                     self._sliders[name] = slider

@@ -52,6 +52,7 @@ class RobotState:
         self._computed = np.full_like(self._joint_q, np.nan)
         self.body_q = np.zeros((2, self.model.body_count, 7))
         self._is_known = [False, False]
+        self._measured: set[str] = set()
         self.update()
         moving = set(self.model.joint_child.numpy().tolist())
         parents = self.model.joint_parent.numpy().tolist()
@@ -70,11 +71,17 @@ class RobotState:
             coord = self._coords.get(name)
             if coord is not None and np.isfinite(position):
                 self._joint_q[which, coord] = position
+                if which == MEASURED:
+                    self._measured.add(name)
         self._is_known[which] = True
 
     def is_known(self, which: int) -> bool:
         """Return whether joints were measured or commanded yet."""
         return self._is_known[which]
+
+    def are_measured(self, names: Sequence[str]) -> bool:
+        """Return whether each of these joints was measured; publishers may have some each."""
+        return self._measured.issuperset(names)
 
     def has_joint(self, name: str) -> bool:
         """Return whether a joint with one coordinate has this name."""

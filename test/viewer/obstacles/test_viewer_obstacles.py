@@ -133,6 +133,9 @@ def test_a_viewer_that_comes_later_lists_what_there_is(rig):
 @pytest.mark.parametrize('graph', ['as it is', 'late'])
 def test_obstacles_are_restored_after_a_restart_of_the_node(rig, graph, monkeypatch):
     client, one, two = rig
+    one.page.parameters.choose('limits')
+    client.wait_for(lambda: 'limits.velocity_scale' in one.parameters.values, 'parameters')
+    scale = 0.9 * one.parameters.values['limits.velocity_scale']
     if graph == 'late':
         # ROS may know of a publisher later than its messages come.
         for viewer in (one, two):
@@ -149,10 +152,14 @@ def test_obstacles_are_restored_after_a_restart_of_the_node(rig, graph, monkeypa
     robot = DemoRobot.load('six_axis')
     client.processes.start(
         'node', 'ros_ik.node.ros_ik_node', joint_group=robot.chain, ee__frame=robot.tip_link,
-        **NEVER_STALE,
+        limits__velocity_scale=scale, **NEVER_STALE,
     )  # fmt: skip
     client.wait_for(lambda: set(client.known) == {name, other}, 'both in the new node', LONG)
     for viewer in (one, two):
         client.wait_for(lambda v=viewer: is_at(v, name, FAR), 'box on both pages')
         client.wait_for(lambda v=viewer: set(v.page.obstacles.placed) == {name, other}, 'both')
     assert one.page.obstacles.own == {name} and two.page.obstacles.own == {other}
+    client.wait_for(
+        lambda: one.parameters.values.get('limits.velocity_scale') == scale,
+        'parameters of the new node',
+    )

@@ -1,0 +1,51 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Sliders of joint targets: a target holds every joint, so none may begin at a wrong position."""
+
+import threading
+
+import numpy as np
+import pytest
+
+pytest.importorskip('viser', reason='viser is not installed')
+
+from support.rigs.viewer_rig import free_port
+
+from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.viewer.gui.requests import Requests
+from ros_ik.viewer.page import Page
+from ros_ik.viewer.robot.robot_state import COMMANDED
+from ros_ik.viewer.robot.robot_state import MEASURED
+from ros_ik.viewer.robot.robot_state import RobotState
+
+
+@pytest.fixture
+def jog():
+    page = Page('127.0.0.1', free_port(), Requests())
+    yield page.jog
+    page.close()
+
+
+def test_joints_that_the_user_leaves_alone_stay_where_they_are_measured(jog):
+    jog.offer(['ee'], {'one': 0.7, 'two': -0.2}, np.full(2, -1.0), np.ones(2))
+    # At once, before anything is measured again.
+    jog.set_goal('two', 0.4)
+    assert jog.goal() == {'one': 0.7, 'two': 0.4}
+
+
+def test_a_measured_position_beyond_its_limit_is_held_at_the_limit(jog):
+    jog.offer(['ee'], {'one': 1.02, 'two': 0.0}, np.full(2, -1.0), np.ones(2))
+    jog.set_goal('two', 0.4)
+    assert jog.goal() == {'one': 1.0, 'two': 0.4}
+
+
+def test_joints_are_measured_once_each_publisher_was_heard():
+    robot = RobotState(DemoRobot.load('six_axis').text, [], 0, threading.Event())
+    names = [f'joint_{k}' for k in range(1, 7)]
+    robot.set_joints(COMMANDED, names, [0.1] * 6)
+    robot.set_joints(MEASURED, names[:3], [0.1] * 3)
+    assert robot.is_known(MEASURED) and not robot.are_measured(names)
+    robot.set_joints(MEASURED, names[3:], [0.1, 0.1, np.nan])
+    assert not robot.are_measured(names)
+    robot.set_joints(MEASURED, names[5:], [0.1])
+    assert robot.are_measured(names)
