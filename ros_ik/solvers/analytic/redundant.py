@@ -26,6 +26,7 @@ from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.launch_lock import beside_launches
 from ros_ik.kinematics.tree import kinematic_tree
@@ -39,6 +40,7 @@ from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.candidates.lanes import lanes_on
 from ros_ik.solvers.analytic.redundancy.nearest_kernel import CURVES
 from ros_ik.solvers.analytic.redundancy.nearest_kernel import nearest_kernel
+from ros_ik.solvers.analytic.redundancy.redundant_kernels import lost_kernel
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import merge_kernel
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import redundancy_struct
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import sampled_values_kernel
@@ -59,6 +61,7 @@ from ros_ik.solvers.analytic.structure.form import without_form
 from ros_ik.solvers.analytic.structure.structure import joint_axes
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
+from ros_ik.solvers.pose_ik.search.problem_input import ProblemInput
 from ros_ik.solvers.pose_ik.search.setup import checked_rows
 from ros_ik.solvers.pose_ik.search.setup import make_chain
 from ros_ik.solvers.pose_ik.search.setup import make_placement
@@ -184,9 +187,12 @@ class RedundantClosedFormIK:
             )  # fmt: skip
         self._default_seed = 0.5 * np.sum(self.chain.sampling_range(), axis=0)
         self._allocate(most, places)
-        self._solve_samples = Graph(
-            self._launch_samples if self._n_sampled else self._launch_given, self._device
-        )
+        launch_first = self._launch_samples if self._n_sampled else self._launch_given
+        self._solve_first = Graph(launch_first, self._device)
+        self._input = ProblemInput(
+            self._poses, self._seeds, self.chain, model.joint_coord_count,
+            None if self._follows_seeds else launch_first,
+        )  # fmt: skip
         self._search_lost = Graph(self._launch_lost, self._device)
         self._solve_lost = Graph(
             functools.partial(self._launch_lost, least_error=True), self._device
@@ -236,10 +242,15 @@ class RedundantClosedFormIK:
         self._poses = HostBuffer((n,), wp.transformd, device)
         self._seeds = HostBuffer((n, joints), wp.float64, device)
         self._bounds = HostBuffer((n,), wp.vec2d, device)
+        # Whether the range of the samples depends on the seeds.
+        self._follows_seeds = bool(self._n_sampled) and not self._has_one_range()
+        if not self._follows_seeds:
+            self._bounds.host[:] = self._range(np.full(n, self._default_seed[self._place]))
         self._given_values = HostBuffer((self._given.stop,), wp.float64, device)
         self._lost_values = HostBuffer((self._lost.stop - self._lost.start,), wp.float64, device)
         self._given_values.host[:] = np.repeat(self._values, n) if len(self._values) else 0.0
         self._row_exist = HostBuffer((rows,), wp.int32, device)
+        self._is_lost = HostBuffer((n,), wp.int32, device)
         self._all_values = zeros(rows)
         self._moved, self._moved_seeds = zeros(most, dtype=wp.transformd), zeros(most, joints - 1)
         self._arrays = StageArrays.allocate(
@@ -256,7 +267,7 @@ class RedundantClosedFormIK:
         self._position_error, self._rotation_error = (
             HostBuffer((n, s), wp.float64, device) for _ in range(2)
         )
-        self._singular = HostBuffer((n, s), wp.int32, device)
+        self._singular = HostBuffer((n, s), wp.bool, device)
         self._directions = HostBuffer((n, s, joints), wp.float64, device)
         self._result = AllSolutions(
             joint_q=self._joint_q.host.reshape(n, s, -1),
@@ -265,14 +276,14 @@ class RedundantClosedFormIK:
             status=self._status.host,
             position_error=self._position_error.host,
             rotation_error=self._rotation_error.host,
-            singular=np.zeros((n, s), dtype=bool),
+            singular=self._singular.host,
             free_direction=self._directions.host,
         )
 
     def solve(self, poses: Any, seeds: Any = None, *, xp: Any = None) -> AllSolutions:
         """Find configurations that bring the tool to each pose.
 
-        Arrays may be of any library; they are copied to the host.
+        Arrays may be of any library.
 
         Args:
             poses: Targets in the world, shape [n_problems, 7], x y z qx qy qz qw.
@@ -289,45 +300,44 @@ class RedundantClosedFormIK:
             ArgumentError: A wrong shape or type.
         """
         xp = checked_namespace(xp, poses)
-        self._set_poses(poses)
-        if seeds is None:
-            self._seeds.host[:] = self._default_seed
-        else:
-            rows = checked_rows('seeds', seeds, self.n_problems, self.model.joint_coord_count)
-            rows = rows[:, self.chain.coordinates]
-            self._seeds.host[:] = rows
-            sizes = np.abs(rows)
-            # Usually every number is readable; NaN fails the comparison.
-            if not sizes.item(sizes.argmax()) <= MAX_MAGNITUDE:
-                unreadable = ~(sizes <= MAX_MAGNITUDE)
-                self._seeds.host[unreadable] = np.nan
-                self._poses.host[unreadable.any(axis=1)] = np.nan
-        if self._n_sampled:
-            self._bounds.host[:] = self._range(self._seeds.host[:, self._place])
-        self._solve_samples.launch()
-        lost = np.logical_not(self._solved().any(axis=0))
-        has_lost = bool(lost.any())
+        if not self._input.write(poses, seeds):
+            if self._follows_seeds:
+                self._read_back(self._seeds)
+                self._bounds.host[:] = self._range(self._seeds.host[:, self._place])
+            self._solve_first.enqueue()
+        wait_for(self._device)
+        has_lost = bool(np.count_nonzero(self._is_lost.host))
         if self._has_lost or has_lost:
-            values = self._values_beside(lost)
-            self._lost_values.host[:] = values.ravel()
-            if self._n_sampled:
-                # Most are solved at the value that was found; only others need those beside it.
-                self._lost_values.host[self.n_problems :] = np.nan
-                self._search_lost.launch()
-                lost &= self._row_exist.host[self._lost][: self.n_problems] == 0
-                if lost.any():
-                    values[1:, ~lost] = np.nan
-                    self._lost_values.host[:] = values.ravel()
-                    self._search_lost.launch()
-                    found = self._row_exist.host[self._lost].reshape(-1, self.n_problems)
-                    lost &= ~found.any(axis=0)
-            # The configuration of least error is dear: only where some pose needs it.
-            if not self._n_sampled or lost.any():
-                self._solve_lost.launch()
+            self._solve_beside(self._is_lost.host > 0)
             self._has_lost = has_lost
         self._finish.launch()
-        np.greater(self._singular.host, 0, out=self._result.singular)
         return self._result if xp is np else self._result.in_arrays_of(xp, self._device)
+
+    def _solve_beside(self, lost: np.ndarray) -> None:
+        """Solve poses without a solution [n] at other values, or with the least error."""
+        self._read_back(self._poses, self._seeds)
+        values = self._values_beside(lost)
+        self._lost_values.host[:] = values.ravel()
+        if self._n_sampled:
+            # Most are solved at the value that was found; only others need those beside it.
+            self._lost_values.host[self.n_problems :] = np.nan
+            self._search_lost.launch()
+            lost &= self._row_exist.host[self._lost][: self.n_problems] == 0
+            if lost.any():
+                values[1:, ~lost] = np.nan
+                self._lost_values.host[:] = values.ravel()
+                self._search_lost.launch()
+                found = self._row_exist.host[self._lost].reshape(-1, self.n_problems)
+                lost &= ~found.any(axis=0)
+        # The configuration of least error is dear: only where some pose needs it.
+        if not self._n_sampled or lost.any():
+            self._solve_lost.launch()
+
+    def _read_back(self, *buffers: HostBuffer) -> None:
+        """Copy what a kernel has written to the host."""
+        for buffer in buffers:
+            buffer.download()
+        wait_for(self._device)
 
     def redundant_range(self) -> tuple[float, float]:
         """Return the range of the redundant joint, its limits or a turn about their middle."""
@@ -341,8 +351,10 @@ class RedundantClosedFormIK:
             poses: Targets in the world, shape [n_problems, 7].
             values: Values for each pose, shape [n_problems, k]; NaN has no solution.
         """
-        self._set_poses(poses)
+        self._poses.host[:] = pose_rows(checked_rows('poses', poses, self.n_problems, 7))
         self._seeds.host[:] = self._default_seed
+        self._poses.upload()
+        self._seeds.upload()
         at_once = len(self._given_values.host) // self.n_problems
         found = []
         for first in range(0, values.shape[1], at_once):
@@ -350,15 +362,15 @@ class RedundantClosedFormIK:
             self._given_values.host[:] = np.nan
             self._given_values.host[: some.size] = some.T.ravel()
             self._solve_given.launch()
-            found.append(self._solved()[: some.shape[1]].T)
+            solved = self._row_exist.host[self._given].reshape(-1, self.n_problems) > 0
+            found.append(solved[: some.shape[1]].T)
         return np.concatenate(found, axis=1)
 
-    def _set_poses(self, poses: np.ndarray) -> None:
-        self._poses.host[:] = pose_rows(checked_rows('poses', poses, self.n_problems, 7))
-
-    def _solved(self) -> np.ndarray:
-        """Return whether each of the given or sampled values has a solution, [values, n]."""
-        return self._row_exist.host[self._given].reshape(-1, self.n_problems) > 0
+    def _has_one_range(self) -> bool:
+        """Return whether the redundant joint is sampled in the whole range of its limits."""
+        width = self.chain.upper[self._place] - self.chain.lower[self._place]
+        whole = self._all_turns or self.chain.slides[self._place]
+        return bool(np.isfinite(width) and (whole or width <= 2.0 * np.pi))
 
     def _range(self, seeds: np.ndarray) -> np.ndarray:
         """Return the sampling range of the redundant joint for its seeds [n], shape [n, 2].
@@ -367,8 +379,7 @@ class RedundantClosedFormIK:
         prismatic joint without limits is sampled pi metres to either side.
         """
         lower, upper = self.chain.lower[self._place], self.chain.upper[self._place]
-        whole = self._all_turns or self.chain.slides[self._place]
-        if np.isfinite(upper - lower) and (whole or upper - lower <= 2.0 * np.pi):
+        if self._has_one_range():
             return np.tile([lower, upper], (len(seeds), 1))
         seeds = np.clip(seeds, lower, upper)
         low = np.maximum(lower, np.minimum(seeds - np.pi, upper - 2.0 * np.pi))
@@ -393,7 +404,6 @@ class RedundantClosedFormIK:
     def _launch_samples(self) -> None:
         """Enqueue the sampling of values and the solution at these values."""
         self._bounds.upload()
-        self._seeds.upload()
         launch(
             sampled_values_kernel(),
             dim=self._given.stop,
@@ -401,14 +411,25 @@ class RedundantClosedFormIK:
             outputs=[self._all_values[self._given]],
             device=self._device,
         )
-        self._launch_rows(self._given)
+        self._launch_first_rows()
 
     def _launch_given(self) -> None:
         """Enqueue the solution at values written by the host."""
         self._given_values.upload()
-        self._seeds.upload()
         wp.copy(self._all_values[self._given], self._given_values.array)
+        self._launch_first_rows()
+
+    def _launch_first_rows(self) -> None:
+        """Enqueue the solution at the given or sampled values, and the search for lost poses."""
         self._launch_rows(self._given)
+        launch(
+            lost_kernel(),
+            dim=self.n_problems,
+            inputs=[self._row_exist.array[self._given]],
+            outputs=[self._is_lost.array],
+            device=self._device,
+        )
+        self._is_lost.download()
 
     def _launch_lost(self, *, least_error: bool = False) -> None:
         """Enqueue the configurations of poses without a solution, at values from the host."""
@@ -417,7 +438,6 @@ class RedundantClosedFormIK:
         self._launch_rows(self._lost, least_error=least_error)
 
     def _launch_rows(self, rows: slice, *, least_error: bool = False) -> None:
-        self._poses.upload()
         self._launch_at(self._all_values[rows], self._arrays.rows(rows), least_error=least_error)
         self._row_exist.download()
 

@@ -38,7 +38,7 @@ def six_joint_poses_kernel() -> wp.Kernel:
     """Build the kernel that computes the poses which the other six joints must reach at each
     value.
 
-    A value of NaN gives a pose of NaN.
+    A value of NaN gives a pose of NaN, as does a seed of NaN.
     """
     Redundancy = redundancy_struct()
     sincos = sincos_function(wp.float64)
@@ -55,6 +55,8 @@ def six_joint_poses_kernel() -> wp.Kernel:
         row = wp.tid()
         problem = row % target.shape[0]
         change = redundancy.held - values[row]
+        if not wp.isfinite(seed[problem, redundancy.place]):
+            change = wp.float64(wp.nan)
         motion = wp.transformd(redundancy.axis * change, wp.quat_identity(dtype=wp.float64))
         if redundancy.slides == 0:
             half = sincos(wp.float64(0.5) * change)
@@ -102,6 +104,28 @@ def sampled_values_kernel() -> wp.Kernel:
 
 @no_type_check
 @functools.cache
+def lost_kernel() -> wp.Kernel:
+    """Build the kernel that marks poses without a solution at any value."""
+
+    @compiled_kernel()
+    def mark_lost(
+        row_exist: wp.array(dtype=wp.int32),  # [rows]
+        is_lost: wp.array(dtype=wp.int32),  # [n]
+    ):
+        problem = wp.tid()
+        lost = int(1)
+        row = int(problem)
+        while row < row_exist.shape[0] and lost == 1:
+            if row_exist[row] > 0:
+                lost = 0
+            row += is_lost.shape[0]
+        is_lost[problem] = lost
+
+    return mark_lost
+
+
+@no_type_check
+@functools.cache
 def merge_kernel() -> wp.Kernel:
     """Build the kernel that sorts the solutions at all values by distance to the seed.
 
@@ -140,7 +164,7 @@ def merge_kernel() -> wp.Kernel:
         origin: wp.array2d(dtype=wp.int32),  # [n, s], row and place of each
         merged: wp.array3d(dtype=wp.float64),  # [n, s, 7]
         directions: wp.array3d(dtype=wp.float64),  # [n, s, 7]
-        singular: wp.array2d(dtype=wp.int32),  # [n, s]
+        singular: wp.array2d(dtype=wp.bool),  # [n, s]
         n_exist: wp.array(dtype=wp.int32),  # [n]
         n_found: wp.array(dtype=wp.int32),  # [n]
         n_branches: wp.array(dtype=wp.int32),  # [n]
@@ -193,9 +217,9 @@ def merge_kernel() -> wp.Kernel:
                     if flag == 1:
                         directions[problem, k, j] = row_directions[value_row, place, other]
             # Directions are zero where there is no mark.
-            if flag == 0 and singular[problem, k] == 1:
+            if flag == 0 and singular[problem, k]:
                 for j in range(7):
                     directions[problem, k, j] = wp.float64(0.0)
-            singular[problem, k] = flag
+            singular[problem, k] = flag == 1
 
     return merge

@@ -30,8 +30,8 @@ def verify_kernel(lanes: int) -> wp.Kernel:
     Tree = tree_struct(wp.float64)
     unit_pose = unit_pose_function(wp.float64)
     functions = placement_functions(lanes)
-    tool_errors, write_configuration = functions.tool_errors, functions.write_configuration
-    within_limits, unsolved = functions.within_limits, placement_functions().unsolved
+    tool_errors, write_configurations = functions.tool_errors, functions.write_configurations
+    unsolved = placement_functions().unsolved
 
     @compiled_kernel(registers=154)
     def verify(
@@ -52,42 +52,36 @@ def verify_kernel(lanes: int) -> wp.Kernel:
         start = problem * room
         pose, valid = unit_pose(problem, target, seed)
         count = wp.min(n_exist[problem], room)
-        code = wp.static(int(SolveStatus.CONVERGED))
-        if not valid:
-            code = wp.static(int(SolveStatus.NON_FINITE_INPUT))
-            for k in range(placement.base.shape[0]):
-                joint_q[start, k] = placement.base[k]
+        code = int(SolveStatus.CONVERGED)
         written = wp.max(count, 1)
-        k = int(0)
-        while k < written and valid:
-            write_configuration(placement, start + k, problem, k, solutions, joint_q)
-            k += 1
         first = int(0)
-        while first < written:
-            distances, angles, insides = tool_errors(
-                tree, placement, start + first, joint_q, pose
+        while first < room and valid:
+            insides = write_configurations(
+                placement, start + first, problem, first, written, room, solutions, joint_q
             )
-            lane = int(0)
-            while lane < wp.static(lanes) and first + lane < written:
-                k = first + lane
-                moved = wp.float64(wp.inf)
-                turned = wp.float64(wp.inf)
-                inside = bool(False)
-                if valid:
-                    moved = distances[lane]
-                    turned = angles[lane]
-                    inside = insides[lane] > wp.float64(0.0)
-                inside = inside and within_limits(placement, start + k, joint_q)
-                if k < count and not inside:
-                    code = wp.static(int(SolveStatus.NUMERICAL_FAILURE))
-                position_error[problem, k] = moved
-                rotation_error[problem, k] = turned
-                lane += 1
+            if first < written:
+                distances, angles, near = tool_errors(
+                    tree, placement, start + first, joint_q, pose
+                )
+                lane = int(0)
+                while lane < wp.static(lanes) and first + lane < written:
+                    k = first + lane
+                    if k < count and insides[lane] * near[lane] == wp.float64(0.0):
+                        code = wp.static(int(SolveStatus.NUMERICAL_FAILURE))
+                    position_error[problem, k] = distances[lane]
+                    rotation_error[problem, k] = angles[lane]
+                    lane += 1
             first += wp.static(lanes)
         k = written
+        if not valid:
+            code = wp.static(int(SolveStatus.NON_FINITE_INPUT))
+            position_error[problem, 0] = wp.float64(wp.inf)
+            rotation_error[problem, 0] = wp.float64(wp.inf)
+            for row in range(start, start + room):
+                for c in range(placement.base.shape[0]):
+                    joint_q[row, c] = placement.base[c]
+            k = 1
         while k < room:
-            for c in range(joint_q.shape[1]):
-                joint_q[start + k, c] = joint_q[start, c]
             position_error[problem, k] = position_error[problem, 0]
             rotation_error[problem, k] = rotation_error[problem, 0]
             k += 1

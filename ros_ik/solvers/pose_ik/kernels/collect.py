@@ -24,8 +24,8 @@ def collect_kernel() -> wp.Kernel:
     Tree = tree_struct(wp.float64)
     unit_pose = unit_pose_function(wp.float64)
     functions = placement_functions()
-    tool_error, write_configuration = functions.tool_error, functions.write_configuration
-    within_limits, unsolved = functions.within_limits, functions.unsolved
+    tool_error, unsolved = functions.tool_error, functions.unsolved
+    write_configurations = functions.write_configurations
 
     @wp.func
     def nearest_beyond(
@@ -131,13 +131,17 @@ def collect_kernel() -> wp.Kernel:
         row = int(0)
         slot = int(0)
         distance = wp.float64(-1.0)
+        within_limits = bool(True)
         while row >= 0 and count < n_solutions:
             after = row * solutions.shape[1] + slot
             row, slot, distance = nearest_beyond(
                 problem, lanes, after, distance, seed, solutions, found
             )
             if row >= 0 and is_new(placement, row, slot, start, count, solutions, joint_q):
-                write_configuration(placement, start + count, row, slot, solutions, joint_q)
+                insides = write_configurations(
+                    placement, start + count, row, slot, slot + 1, slot + 1, solutions, joint_q
+                )
+                within_limits = within_limits and insides[0] > wp.float64(0.0)
                 count += 1
         n_found[problem] = count
         code = wp.static(int(SolveStatus.CONVERGED))
@@ -147,7 +151,7 @@ def collect_kernel() -> wp.Kernel:
                 joint_q[start, k] = placement.base[k]
         elif count == 0:
             row = lane_of_least_cost(problem, lanes, lane_cost)
-            write_configuration(placement, start, row, 0, solutions, joint_q)
+            insides = write_configurations(placement, start, row, 0, 1, 1, solutions, joint_q)
             code = unsolved(tree, placement, start, joint_q, pose)
         for k in range(n_solutions):
             out = start + k
@@ -160,8 +164,7 @@ def collect_kernel() -> wp.Kernel:
                 turned = wp.float64(wp.inf)
             position_error[problem, k] = moved
             rotation_error[problem, k] = turned
-            inside = inside and within_limits(placement, out, joint_q)
-            if k < count and not inside:
+            if k < count and not (inside and within_limits):
                 code = wp.static(int(SolveStatus.NUMERICAL_FAILURE))
         status[problem] = code
         solved[problem] = wp.static(NEVER)

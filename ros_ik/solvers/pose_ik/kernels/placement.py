@@ -44,7 +44,8 @@ def placement_struct() -> Any:
         driver: wp.array(dtype=wp.int32)  # [mimics], coordinate it follows
         coef0: wp.array(dtype=wp.float64)  # [mimics]
         coef1: wp.array(dtype=wp.float64)  # [mimics]
-        base: wp.array(dtype=wp.float64)  # [joint_coord_count], of the joints that do not move
+        held: wp.array(dtype=wp.int32)  # [h], coordinates that do not move
+        base: wp.array(dtype=wp.float64)  # [joint_coord_count], with their values
         lower: wp.array(dtype=wp.float64)  # [m]
         upper: wp.array(dtype=wp.float64)  # [m]
         separation: wp.float64  # [rad or m], least distance of distinct solutions
@@ -66,7 +67,7 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
     """Build the functions, which are the same for all robots.
 
     Args:
-        lanes: Number of configurations that ``tool_errors`` evaluates together.
+        lanes: Number of configurations that are written and verified together.
 
     Returns:
         The functions
@@ -75,8 +76,8 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
           for the rows from ``first``;
         - ``tool_error(tree, placement, row, joint_q, target) -> distance, angle, inside``, without
           free axes, and whether the tolerances hold;
-        - ``write_configuration(placement, out, row, slot, solutions, joint_q)``;
-        - ``within_limits(placement, out, joint_q) -> bool``;
+        - ``write_configurations(placement, out, row, first, count, room, solutions, joint_q)
+          -> insides``;
         - ``unsolved(tree, placement, out, joint_q, target) -> status``.
     """
     Placement = placement_struct()
@@ -198,26 +199,26 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
         to = wp.transform_get_translation(target)
         goal = wp.transform_get_rotation(target)
         whole = placement.by_axis == 0 and placement.free_turns == 0
-        lane = int(0)
-        last = wp.where(whole, wp.static(lanes), 0)
-        while lane < last:
-            q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
-            turn = goal * wp.quat_inverse(q)
-            sine = wp.length(wp.vec3d(turn[0], turn[1], turn[2]))
-            place = wp.vec3d(poses[0, lane], poses[1, lane], poses[2, lane])
-            distances[lane] = wp.length(to - place)
-            angles[lane] = wp.float64(2.0) * arctangent(sine, wp.abs(turn[3]))
-            insides[lane] = wp.float64(1.0)
-            lane += 1
-        while lane < wp.static(lanes):
-            q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
-            place = wp.vec3d(poses[0, lane], poses[1, lane], poses[2, lane])
-            pose = wp.transformd(place, q)
-            distance, angle, inside = error_by_axis(placement, pose, target)
-            distances[lane] = distance
-            angles[lane] = angle
-            insides[lane] = wp.where(inside, wp.float64(1.0), wp.float64(0.0))
-            lane += 1
+        if whole:
+            lane = int(0)
+            while lane < wp.static(lanes):
+                q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
+                turn = goal * wp.quat_inverse(q)
+                sine = wp.length(wp.vec3d(turn[0], turn[1], turn[2]))
+                place = wp.vec3d(poses[0, lane], poses[1, lane], poses[2, lane])
+                distances[lane] = wp.length(to - place)
+                angles[lane] = wp.float64(2.0) * arctangent(sine, wp.abs(turn[3]))
+                insides[lane] = wp.float64(1.0)
+                lane += 1
+        else:
+            for other in range(wp.static(lanes)):
+                q = wp.quatd(poses[3, other], poses[4, other], poses[5, other], poses[6, other])
+                place = wp.vec3d(poses[0, other], poses[1, other], poses[2, other])
+                pose = wp.transformd(place, q)
+                distance, angle, inside = error_by_axis(placement, pose, target)
+                distances[other] = distance
+                angles[other] = angle
+                insides[other] = wp.where(inside, wp.float64(1.0), wp.float64(0.0))
         lane = int(0)
         while lane < wp.static(lanes):
             near = distances[lane] <= placement.position_tolerance
@@ -245,29 +246,52 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
             )
 
     @wp.func
-    def write_configuration(
+    def write_configurations(
         placement: Placement,
         out: int,
         row: int,
-        slot: int,
+        first: int,
+        count: int,
+        room: int,
         solutions: wp.array3d(dtype=wp.float64),
         joint_q: wp.array2d(dtype=wp.float64),
-    ):
-        for k in range(placement.base.shape[0]):
-            joint_q[out, k] = placement.base[k]
-        for j in range(placement.coordinate.shape[0]):
-            joint_q[out, placement.coordinate[j]] = solutions[row, slot, j]
-        write_followers(placement, out, joint_q)
+    ) -> LaneNumbers:
+        """Write configurations to rows from ``out`` on; return 1 for those within the limits.
 
-    @wp.func
-    def within_limits(
-        placement: Placement, out: int, joint_q: wp.array2d(dtype=wp.float64)
-    ) -> bool:
+        They are the entries from ``first`` to ``room`` of a row of solutions. Those from ``count``
+        on repeat the first entry.
+        """
+        insides = LaneNumbers()
+        lane = int(0)
+        while lane < wp.static(lanes):
+            insides[lane] = wp.float64(1.0)
+            lane += 1
         for j in range(placement.coordinate.shape[0]):
-            value = joint_q[out, placement.coordinate[j]]
-            if value < placement.lower[j] or value > placement.upper[j]:
-                return False
-        return True
+            coordinate = placement.coordinate[j]
+            low, high = placement.lower[j], placement.upper[j]
+            values = LaneNumbers()
+            lane = int(0)
+            while lane < wp.static(lanes):
+                slot = wp.where(first + lane < count, first + lane, int(0))
+                values[lane] = solutions[row, slot, j]
+                lane += 1
+            lane = int(0)
+            while lane < wp.static(lanes) and first + lane < room:
+                joint_q[out + lane, coordinate] = values[lane]
+                lane += 1
+            lane = int(0)
+            while lane < wp.static(lanes):
+                inside = values[lane] >= low and values[lane] <= high
+                insides[lane] = wp.where(inside, insides[lane], wp.float64(0.0))
+                lane += 1
+        lane = int(0)
+        while lane < wp.static(lanes) and first + lane < room:
+            for k in range(placement.held.shape[0]):
+                coordinate = placement.held[k]
+                joint_q[out + lane, coordinate] = placement.base[coordinate]
+            write_followers(placement, out + lane, joint_q)
+            lane += 1
+        return insides
 
     @wp.func
     def cost_at(
@@ -313,6 +337,6 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
         return unsolved_status(True, is_pressed)
 
     return SimpleNamespace(
-        tool_errors=tool_errors, tool_error=tool_error, write_configuration=write_configuration,
-        within_limits=within_limits, unsolved=unsolved,
+        tool_errors=tool_errors, tool_error=tool_error, unsolved=unsolved,
+        write_configurations=write_configurations,
     )  # fmt: skip

@@ -119,10 +119,12 @@ def make_placement(
     start = model.joint_q_start.numpy()
     drivers = [driver for driver, _, _ in mimics.values()]
     placement = placement_struct()()
+    moved = np.concatenate([chain.coordinates, start[list(mimics)]])
     path, between = poses_between(model, joints_to(model, link))
     for name, indices in (
         ('path', path),
         ('coordinate', chain.coordinates),
+        ('held', np.setdiff1d(np.arange(model.joint_coord_count), moved)),
         ('follower', start[list(mimics)]),
         ('driver', start[drivers]),
     ):
