@@ -29,24 +29,21 @@ def composed_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
         formulas: The formulas, in the order of the numbers in the records.
 
     Returns:
-        - ``block_residual(record, row, problem, block, body_q) -> spatial_vectord``: unweighted
-          residuals of a block;
         - ``block_columns(record, row, problem, block, weight, slots, factors, first, last, body_q,
-          joint_S_s, columns) -> spatial_vectord``: the same. It also writes the derivatives with
-          respect to the entries ``slots[first:last]`` of the chain, times weights and factors, to
-          ``columns[row, : last - first]``, unless a one-sided residual, and so its Jacobian, is
-          zero. A kernel that calls both functions compiles each formula twice: with first = last
-          this one gives residuals alone;
+          joint_S_s, columns) -> spatial_vectord``: unweighted residuals of a block. It also writes
+          the derivatives with respect to the entries ``slots[first:last]`` of the chain, times
+          weights and factors, to ``columns[row, : last - first]``, unless a one-sided residual,
+          and so its Jacobian, is zero. With first = last it only returns residuals, so that a
+          kernel compiles each formula once;
         - ``joint_term(record, row, problem, dof, joint_q) -> vec2d``: residual and derivative.
     """
-    residual, columns, term = _no_residual(), _no_columns(), _no_term()
+    columns, term = _no_columns(), _no_term()
     for number, formula in reversed(list(enumerate(formulas))):
         if isinstance(formula, JointFormula):
             term = _either_term(number, _term_of(formula), term)
         else:
-            residual = _either_residual(number, _residual_of(formula), residual)
             columns = _either_columns(number, _columns_of(formula), columns)
-    return SimpleNamespace(block_residual=residual, block_columns=columns, joint_term=term)
+    return SimpleNamespace(block_columns=columns, joint_term=term)
 
 
 @no_type_check
@@ -60,48 +57,6 @@ def _parameters_of(formula: AnyFormula) -> wp.Function:
         return table[0]
 
     return parameters
-
-
-@no_type_check
-def _no_residual() -> wp.Function:
-    Record = record_struct()
-
-    @wp.func
-    def block_residual(
-        record: Record, row: int, problem: int, block: int, body_q: wp.array2d(dtype=wp.transformd)
-    ) -> wp.spatial_vectord:
-        return wp.spatial_vectord()
-
-    return block_residual
-
-
-@no_type_check
-def _residual_of(formula: Formula) -> wp.Function:
-    functions, Record = formula_functions(formula, wp.float64), record_struct()
-    prepare, residual, parameters = functions.prepare, functions.residual, _parameters_of(formula)
-
-    @wp.func
-    def block_residual(
-        record: Record, row: int, problem: int, block: int, body_q: wp.array2d(dtype=wp.transformd)
-    ) -> wp.spatial_vectord:
-        return residual(prepare(parameters(record), row, problem, block, body_q))
-
-    return block_residual
-
-
-@no_type_check
-def _either_residual(number: int, own: wp.Function, other: wp.Function) -> wp.Function:
-    Record, own_number = record_struct(), wp.constant(number)
-
-    @wp.func
-    def block_residual(
-        record: Record, row: int, problem: int, block: int, body_q: wp.array2d(dtype=wp.transformd)
-    ) -> wp.spatial_vectord:
-        if record.formula == own_number:
-            return own(record, row, problem, block, body_q)
-        return other(record, row, problem, block, body_q)
-
-    return block_residual
 
 
 @no_type_check

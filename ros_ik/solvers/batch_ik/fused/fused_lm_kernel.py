@@ -101,14 +101,16 @@ def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
         records: wp.array(dtype=Record),
         row: int,
         problem: int,
-        joint_q: wp.array2d(dtype=wp.float64),
         state: State,
     ) -> wp.float64:
-        """Compute link poses and return the cost."""
-        place_links(tree, row, joint_q, state.body_q)
+        """Compute link poses at ``joint_q_next`` and return the cost."""
+        place_links(tree, row, state.joint_q_next, state.body_q)
         cost = wp.float64(0.0)
         for k in range(records.shape[0]):
-            cost += objective_cost(records[k], row, problem, joint_q, state.body_q)
+            cost += objective_cost(
+                records[k], row, problem, state.joint_q_next, state.body_q, state.joint_S_s,
+                state.block,
+            )  # fmt: skip
         return cost
 
     @wp.func
@@ -202,37 +204,42 @@ def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
         row = wp.tid()
         problem = problem_idx[row]
         for c in range(joint_q.shape[1]):
-            state.joint_q[row, c] = wp.float64(joint_q[row, c])
-        cost = evaluate(tree, records, row, problem, state.joint_q, state)
-        if refused[row] == 1 or not wp.isfinite(cost):
-            refused[row] = 1
-            costs[row] = wp.inf
-            status[row] = non_finite
-            return
-        linearize(space, tree, records, row, problem, state, work)
+            state.joint_q_next[row, c] = wp.float64(joint_q[row, c])
+        # The start is evaluated like the result of a step, so that all this is compiled once.
         # Rules are read where they count: held over all iterations they would take registers.
         damping = rules[0].damping_initial
         iteration = int(0)
-        while iteration < rules[0].iterations and cost > nothing:
-            iteration += 1
-            bounded_step(work, row, damping)
-            predicted = model_gain(work, row, rules[0].step_size)
-            if not wp.isfinite(predicted) or predicted <= noise * cost:
-                iteration = rules[0].iterations  # at an optimum, to rounding
-            else:
-                advance(space, tree, row, rules[0].step_size, state, work)
-                next_cost = evaluate(tree, records, row, problem, state.joint_q_next, state)
-                gain = cost - next_cost
-                is_taken = gain >= rules[0].gain_ratio_min * predicted
-                if is_taken:
-                    cost = next_cost
-                    for c in range(joint_q.shape[1]):
-                        state.joint_q[row, c] = state.joint_q_next[row, c]
-                    linearize(space, tree, records, row, problem, state, work)
+        cost = wp.float64(wp.inf)
+        predicted = wp.float64(0.0)
+        running = refused[row] == 0
+        while running:
+            next_cost = evaluate(tree, records, row, problem, state)
+            gain = cost - next_cost
+            is_taken = gain >= rules[0].gain_ratio_min * predicted
+            if is_taken:
+                cost = next_cost
+                for c in range(joint_q.shape[1]):
+                    state.joint_q[row, c] = state.joint_q_next[row, c]
+                linearize(space, tree, records, row, problem, state, work)
+            if iteration > 0:
                 damping = damp_in_steps(
                     damping, gain, predicted, is_taken, rules[0].damping_factor
                 )
                 damping = wp.clamp(damping, rules[0].damping_min, rules[0].damping_max)
+            running = wp.isfinite(cost) and cost > nothing and iteration < rules[0].iterations
+            if running:
+                iteration += 1
+                bounded_step(work, row, damping)
+                predicted = model_gain(work, row, rules[0].step_size)
+                # Without a gain the row is at an optimum, to rounding.
+                running = wp.isfinite(predicted) and predicted > noise * cost
+                if running:
+                    advance(space, tree, row, rules[0].step_size, state, work)
+        if not wp.isfinite(cost):
+            refused[row] = 1
+            costs[row] = wp.inf
+            status[row] = non_finite
+            return
         for c in range(joint_q.shape[1]):
             if space.coord_frozen[c] == 0:
                 joint_q[row, c] = wp.float32(state.joint_q[row, c])

@@ -28,8 +28,8 @@ def normal_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
     """Build ``objective_cost`` and ``add_objective`` of records of some formulas."""
     Record, shared, composed = record_struct(), record_functions(), composed_functions(formulas)
     problem_of, block_weight = shared.problem_of, shared.block_weight
-    block_residual, block_columns = composed.block_residual, composed.block_columns
-    joint_term, zero = composed.joint_term, wp.constant(wp.float64(0.0))
+    block_columns, joint_term = composed.block_columns, composed.joint_term
+    zero = wp.constant(wp.float64(0.0))
 
     @wp.func
     def objective_cost(
@@ -38,8 +38,10 @@ def normal_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
         problem: int,
         joint_q: wp.array2d(dtype=wp.float64),
         body_q: wp.array2d(dtype=wp.transformd),
+        joint_S_s: wp.array2d(dtype=wp.spatial_vectord),
+        block: wp.array2d(dtype=wp.spatial_vectord),
     ) -> wp.float64:
-        """Return r^T r."""
+        """Return r^T r; no columns are computed from ``joint_S_s`` or written to ``block``."""
         cost = wp.float64(0.0)
         own = problem_of(record, problem)
         if record.is_of_joints == 1:
@@ -48,8 +50,12 @@ def normal_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
                 cost += residual * residual
         else:
             for k in range(record.blocks):
-                values = block_residual(record, row, own, k, body_q)
-                r = wp.cw_mul(block_weight(record, k), values)
+                weight = block_weight(record, k)
+                values = block_columns(
+                    record, row, own, k, weight, record.slots, record.factor, 0, 0, body_q,
+                    joint_S_s, block,
+                )  # fmt: skip
+                r = wp.cw_mul(weight, values)
                 cost += wp.dot(r, r)
         return cost
 
