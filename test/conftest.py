@@ -1,15 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Order of the test files, transport of DDS, and settings of the garbage collector."""
+"""Order of the test files, and settings of the garbage collector."""
 
 import gc
-import os
 
 import pytest
-
-# Tests kill processes. One killed while it opens a port in shared memory leaves half of it, and
-# every later process of the machine, on any domain, waits for the other half without end.
-os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
 
 
 @pytest.hookimpl(wrapper=True)

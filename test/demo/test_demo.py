@@ -33,8 +33,6 @@ def start(domain, folder, *arguments):
         **os.environ,
         'ROS_DOMAIN_ID': str(domain),
         'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-        # Shared memory too, as without the settings of the tests.
-        'FASTDDS_BUILTIN_TRANSPORTS': 'DEFAULT',
         'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
     }
     with (folder / 'log').open('w') as log:

@@ -21,6 +21,10 @@ import yaml
 ROOT = Path(__file__).parents[3]
 # Time in which a process writes the stacks of its threads [s], and lines of a log to show.
 _WRITTEN, _LAST_LINES = 0.3, 80
+# Time for a program to end by itself [s], also while it starts on a busy machine. One killed while
+# it opens a port of Fast DDS in shared memory leaves half of it, and every later process of the
+# machine, on any domain, waits for the other half without end.
+_PATIENCE = 30.0
 _count = itertools.count()
 
 
@@ -179,7 +183,7 @@ class Processes:
             process.send_signal(signal.SIGTERM)
         for process in self._running.values():
             try:
-                process.wait(5.0)
+                process.wait(_PATIENCE)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
