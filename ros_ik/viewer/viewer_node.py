@@ -9,6 +9,7 @@ handles the browser connections, and one reads new descriptions.
 from __future__ import annotations
 
 from collections.abc import Callable
+import contextlib
 import html
 import math
 import time
@@ -128,6 +129,8 @@ class ViewerNode(LeavesStreams, Node):
         Raises:
             ArgumentError: A parameter out of its range, or no port is free.
         """
+        # Whatever must end with the node; nothing where its parameters are refused.
+        self._ends = contextlib.ExitStack()
         super().__init__('ros_ik_viewer')
         for name, value, kind, description in PARAMETERS:
             self.declare_parameter(name, value, describe(kind, description))
@@ -145,6 +148,7 @@ class ViewerNode(LeavesStreams, Node):
             lambda: [*package_paths(), *filter(None, self._value('package_paths'))],
             self._value('triangles'),
         )
+        self._ends.callback(self._reader.end)
         self.robot: RobotState | None = None
         self.robot_view: RobotView | None = None
         self.targets: dict[str, np.ndarray] = {}
@@ -159,6 +163,7 @@ class ViewerNode(LeavesStreams, Node):
             self.page = Page(self._value('host'), self._value('port'), self.requests)
         except OSError as error:
             raise ArgumentError(f'the page cannot be served: {error}') from error
+        self._ends.callback(self.page.close)
         server = self.page.server
         self._gizmos = TargetGizmos(server, self.requests)
         self.pairs_view, self.shapes_view = PairsView(server), ShapesView(server)
@@ -185,8 +190,7 @@ class ViewerNode(LeavesStreams, Node):
 
     def destroy_node(self) -> None:
         """End the page and its threads, then the node."""
-        self.page.close()
-        self._reader.end()
+        self._ends.close()
         super().destroy_node()
 
     def _value(self, name: str) -> Any:

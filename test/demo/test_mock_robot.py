@@ -267,6 +267,7 @@ def test_signal_ends_it_with_exit_code_zero(domain, tmp_path, module, arguments,
     ('module', 'arguments', 'reason'),
     (
         ('mock_robot', parameters(publish_rate=0.0), 'publish_rate must be > 0 Hz, got 0.0'),
+        ('mock_robot', parameters(publish_rate='fast'), "'publish_rate' to 'fast'"),
         (
             'mock_robot',
             parameters(initial_positions__names='[a, b]'),

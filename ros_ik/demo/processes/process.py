@@ -11,6 +11,7 @@ import threading
 
 from rcl_interfaces.msg import ParameterDescriptor
 import rclpy
+from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
@@ -50,7 +51,7 @@ def run_node(create: Callable[[], Node], args: Sequence[str] | None) -> int:
         node = create()
         executor.add_node(node)
         spin_until(executor, ended)
-    except RosIkError as error:
+    except (RosIkError, InvalidParameterTypeException) as error:
         rclpy.logging.get_logger('ros_ik.demo').fatal(str(error))
         return 2
     finally:
