@@ -36,7 +36,7 @@ class Graph:
     found to do more nevertheless, the function runs again at each launch, with a warning.
 
     Attributes:
-        is_replayed: Whether launches are replayed; False if the function runs each time.
+        is_replayed: True if launches are replayed; False if the function runs each time.
     """
 
     def __init__(

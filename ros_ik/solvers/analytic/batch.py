@@ -95,7 +95,7 @@ def all_solutions(
         free_rotation: Axes of the tool about which it may rotate freely: '' for whole poses;
             'x', 'y' or 'z' for the position and the direction of that axis; 'xyz' for the
             position only.
-        all_turns: Whether to return all turns of a joint within its limits as separate solutions;
+        all_turns: True to return all turns of a joint within its limits as separate solutions;
             otherwise only the turn nearest to the seed. Joints without limits always get one turn.
         redundant_values: Values of the redundant joint of seven. A number: as many values over its
             limits, or over a turn about the seed if they allow more, the seed's value first. The
@@ -105,7 +105,7 @@ def all_solutions(
         order: 'distance' to return solutions nearest to the seed first, 'manipulability' for those
             with the largest manipulability first (Yoshikawa 1985), at the values of the redundant
             joint for seven joints.
-        check_collisions: Whether to return only collision-free solutions, up to
+        check_collisions: True to return only collision-free solutions, up to
             ``max_solutions``; with ``all_turns`` those among the ``max_solutions`` nearest. If all
             collide, the status is IN_COLLISION.
         collision_pairs: Pairs of shapes to check; see :func:`inverse_kinematics`.

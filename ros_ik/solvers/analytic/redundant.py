@@ -124,7 +124,7 @@ class RedundantClosedFormIK:
             joint_q: Configuration at which the other joints are locked, shape [joint_coord_count];
                 None for the neutral one.
             offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
-            all_turns: Whether to return all turns of a joint within its limits as separate
+            all_turns: True to return all turns of a joint within its limits as separate
                 solutions.
             settings: Tolerances and other settings.
             form: Result of :func:`closed_form` for the same chain, if known.

@@ -87,7 +87,7 @@ class AllSolutions(BatchResult):
         position_error: Distance to the pose [m] by an independent forward kinematics, [n, s].
         rotation_error: Angle to the pose [rad], shape [n, s]. With a free axis of rotation it is
             the error of the axis direction, and 0 if the rotation is free.
-        singular: Whether branches meet in a solution, or a motion of the joints does not move the
+        singular: True if branches meet in a solution, or a motion of the joints does not move the
             tool, shape [n, s]. Such a solution represents a continuum.
         free_direction: This motion as a unit vector of the chain's joints, zero for regular
             solutions, shape [n, s, joints]. For seven joints the redundant one is at rest.

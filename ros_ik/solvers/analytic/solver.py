@@ -95,10 +95,10 @@ class ClosedFormIK:
             offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
             free_rotation: Axes of the tool about which it may rotate freely, see
                 :func:`closed_form`.
-            all_turns: Whether to return all turns of a joint within its limits as separate
+            all_turns: True to return all turns of a joint within its limits as separate
                 solutions; otherwise only the turn nearest to the seed. Joints without limits
                 always get one turn.
-            least_error: Whether to search a configuration of least error for a pose without a
+            least_error: True to search a configuration of least error for a pose without a
                 solution; otherwise the result is the seed.
             settings: Tolerances and other settings.
 

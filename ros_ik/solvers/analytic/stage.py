@@ -124,7 +124,7 @@ class SolutionStage:
             free: Axes of free rotations of the tool, [0, 1 or 3, 3].
             all_turns: See :class:`ClosedFormIK`.
             device: Warp device.
-            sparse: Whether to leave unused entries unchanged; otherwise those of ``singular`` are
+            sparse: True to leave unused entries unchanged; otherwise those of ``singular`` are
                 set to zero.
             beside: Largest distance of kept solutions outside the limits [rad, reaches].
         """

@@ -138,16 +138,16 @@ class IKSolver(ReadOnce):
             line_search_alphas: Step lengths tried together; None for the default.
             wolfe_c1: Constant of sufficient decrease.
             wolfe_c2: Constant of the curvature condition.
-            respect_limits: Whether to keep coordinates within their limits; False leaves limits
+            respect_limits: True to keep coordinates within their limits; False leaves limits
                 to the objectives, as Newton does.
             cost_tolerance: Squared residual up to which a problem has converged. The default is
                 1 mm, or 1 mrad, at weight 1.
             gradient_tolerance: Largest |J_i^T r| / (max_j |J_j| |r|) of a free column of the
                 Jacobian up to which a problem is stationary. In float32, smaller values than 1e-3
                 are within rounding.
-            use_graph: Whether to replay launches as graphs. False repeats them one by one, as is
+            use_graph: True to replay launches as graphs. False repeats them one by one, as is
                 always done for objectives with code on the host.
-            use_fused: Whether to use the fused Levenberg-Marquardt kernel if every objective has a
+            use_fused: True to use the fused Levenberg-Marquardt kernel if every objective has a
                 formula. It uses analytic Jacobians in every mode. The results are the same within
                 float32 precision.
 

@@ -72,7 +72,7 @@ class ChainBatch:
             step_size: Fraction of each step that is taken.
             tolerance: Length of the error up to which a problem is solved [m and rad].
             damping: Weight of |d|^2 relative to |J d - e|^2; the initial one if it is adaptive.
-            is_adaptive: Whether to adapt the damping and reject steps that increase the error.
+            is_adaptive: True to adapt the damping and reject steps that increase the error.
 
         Returns:
             Rows of iterations, residual, positions, shape [n, 2 + m], and

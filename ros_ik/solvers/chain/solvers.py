@@ -129,7 +129,7 @@ class DlsSolver(_ChainSolver):
             step_size: Fraction of each step that is taken, with fixed damping.
             tolerance: Residual up to which a problem is solved [m and rad].
             damping: Damping, or initial damping if adaptive. It enters squared, as in motrixsim.
-            adaptive_damping: Whether to adapt the damping and take full steps; ``step_size`` is
+            adaptive_damping: True to adapt the damping and take full steps; ``step_size`` is
                 then not used.
 
         Raises:

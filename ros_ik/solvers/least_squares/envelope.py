@@ -33,7 +33,7 @@ def elimination(coupled: np.ndarray, parents: np.ndarray) -> Elimination:
     """Order variables from the leaves of the tree to its root, limb by limb.
 
     Args:
-        coupled: Whether two variables can have an entry in H, bool [n, n]; one that has none with
+        coupled: True if two variables can have an entry in H, bool [n, n]; one that has none with
             itself is left out.
         parents: The variable before each one on the way to the root, -1 for none, [n].
     """

@@ -70,7 +70,7 @@ class Evaluation:
             objectives: Our own objectives or Newton's.
             jacobian_mode: Source of the Jacobians.
             problem_idx: Problem of each batch row, shape [n_batch].
-            renews: Whether the caller checks :attr:`is_current` before each launch.
+            renews: True if the caller checks :attr:`is_current` before each launch.
 
         Raises:
             ArgumentError: No objectives, an objective of another solver, one without the required

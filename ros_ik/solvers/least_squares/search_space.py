@@ -51,8 +51,8 @@ class SearchSpace:
 
     Attributes:
         arrays: Struct of arrays on the device.
-        dof_free: Whether a degree of freedom is an unknown, bool [joint_dof_count].
-        coord_frozen: Whether a coordinate keeps its value exactly, bool [joint_coord_count].
+        dof_free: True for each degree of freedom that is an unknown, bool [joint_dof_count].
+        coord_frozen: True for each coordinate that keeps its value, bool [joint_coord_count].
         lower: Lower limits, float32 [joint_coord_count], -inf for none.
         upper: Upper limits, float32 [joint_coord_count], inf for none.
         followers: Degrees of freedom of mimic joints.
@@ -80,7 +80,7 @@ def make_search_space(
         model: Any object with Newton's joint arrays.
         joint_dof_mask: Degrees of freedom that may move, bool [joint_dof_count]; None for all. If
             one joint of a mimic pair is frozen, both are.
-        respect_limits: Whether to keep coordinates within the model's limits.
+        respect_limits: True to keep coordinates within the model's limits.
 
     Raises:
         ArgumentError: A mask of a wrong shape, type or device, or one that freezes only a part of

@@ -38,7 +38,7 @@ class OptimalControlFeedback:
         cartesian_costs: Cost of each Cartesian target, in the order of the command.
         center_of_mass_cost: Cost of the centre of mass, 0 without one.
         joint_position_costs: Cost of each joint target, in the order of the command.
-        finished: Whether the motion reaches the end of a completed search.
+        finished: True if the motion reaches the end of a completed search.
     """
 
     total_cost: float

@@ -41,7 +41,7 @@ class Layer:
         joint_q: Positions of the chain's variables, [m, n_variables]; without a solution, only
             the configuration of least error.
         status: SolveStatus code of the pose; CONVERGED if there are solutions.
-        is_singular: Whether a solution represents a continuum of solutions.
+        is_singular: True if a solution represents a continuum of solutions.
     """
 
     joint_q: np.ndarray

@@ -53,7 +53,7 @@ class PathProblem:
         tolerances: Tolerances of position [m] and rotation [rad].
         joint_group: Joints that may move.
         offset: Pose of the tool in the link, [7], or None.
-        check_collisions: Whether a path breaks at collisions.
+        check_collisions: True if a path breaks at collisions.
         collision_pairs: Pairs of shapes to check, None for those of the model.
         collision_margin: Distance [m] that the shapes of a pair must keep.
     """

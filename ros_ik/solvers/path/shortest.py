@@ -124,7 +124,7 @@ class _ShortestPath:
             nodes: Start variables, [a, n].
             place: Number of each; those of the same number differ by whole turns, [a].
             cost: Joint motion up to them, [a].
-            is_start_fixed: Whether the first configuration is given.
+            is_start_fixed: True if the first configuration is given.
         """
         if not self._form.redundant_joint:
             return list(graph.furthest_paths(layers, first, nodes, place, cost)[0])

@@ -46,7 +46,7 @@ def smoothed(
         tangents: Function that computes self-motions.
         correct: Function that corrects configurations to reach their poses.
         allowed: Function that tests constraints.
-        is_start_fixed: Whether the first configuration is given.
+        is_start_fixed: True if the first configuration is given.
     """
     fixed = np.zeros(len(path), dtype=bool)
     fixed[0] = is_start_fixed

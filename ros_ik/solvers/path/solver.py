@@ -72,7 +72,7 @@ def solve_path(
         joint_group: Joints that may move; None for every joint between world and link. The
             others are locked at ``start``.
         offset: Pose of the tool in the link, shape [7].
-        check_collisions: Whether to break the path at collisions. It is checked at its
+        check_collisions: True to break the path at collisions. It is checked at its
             configurations, and between them at joint motions of at most 0.01 rad or m.
         collision_pairs: Pairs of shapes to check, see :func:`inverse_kinematics`.
         collision_margin: Distance [m] that the shapes of a pair must keep.

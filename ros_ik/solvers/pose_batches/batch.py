@@ -94,7 +94,7 @@ def inverse_kinematics(
         rotation_tolerance: Largest angle of a solution [rad], or largest component of the rotation
             vector about each axis; inf leaves the rotation or the axis free.
         n_solutions: Number of distinct solutions per pose; sorted by the preference.
-        check_collisions: Whether to return only collision-free solutions. If solutions collide,
+        check_collisions: True to return only collision-free solutions. If solutions collide,
             the search continues with a bounded effort. If it finds no free solution for a pose,
             the status is IN_COLLISION, with the solution nearest to the seed. Meshes are replaced
             by their convex hulls, so some free solutions may be rejected.
@@ -212,7 +212,7 @@ def _searched(
         starts: A seed for each pose, or None.
         tolerance: Tolerances of a solution.
         request: Other arguments of the solver.
-        may_be_closed: Whether the closed form is allowed.
+        may_be_closed: True if the closed form is allowed.
         n_goals: Number of poses of a problem.
         n_solutions: Number of solutions to choose for each problem.
         chosen_by: Preference of the choice; None to return the solutions of all poses.

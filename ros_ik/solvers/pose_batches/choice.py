@@ -104,7 +104,7 @@ class SolutionChoice:
                 limits.
             n_goals: Number of alternative poses of a problem.
             n_solutions: Number of solutions to return.
-            on_device: Whether to return Warp arrays, without waiting.
+            on_device: True to return Warp arrays, without waiting.
 
         Returns:
             The solutions, sorted by cost; the next call overwrites their arrays. For a problem

@@ -113,7 +113,7 @@ class ClosedFormFirstIK:
             joint_q: Configuration at which the other joints are locked.
             offset: Pose of the tool in the link.
             n_solutions: Number of distinct solutions per pose.
-            check_collisions: Whether to return only collision-free solutions.
+            check_collisions: True to return only collision-free solutions.
             collision_pairs: Pairs of shapes to check, see :func:`inverse_kinematics`.
             collision_margin: Distance [m] that the shapes of a pair must keep.
             position_tolerance: Largest distance of a solution of the search [m].

@@ -102,7 +102,7 @@ class ChainIK(ChainSearch):
                 axis; inf leaves the rotation or the axis free.
             tolerance_frame: 'target' or 'tool', the frame of those axes.
             n_solutions: Number of distinct solutions per pose.
-            check_collisions: Whether to return only collision-free solutions, and to search for
+            check_collisions: True to return only collision-free solutions, and to search for
                 one if a solution collides; see :func:`inverse_kinematics`.
             collision_pairs: Pairs of shapes to check, int [n_pairs, 2]; None for pairs of the
                 model; see :func:`inverse_kinematics`.

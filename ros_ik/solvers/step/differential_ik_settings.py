@@ -25,7 +25,7 @@ class DifferentialIKSettings:
             barriers needs several hundred.
         feasibility_tolerance: Tolerated violation of a barrier row that is scaled to unit length
             [rad or m]. Limits are met exactly.
-        warm_start: Whether to start from the constraints that were active in the last step of the
+        warm_start: True to start from the constraints that were active in the last step of the
             same tasks, limits and barriers. This is faster, with the same result up to rounding.
         enforce_mode: Cut made by :meth:`DifferentialIK.enforce_barriers`.
     """

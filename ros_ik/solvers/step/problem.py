@@ -190,8 +190,8 @@ class StepProblem:
         """Solve at the coordinates in the buffer; fills ``x``, ``delta_q`` and ``status``.
 
         Args:
-            is_near: Whether to include rows at the end of the stop after the last step.
-            on_device: Whether coordinates and steps stay on the device, in the arrays of
+            is_near: True to include rows at the end of the stop after the last step.
+            on_device: True if coordinates and steps stay on the device, in the arrays of
                 :meth:`on_device`, without copies to the host.
         """
         copies = self._delta_q.is_apart

@@ -40,7 +40,7 @@ class GeneralChart:
 
     Attributes:
         shift: Number of joints moved from the beginning of the chain to its end.
-        backwards: Whether the shifted chain is then read from its end.
+        backwards: True if the shifted chain is then read from its end.
         aside: Rotation of the target [rad], [3].
     """
 

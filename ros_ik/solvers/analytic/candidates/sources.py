@@ -155,7 +155,7 @@ def candidate_source(
 
     Args:
         made: The completions.
-        exact: Whether the axes have the structure exactly, up to rounding.
+        exact: True if the axes have the structure exactly, up to rounding.
         n_problems: Largest number of poses of a launch.
         device: Warp device.
         limits: Lower and upper limits of the joints, beyond which candidates may be left out;

@@ -54,7 +54,7 @@ def nearest_kernel(slides: tuple[bool, ...], lanes: int) -> wp.Kernel:
     The kernel writes the solution nearest to the seed among those reached from the samples.
 
     Args:
-        slides: Whether each joint is prismatic.
+        slides: True for each prismatic joint.
         lanes: Number of curves that are followed together, a divisor of CURVES.
     """
     n = len(slides)

@@ -70,7 +70,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
     Joints are measured in radians and in units of the arm's reach.
 
     Args:
-        slides: Whether each joint is prismatic.
+        slides: True for each prismatic joint.
         free_turns: Number of free rotations of the tool, 0, 1 (about ``free_axis``) or 3.
     """
     n = len(slides)

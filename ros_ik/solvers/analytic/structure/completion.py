@@ -109,7 +109,7 @@ def self_motion_joint(axes: Axes, free: np.ndarray) -> tuple[bool, int | None]:
         free: Axes of the tool about which rotations are ignored, shape [f, 3].
 
     Returns:
-        Whether there is such a motion, and its joint, or None if it involves several joints.
+        True if there is such a motion, and its joint, or None if it involves several joints.
     """
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (_TRIALS, len(axes.directions)))
     _, values, rows = np.linalg.svd(tool_jacobians(axes, q, free))
@@ -281,7 +281,7 @@ def _completed(
         free: Axes of the tool about which it may rotate freely, shape [f, 3].
         tolerances: Tolerances for parallel and for intersecting axes.
         make: The template.
-        at_base: Whether the locked axes are before the first joint, instead of after the last.
+        at_base: True if the locked axes are before the first joint, instead of after the last.
         least: Least regularity.
         first_draw: Index of the first random set to try.
 

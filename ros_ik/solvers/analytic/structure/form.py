@@ -50,9 +50,9 @@ class ClosedForm:
             completed by virtual joints, which may be among the three and have no name.
         max_branches: Largest number of solutions of a regular pose, without whole turns; 0 for
             NONE. Chains with fewer than six joints usually have fewer.
-        quartic: Whether the solution needs the roots of a quartic. Otherwise, except for GENERAL,
+        quartic: True if the solution needs the roots of a quartic. Otherwise, except for GENERAL,
             square roots are sufficient.
-        exact: Whether the axes have the structure exactly, up to rounding, as is always the case
+        exact: True if the axes have the structure exactly, up to rounding, as is always the case
             for GENERAL. If not, the solution is refined numerically from that of the nearest arm
             with the exact structure.
         deviation: Largest angle [rad], or length relative to the reach, by which the axes deviate

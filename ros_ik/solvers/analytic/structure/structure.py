@@ -98,7 +98,7 @@ class Axes:
         tool: Pose of the tool, homogeneous matrix [4, 4].
         origin: Origin of the points [m], [3].
         reach: Unit of length [m].
-        slides: Whether each joint is prismatic, otherwise revolute.
+        slides: True for each prismatic joint, False for a revolute one.
     """
 
     directions: np.ndarray
@@ -119,8 +119,8 @@ class Chart:
         family: Structure of the solution.
         split: Order of the first stage.
         row: Equation of the first stage with a single unknown, 0 or 1; 0 if both have two.
-        backwards: Whether the chain is read from the tool to the base.
-        wrapped: Whether the last axis of that order is moved to the front.
+        backwards: True if the chain is read from the tool to the base.
+        wrapped: True if the last axis of that order is moved to the front.
         order: Joint of each place, [6].
         directions: Directions of the axes by place, shape [6, 3], negated if read backwards.
         points: Points on the axes by place, shape [6, 3], in units of the reach.
@@ -148,11 +148,11 @@ class SlideChart:
 
     Attributes:
         family: SLIDING or CARTESIAN.
-        backwards: Whether the chain is read from the tool to the base.
+        backwards: True if the chain is read from the tool to the base.
         order: Joint of each place, [6].
         directions: Directions of the axes by place, shape [6, 3], negated if read backwards.
         points: Points on the axes by place, shape [6, 3], in units of the reach.
-        slides: Whether the joint of each place is prismatic, [6].
+        slides: True for each place of a prismatic joint, [6].
         center: Intersection of the last three axes, [3]; the origin for CARTESIAN.
         deviation: Largest relative length by which axes were moved.
     """

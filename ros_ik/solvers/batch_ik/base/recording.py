@@ -25,7 +25,7 @@ def hold_launches(
 
     Args:
         device: Device of the solve; during a capture by the caller, nothing is replayed.
-        use_graph: Whether there are graphs to replay.
+        use_graph: True if there are graphs to replay.
     """
     return LAUNCHES.shared() if use_graph and not device.is_capturing else LAUNCHES.alone()
 
@@ -50,7 +50,7 @@ class Recording:
         Args:
             launch: Function that launches the kernels.
             device: Device they run on.
-            use_graph: Whether to capture them.
+            use_graph: True to capture them.
             parts: Users' objects whose methods it runs, as in :class:`Graph`.
         """
         self._launch = launch

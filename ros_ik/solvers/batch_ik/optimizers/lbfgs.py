@@ -72,10 +72,10 @@ class IKOptimizerLBFGS(BatchOptimizer):
             wolfe_c2: Constant c2 of the curvature condition, which a stored pair must satisfy.
             problem_idx: Problem of each row, int32 [n_batch].
             joint_dof_mask: Degrees of freedom that may move, bool [joint_dof_count].
-            respect_limits: Whether to keep coordinates within their limits.
+            respect_limits: True to keep coordinates within their limits.
             cost_tolerance: Squared residual up to which a row has converged.
             gradient_tolerance: Relative gradient up to which a row is stationary.
-            use_graph: Whether to replay the launches as a graph.
+            use_graph: True to replay the launches as a graph.
 
         Raises:
             ArgumentError: An invalid argument; the error names it.

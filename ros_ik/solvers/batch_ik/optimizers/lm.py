@@ -73,12 +73,12 @@ class IKOptimizerLM(BatchOptimizer):
             joint_dof_mask: Degrees of freedom that may move, bool [joint_dof_count]. The
                 coordinates of the others do not change. Joints with a quaternion, and mimic pairs,
                 are frozen as a whole.
-            respect_limits: Whether to keep coordinates within their limits; seeds outside are
+            respect_limits: True to keep coordinates within their limits; seeds outside are
                 moved to the nearest limit. False leaves limits to the objectives.
             cost_tolerance: Squared residual up to which a row has converged.
             gradient_tolerance: A row is stationary if |J_i^T r| is at most this fraction of
                 max_j |J_j| |r| for each free column of the Jacobian.
-            use_graph: Whether to replay the launches as a graph. False repeats them one by one,
+            use_graph: True to replay the launches as a graph. False repeats them one by one,
                 for objectives whose methods do more than launch kernels.
 
         Raises:

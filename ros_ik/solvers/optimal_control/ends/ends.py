@@ -51,7 +51,7 @@ class Missed:
 
     Attributes:
         errors: Their errors at the end; empty if every target is met.
-        at_limits: Whether limits or barriers are active at the end.
+        at_limits: True if limits or barriers are active at the end.
     """
 
     errors: tuple[TargetError, ...] = ()

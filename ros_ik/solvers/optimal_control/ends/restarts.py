@@ -40,7 +40,7 @@ class BatchRestarts:
         Args:
             model: The model.
             group: The joints that may move.
-            moves: Whether each variable of the group has a nonzero speed limit, bool
+            moves: True for each variable of the group that has a nonzero speed limit, bool
             [n_variables]. command: A command of the structure.
         """
         self._costs = CommandCosts(model, command)

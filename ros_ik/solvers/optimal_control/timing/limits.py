@@ -35,7 +35,7 @@ class VariableLimits:
         high: Largest displacements from the start.
         speed: Largest velocities.
         acceleration: Largest accelerations.
-        turns: Whether a whole turn of the variable leaves all links unmoved, bool.
+        turns: True if a whole turn of the variable leaves all links unmoved, bool.
     """
 
     low: np.ndarray

@@ -69,7 +69,7 @@ class Motion:
         positions: Displacements from the start at the knots, same shape.
         end: Kind of its end.
         raised: Variables that brake harder than allowed to stay within their range, bool [n].
-        crosses: Whether it starts beyond a barrier, or cannot stop before one.
+        crosses: True if it starts beyond a barrier, or cannot stop before one.
     """
 
     velocities: np.ndarray

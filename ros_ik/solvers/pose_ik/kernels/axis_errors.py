@@ -89,7 +89,7 @@ def axis_error_functions(
     Args:
         scalar: Floating-point type.
         chain: The functions of :func:`chain_functions`.
-        slides: Whether each joint is prismatic.
+        slides: True for each prismatic joint.
 
     Returns:
         ``axis_errors(bounds, R, p, R_t, p_t) -> e_p, e_r`` and

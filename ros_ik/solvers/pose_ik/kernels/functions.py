@@ -84,9 +84,9 @@ def chain_functions(
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        slides: Whether each joint is prismatic.
+        slides: True for each prismatic joint.
         variables: Variable that drives each joint.
-        direct: Whether joint i is variable i; see ``SerialChain.is_direct``.
+        direct: True if joint i is variable i; see ``SerialChain.is_direct``.
 
     Returns:
         The types ``vecm`` of q, ``vec3``, and ``matn3`` of a vector for each joint, and the

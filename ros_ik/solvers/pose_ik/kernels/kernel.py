@@ -192,10 +192,10 @@ def chain_ik_kernel(
 
     Args:
         scalar: Floating-point type.
-        slides: Whether each joint is prismatic.
+        slides: True for each prismatic joint.
         variables: Variable that drives each joint.
-        direct: Whether joint i is variable i.
-        by_axis: Whether tolerances are given by axis, which is slower.
+        direct: True if joint i is variable i.
+        by_axis: True if tolerances are given by axis, which is slower.
     """
     functions = chain_functions(scalar, slides, variables, direct)
     make_errors = _errors_by_axis if by_axis else _errors_by_length

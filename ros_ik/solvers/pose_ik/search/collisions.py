@@ -44,7 +44,7 @@ class _Pool:
             rows: The poses, [k].
             joint_q: Further candidates, [k, c, joint_coord_count].
             errors: Their distances and angles to the pose, [k, c, 2].
-            valid: Whether each is free of collisions, [k, c].
+            valid: True for those that are free of collisions, [k, c].
             seeds: The seeds, of the chain's variables, [k, m].
             coordinates: Coordinates of the variables in a configuration, [m].
             separation: Least distance of distinct solutions.

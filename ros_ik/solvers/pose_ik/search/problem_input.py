@@ -126,7 +126,7 @@ class ProblemInput:
                 for the middle of the limits.
 
         Returns:
-            Whether ``then`` has been enqueued, too.
+            True if ``then`` has been enqueued, too.
 
         Raises:
             ArgumentError: A wrong shape, type or device.

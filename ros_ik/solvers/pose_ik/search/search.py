@@ -194,7 +194,7 @@ class ChainSearch(ReadOnce):
 
         Args:
             count: Number of poses to solve, from the first; None for all.
-            on_device: Whether poses, seeds and results stay on the device, without copies or
+            on_device: True if poses, seeds and results stay on the device, without copies or
                 waiting.
         """
         count = self.n_problems if count is None else count

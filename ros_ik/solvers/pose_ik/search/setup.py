@@ -173,7 +173,7 @@ def rows_where(name: str, given: Any, on_device: bool) -> Any:
     Args:
         name: Name of the argument, for errors.
         given: The array, of rows or one row.
-        on_device: Whether to use it in place by Warp; otherwise it is copied to the host.
+        on_device: True to use it in place by Warp; otherwise it is copied to the host.
     """
     if not is_exchanged(given):
         return given

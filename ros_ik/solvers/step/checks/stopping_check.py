@@ -140,7 +140,7 @@ class StoppingCheck:
         before: The step before that, same shape; set by the caller, read only if jerks are
             limited.
         status: :class:`SolveStatus` codes, shape [n].
-        was_far: Whether no stop could reach a barrier in the last run.
+        was_far: True if no stop could reach a barrier in the last run.
     """
 
     def __init__(

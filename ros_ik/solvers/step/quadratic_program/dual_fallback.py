@@ -138,7 +138,7 @@ def end_step_function(lists_failed: bool) -> wp.Function:
     program has a number that is not finite, or a lower bound above the upper one.
 
     Args:
-        lists_failed: Whether robots whose active-set method failed are marked for
+        lists_failed: True if robots whose active-set method failed are marked for
             :func:`dual_step_kernel`; otherwise the function calls the dual method.
     """
     Program, Dual = step_program_struct(), dual_program_struct()

@@ -20,7 +20,7 @@ def step_elimination(state: StepState, tasks: Sequence[np.ndarray], is_dense: bo
     Args:
         state: The model and the group.
         tasks: Variables that each task couples; a posture couples none.
-        is_dense: Whether any variable may be coupled to any other.
+        is_dense: True if any variable may be coupled to any other.
     """
     n = state.group.n_variables
     if is_dense:

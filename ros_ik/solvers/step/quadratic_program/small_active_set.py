@@ -126,7 +126,7 @@ def solve_small_step_kernel(m: int, lists_failed: bool) -> wp.Kernel:
 
     Args:
         m: Number of variables, at most ``MOST_VARIABLES``.
-        lists_failed: Whether robots that need the dual method are marked for ``dual_fallback``.
+        lists_failed: True if robots that need the dual method are marked for ``dual_fallback``.
     """
     Program, Dual = step_program_struct(), dual_program_struct()
     solve_from_guess, end_step = small_active_set_function(m), end_step_function(lists_failed)

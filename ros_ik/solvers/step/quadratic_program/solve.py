@@ -59,7 +59,7 @@ def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
     """Build the kernel for programs of any size, float64.
 
     Args:
-        lists_failed: Whether robots that need the dual method are marked for ``dual_fallback``.
+        lists_failed: True if robots that need the dual method are marked for ``dual_fallback``.
     """
     Program, Dual, Barriers = step_program_struct(), dual_program_struct(), step_barriers_struct()
     solve_from_guess, end_step = step_active_set_function(), end_step_function(lists_failed)
