@@ -75,7 +75,7 @@ def status_html(status: IkStatus | None, node: str) -> str:
         _line(
             f'tick at {status.control_rate:.0f} Hz',
             f'{status.tick_ms_p50:.2f} ms, 1 in 100 over {status.tick_ms_p99:.2f} ms, '
-            f'{status.missed_ticks} of {status.ticks} missed',
+            f'{status.ticks} ticks, {status.missed_ticks} deadlines missed',
         )
     )
     return ''.join(lines)
