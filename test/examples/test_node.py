@@ -20,7 +20,7 @@ from ros_ik.demo.robots import find_robot
 from ros_ik.demo.scenario.poses import pose_errors
 from ros_ik_interfaces.msg import IkStatus
 
-pytestmark = [pytest.mark.dds, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.dds, pytest.mark.timeout(480)]
 
 
 @pytest.fixture(scope='module')

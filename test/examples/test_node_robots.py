@@ -16,7 +16,7 @@ from support.rigs.example_rig import Session
 
 from ros_ik.demo.mock_robot import nanoseconds
 
-pytestmark = [pytest.mark.dds, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.dds, pytest.mark.timeout(480)]
 
 
 def start_command(name):

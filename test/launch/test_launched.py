@@ -22,7 +22,7 @@ from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = [
     pytest.mark.dds,
-    pytest.mark.timeout(240),
+    pytest.mark.timeout(480),
     pytest.mark.skipif(is_missing(), reason=MISSING),
 ]
 

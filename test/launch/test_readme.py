@@ -17,7 +17,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik_interfaces.msg import IkStatus
 
-pytestmark = [pytest.mark.dds, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.dds, pytest.mark.timeout(480)]
 README = (Path(__file__).resolve().parents[2] / 'README.md').read_text()
 
 

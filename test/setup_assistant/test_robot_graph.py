@@ -22,7 +22,7 @@ from trajectory_msgs.msg import JointTrajectory
 from ros_ik.demo.robots import find_robot
 from ros_ik.settings.parameter_file import read_parameters
 
-pytestmark = [pytest.mark.dds, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.dds, pytest.mark.timeout(480)]
 JOINTS = [f'joint_{k}' for k in range(1, 7)]
 
 

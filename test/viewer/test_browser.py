@@ -33,7 +33,7 @@ from tools.browser import missing
 
 pytestmark = [
     pytest.mark.dds,
-    pytest.mark.timeout(240),
+    pytest.mark.timeout(480),
     pytest.mark.skipif(bool(missing()), reason=missing()),
 ]
 # Part of the pixels of the window that is drawn, along each axis.
@@ -248,36 +248,43 @@ def test_keys_of_the_buttons(opened):
     client.wait_for_text('waiting for a target')
 
 
-def test_keys_of_velocities(opened):
+KEYS = re.findall(r'\| (.), (.) \| move along \+ (.), - . \|', HELP)
+
+
+def test_help_names_the_keys_of_three_axes():
+    assert [axis for _, _, axis in KEYS] == list('xyz')
+    assert '| Shift with these | turn about that axis |' in HELP
+
+
+@pytest.mark.parametrize('part', ['linear', 'angular'])
+@pytest.mark.parametrize(('forward', 'back', 'axis'), KEYS)
+def test_keys_of_velocities(opened, forward, back, axis, part):
     client, viewer, shown = opened
     body = shown.browser.find_element('tag name', 'body')
-    lines = re.findall(r'\| (.), (.) \| move along \+ (.), - (.) \|', HELP)
-    assert len(lines) == 3 and '| Shift with these | turn about that axis |' in HELP
     twists = []
     heard = client.node.create_subscription(
         TwistStamped, 'ros_ik/ee/target_twist', lambda message: twists.append(message.twist), 10
     )
-    for forward, back, axis, _ in lines:
-        for key, sign in ((forward, 1.0), (back, -1.0)):
-            for typed, part in ((key.lower(), 'linear'), (key.upper(), 'angular')):
-                client.wait_for(lambda: viewer.page.jog.twist()[1] is None, 'end of the last one')
-                client.wait_for_rest()
-                twists.clear()
+    for key, sign in ((forward, 1.0), (back, -1.0)):
+        typed = key.lower() if part == 'linear' else key.upper()
+        client.wait_for(lambda: viewer.page.jog.twist()[1] is None, 'end of the last one')
+        client.wait_for_rest()
+        twists.clear()
 
-                def is_heard(typed=typed):
-                    body.send_keys(typed)
-                    client.spin(0.1)
-                    return twists
+        def is_heard(typed=typed):
+            body.send_keys(typed)
+            client.spin(0.1)
+            return twists
 
-                client.wait_for(is_heard, f'velocity of {typed}')
-                for twist in twists:
-                    moved = {
-                        (name, a): getattr(getattr(twist, name), a)
-                        for name in ('linear', 'angular')
-                        for a in 'xyz'
-                    }
-                    assert {at for at, value in moved.items() if value} == {(part, axis)}, typed
-                    assert np.sign(moved[part, axis]) == sign, typed
+        client.wait_for(is_heard, f'velocity of {typed}')
+        for twist in twists:
+            moved = {
+                (name, a): getattr(getattr(twist, name), a)
+                for name in ('linear', 'angular')
+                for a in 'xyz'
+            }
+            assert {at for at, value in moved.items() if value} == {(part, axis)}, typed
+            assert np.sign(moved[part, axis]) == sign, typed
     client.node.destroy_subscription(heard)
 
 

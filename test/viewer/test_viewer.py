@@ -375,7 +375,7 @@ def test_without_viser_one_sentence_says_what_to_install(tmp_path):
     assert 'Traceback' not in done.stderr
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(480)
 def test_the_whole_view_starts_and_ends(tmp_path):
     with reserved_domain() as domain:
         start_and_end_the_view(tmp_path, domain)
