@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 import numpy as np
+from rclpy.duration import Duration
 from rclpy.node import Node
 from visualization_msgs.msg import Marker
 from visualization_msgs.msg import MarkerArray
@@ -35,6 +36,8 @@ from ros_ik.settings import Settings
 _IDLE_TIME = 30.0
 # Lifetime of markers, unless three periods are longer [s].
 _LIFETIME = 1.0
+# Longest wait until subscribers have received that all markers are deleted [s].
+_CLEARED = 0.5
 # Delay before a crashed process is restarted [s].
 _RESTART = 10.0
 
@@ -159,6 +162,8 @@ class Markers:
         """Delete all markers."""
         everything = Marker(action=Marker.DELETEALL)
         self._publisher.publish(MarkerArray(markers=[everything]))
+        # The next message would replace this one where a subscriber is late.
+        self._publisher.wait_for_all_acked(Duration(seconds=_CLEARED))
         self._painted = self._sent_settings = None
 
     def _wait_after_crash(self, reason: str) -> None:
