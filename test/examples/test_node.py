@@ -171,7 +171,7 @@ def test_keyboard(session):
         with session.example('keyboard', stdin=terminal) as example:
             session.wait_for(lambda: 'forward' in example.text(), 'help', example)
 
-            def has_subscribers():
+            def is_heard():
                 os.write(master, b' ')  # a key that means no motion
                 return twists
 
@@ -188,7 +188,7 @@ def test_keyboard(session):
                 return ends == [True] and now - nanoseconds(twists[-1].header.stamp) > 1e9
 
             # This client may receive it later than the node does.
-            session.wait_for(has_subscribers, 'twists', example)
+            session.wait_for(is_heard, 'twists', example)
             session.wait_for(is_aside, 'way to the side', example)
             session.wait_for(has_ended, 'end of the motion', example)
             client.wait_for_rest()

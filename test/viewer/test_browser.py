@@ -62,11 +62,6 @@ def button(page, label):
     return found
 
 
-def tab(page, label):
-    (found,) = [t for t in page.find_elements('css selector', '[role=tab]') if label in t.text]
-    return found
-
-
 def test_robot_is_drawn(opened):
     _, viewer, shown = opened
     elbow = viewer.robot.link_pose('elbow_link')[:3]
@@ -202,7 +197,7 @@ def test_typed_parameters_are_set_once_they_are_whole(opened):
     client, viewer, shown = opened
     page, panel, values = shown.browser, viewer.page.parameters, viewer.parameters.values
     client.wait_for(lambda: {'limits', 'barriers.world'} <= set(panel.sections), 'sections')
-    tab(page, 'Parameters').click()
+    shown.open_tab('Parameters')
     typed = {'limits.position_margin': '[0.03]', 'barriers.world.gain': '0.5'}
     for name, text in typed.items():
         panel.choose(name.rpartition('.')[0])
@@ -224,7 +219,7 @@ def test_typed_parameters_are_set_once_they_are_whole(opened):
     button(page, 'Set').click()
     wait_until(lambda: 'gain is not set: ' in page.page_source, 'reason')
     wait_until(lambda: box.get_attribute('value') == '0.5', 'value of the node')
-    tab(page, 'Control').click()
+    shown.open_tab('Control')
 
 
 def input_of(page, label):

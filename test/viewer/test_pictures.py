@@ -97,8 +97,7 @@ def test_parameters_of_a_task(opened):
     panel = viewer.page.parameters
     client.wait_for(lambda: 'ee' in panel.sections, 'sections')
     panel.choose('ee')
-    tabs = shown.browser.find_elements('css selector', '[role=tab]')
-    next(each for each in tabs if each.text == 'Parameters').click()
+    shown.open_tab('Parameters')
     body = shown.browser.find_element('tag name', 'body')
     wait_until(lambda: 'offset_xyz' in body.text, 'names')
     # Without word of deadlines, which a browser costs that draws with the processor.

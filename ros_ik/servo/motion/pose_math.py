@@ -107,18 +107,9 @@ def float_difference(target: Sequence[float], pose: Sequence[float]) -> tuple[Ve
 
 def float_moved(pose: Sequence[float], shift: Sequence[float], turn: Sequence[float]) -> Pose:
     """Return :func:`move_pose` of seven, three and three numbers."""
-    x, y, z, bx, by, bz, bw = pose
+    x, y, z, *rotation = pose
     dx, dy, dz = shift
-    ax, ay, az, aw = _exp(turn)
-    return (
-        x + dx,
-        y + dy,
-        z + dz,
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-        aw * bw - ax * bx - ay * by - az * bz,
-    )
+    return (x + dx, y + dy, z + dz, *_product(_exp(turn), rotation))
 
 
 def float_unit(pose: Sequence[float]) -> Sequence[float]:

@@ -86,15 +86,16 @@ class MessageTimes:
         return stamp + self._offset
 
     def _renew_offset(self, offset: float, interval: float) -> None:
-        """Average the offset of the clocks, later along a line (alpha-beta filter)."""
+        """Average the offset of the clocks, later along a line."""
         n = self._count
         self._offset += self._drift * interval
         error = offset - self._offset
         if n <= _STEADY:
             self._offset += error / n
             return
-        self._offset += error * 2.0 * (2.0 * n - 1.0) / (n * (n + 1.0))
-        self._drift += error * 6.0 / (n * (n + 1.0)) / interval
+        shift, slope = _line_changes(error, n)
+        self._offset += shift
+        self._drift += slope / interval
 
     def _renew_period(self, interval: float) -> None:
         # After lost messages the interval is a multiple of the period.
@@ -122,13 +123,26 @@ class MessageTimes:
         if n == 2:
             self.period, self._time = max(interval, 0.0), received
             return received
-        # Fit a line to all times of receipt, later to the latest ones (alpha-beta filter).
+        # Fit a line to all times of receipt, later to the latest ones.
         steps, error = 1, interval - self.period
         if n > _FIRST:
             # Allow for lost messages.
             steps = self._steps(interval)
             error = interval - steps * self.period
             error = min(max(error, -0.5 * self.period), 0.5 * self.period)
-        self._time += steps * self.period + error * 2.0 * (2.0 * n - 1.0) / (n * (n + 1.0))
-        self.period += error * 6.0 / (n * (n + 1.0)) / steps
+        shift, slope = _line_changes(error, n)
+        self._time += steps * self.period + shift
+        self.period += slope / steps
         return self._time
+
+
+def _line_changes(error: float, n: int) -> tuple[float, float]:
+    """Return the changes of the end and of the slope of a line, fitted to n equally spaced values.
+
+    They are those of least squares, by an alpha-beta filter.
+
+    Args:
+        error: Distance of the last value from the line through the others.
+        n: Number of values.
+    """
+    return error * 2.0 * (2.0 * n - 1.0) / (n * (n + 1.0)), error * 6.0 / (n * (n + 1.0))

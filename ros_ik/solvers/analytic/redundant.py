@@ -242,7 +242,7 @@ class RedundantClosedFormIK:
         self._poses = HostBuffer((n,), wp.transformd, device)
         self._seeds = HostBuffer((n, joints), wp.float64, device)
         self._bounds = HostBuffer((n,), wp.vec2d, device)
-        # Whether the range of the samples depends on the seeds.
+        # True if the range of the samples depends on the seeds.
         self._follows_seeds = bool(self._n_sampled) and not self._has_one_range()
         if not self._follows_seeds:
             self._bounds.host[:] = self._range(np.full(n, self._default_seed[self._place]))
@@ -420,7 +420,7 @@ class RedundantClosedFormIK:
         self._launch_first_rows()
 
     def _launch_first_rows(self) -> None:
-        """Enqueue the solution at the given or sampled values, and the search for lost poses."""
+        """Enqueue the solution at the given or sampled values, and mark poses without any."""
         self._launch_rows(self._given)
         launch(
             lost_kernel(),

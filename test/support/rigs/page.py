@@ -69,6 +69,12 @@ class OpenPage:
         """Return the pixel of the window at which a point in the world is drawn [2]."""
         return pixel_of(self.camera, point) / self._coarse
 
+    def open_tab(self, label):
+        """Show the tab with this label."""
+        tabs = self.browser.find_elements('css selector', '[role=tab]')
+        (tab,) = [each for each in tabs if each.text == label]
+        tab.click()
+
     def wait_for_picture(self):
         """Wait until changes are drawn."""
         before = frames_drawn(self.browser)

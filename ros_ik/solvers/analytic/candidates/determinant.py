@@ -30,6 +30,7 @@ def determinant_functions(lanes: int) -> SimpleNamespace:
     LaneNumbers = wp.types.vector(lanes, wp.float64)
     Work = wp.types.matrix((81, lanes), wp.float64)
     Vectors = wp.types.matrix((12, lanes), wp.float64)
+    Diagonal = wp.types.matrix((6, lanes), wp.float64)
 
     @wp.func
     def triangular(problem: int, angle: LaneNumbers, equations: wp.array3d(dtype=wp.float64)):
@@ -175,6 +176,16 @@ def determinant_functions(lanes: int) -> SimpleNamespace:
                 largest[lane] = wp.max(largest[lane], wp.abs(work[10 * (3 + i), lane]))
                 lane += 1
             i += 1
+        diagonal = Diagonal()
+        i = int(0)
+        while i < 6:
+            lane = int(0)
+            while lane < wp.static(lanes):
+                u = work[10 * (3 + i), lane]
+                floor = wp.float64(1.0e-14) * largest[lane] + wp.float64(1.0e-300)
+                diagonal[i, lane] = wp.where(wp.abs(u) < floor, floor, u)
+                lane += 1
+            i += 1
         iteration = int(0)
         while iteration < wp.static(_NULL_ITERATIONS):
             vector = int(0)
@@ -193,10 +204,7 @@ def determinant_functions(lanes: int) -> SimpleNamespace:
                         j += 1
                     lane = int(0)
                     while lane < wp.static(lanes):
-                        u = work[10 * (3 + i), lane]
-                        floor = wp.float64(1.0e-14) * largest[lane] + wp.float64(1.0e-300)
-                        u = wp.where(wp.abs(u) < floor, floor, u)
-                        x[vector + i, lane] = x[vector + i, lane] / u
+                        x[vector + i, lane] = x[vector + i, lane] / diagonal[i, lane]
                         lane += 1
                     i += 1
                 i = int(5)
@@ -213,10 +221,7 @@ def determinant_functions(lanes: int) -> SimpleNamespace:
                         j += 1
                     lane = int(0)
                     while lane < wp.static(lanes):
-                        u = work[10 * (3 + i), lane]
-                        floor = wp.float64(1.0e-14) * largest[lane] + wp.float64(1.0e-300)
-                        u = wp.where(wp.abs(u) < floor, floor, u)
-                        x[vector + i, lane] = x[vector + i, lane] / u
+                        x[vector + i, lane] = x[vector + i, lane] / diagonal[i, lane]
                         lane += 1
                     i -= 1
                 vector += 6
