@@ -251,6 +251,16 @@ def test_help_names_the_keys_of_three_axes():
     assert '| Shift with these | turn about that axis |' in HELP
 
 
+def components(twist):
+    """Return the velocities of a message that are not zero, by part and axis."""
+    velocities = {
+        (part, axis): getattr(getattr(twist, part), axis)
+        for part in ('linear', 'angular')
+        for axis in 'xyz'
+    }
+    return {at: velocity for at, velocity in velocities.items() if velocity}
+
+
 @pytest.mark.parametrize('part', ['linear', 'angular'])
 @pytest.mark.parametrize(('forward', 'back', 'axis'), KEYS)
 def test_keys_of_velocities(opened, forward, back, axis, part):
@@ -272,14 +282,13 @@ def test_keys_of_velocities(opened, forward, back, axis, part):
             return twists
 
         client.wait_for(is_heard, f'velocity of {typed}')
-        for twist in twists:
-            moved = {
-                (name, a): getattr(getattr(twist, name), a)
-                for name in ('linear', 'angular')
-                for a in 'xyz'
-            }
-            assert {at for at, value in moved.items() if value} == {(part, axis)}, typed
-            assert np.sign(moved[part, axis]) == sign, typed
+        moved = [components(twist) for twist in twists]
+        assert set(moved[0]) == {(part, axis)}, typed
+        assert np.sign(moved[0][part, axis]) == sign, typed
+        # Targets never become stale here: without a last velocity of zero the robot moves on.
+        client.wait_for(lambda: not components(twists[-1]), 'end of the motion')
+        client.wait_for_rest()
+        assert all(velocities in (moved[0], {}) for velocities in map(components, twists)), typed
     client.node.destroy_subscription(heard)
 
 

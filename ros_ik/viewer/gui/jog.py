@@ -21,6 +21,9 @@ _ARRIVED = 2e-3
 # Time without an event after which a button is released [s], and rate of events while it is held
 # [Hz].
 _HELD_TIME, _HOLD_RATE = 0.25, 20.0
+# Time after the release in which the velocity is zero [s]: several messages, of which some may be
+# lost. Without them the robot would move on for the command timeout of the node.
+_HALT_TIME = 0.25
 _AXES = ('x', 'y', 'z', 'about x', 'about y', 'about z')
 # Keys for velocities along each axis, forward and back; with Shift, about the axis.
 _KEYS: tuple[tuple[Any, Any], ...] = (('I', 'K'), ('J', 'L'), ('U', 'M'))
@@ -37,8 +40,8 @@ class Jog:
         self._sliders: dict[str, viser.GuiSliderHandle[float]] = {}
         self._goal: dict[str, float] = {}
         self._goal_client: int | None = None
-        self._twist = np.zeros(6)
-        self._twist_time = -_HELD_TIME
+        self._twist, self._twist_task = np.zeros(6), ''
+        self._twist_time = -np.inf
         gui = server.gui
         self._joints = gui.add_folder('Joints', expand_by_default=False)
         with gui.add_folder('Velocity', expand_by_default=False):
@@ -121,7 +124,7 @@ class Jog:
         with self._lock:
             self._twist = np.zeros(6)
             self._twist[row] = sign * (self._speed.value if row < 3 else self._turn.value)
-            self._twist_time = time.monotonic()
+            self._twist_task, self._twist_time = self._task.value, time.monotonic()
 
     def release(self, client: int | None = None) -> None:
         """Withdraw targets and velocities.
@@ -133,7 +136,7 @@ class Jog:
             if client is None or client == self._goal_client:
                 self._goal = {}
             if client is None:
-                self._twist_time = -_HELD_TIME
+                self._twist_time = -np.inf
 
     def goal(self) -> dict[str, float]:
         """Return the joint target [rad or m], or an empty dict."""
@@ -141,11 +144,15 @@ class Jog:
             return dict(self._goal)
 
     def twist(self) -> tuple[str, np.ndarray | None]:
-        """Return a task and its current velocity [6], m/s and rad/s, or None."""
+        """Return a task and its current velocity [6], m/s and rad/s, or None.
+
+        It is zero for a moment after the buttons are released, and then None.
+        """
         with self._lock:
-            if time.monotonic() - self._twist_time > _HELD_TIME or not self._task.value:
+            age = time.monotonic() - self._twist_time
+            if age > _HELD_TIME + _HALT_TIME or not self._twist_task:
                 return '', None
-            return self._task.value, self._twist
+            return self._twist_task, self._twist if age <= _HELD_TIME else np.zeros(6)
 
     # Coroutines run in the order of events, in the thread of the browser connections.
     async def _on_slide(self, name: str, event: viser.GuiEvent) -> None:
