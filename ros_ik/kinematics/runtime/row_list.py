@@ -66,6 +66,10 @@ def list_rows_kernel() -> wp.Kernel:
     return list_rows
 
 
+# Memory of a row of a list [bytes]: its mark, its entry and the number of marks up to it.
+BYTES_PER_ROW = 12
+
+
 class RowList:
     """List of rows of a batch, allocated once.
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.launch_lock import beside_launches
 from ros_ik.kinematics.runtime.read_once import read_only
@@ -109,7 +108,8 @@ class ChainIK(ChainSearch):
             collision_margin: Distance [m] that the shapes of a pair must keep.
             settings: Settings of the search.
             n_lanes: Number of parallel searches per problem; None for one on a CPU and on a full
-            GPU. n_threads: CPU threads that share a batch; None for one per core.
+                GPU.
+            n_threads: CPU threads that share a batch; None for one per core.
 
         Raises:
             ArgumentError: An unknown link; a chain without a movable joint, with a free or ball
@@ -125,7 +125,6 @@ class ChainIK(ChainSearch):
         held = checked_array('joint_q', held, (coords,))
         tool = checked_pose('offset', offset)
         self.model, self.link = model, model.body_label[index]
-        check_memory('n_problems', n_problems, 260 + 150 * n_solutions, model.device)
         self.chain = serial_chain(model, index, group=joint_group, joint_q=held, offset=tool)
         if len(self.chain.slides) > MAX_JOINTS:
             raise ArgumentError(
@@ -157,7 +156,8 @@ class ChainIK(ChainSearch):
 
     def bytes_per_problem(self) -> int:
         """Return the memory for another problem [bytes]."""
-        return super().bytes_per_problem() + self._input.bytes_per_problem()
+        coords = self.model.joint_coord_count
+        return super().bytes_per_problem() + ProblemInput.bytes_per_problem(coords)
 
     def solve(self, poses: Any, seeds: Any = None, *, xp: Any = None) -> ChainIKResult:
         """Find configurations that bring the tool to poses.

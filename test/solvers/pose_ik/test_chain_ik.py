@@ -15,12 +15,15 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
+from ros_ik.kinematics.runtime import arguments as memory
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.spatial import arctangent
 from ros_ik.model import Model
 from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.pose_batches.batch import inverse_kinematics
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.kernels.functions import sincos_function
+from ros_ik.solvers.pose_ik.search import search
 from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.status import SolveStatus
 
@@ -414,6 +417,35 @@ def test_memory_per_problem_is_bounded():
     small = ChainIK(robot('panda'), 'panda_hand_tcp', 10).bytes_per_problem()
     large = ChainIK(robot('panda'), 'panda_hand_tcp', 5000).bytes_per_problem()
     assert small == large < 400
+
+
+def array_bytes(solver):
+    """Return the memory of the arrays of a solver [bytes]."""
+    held = [*vars(solver).values(), *vars(solver._input).values()]
+    arrays = [value.array for value in held if isinstance(value, HostBuffer)]
+    sizes = {}
+    for array in (*arrays, *(value for value in held if isinstance(value, wp.array))):
+        sizes[array.ptr] = max(array.capacity, sizes.get(array.ptr, 0))  # some are views
+    return sum(sizes.values())
+
+
+@pytest.mark.parametrize('n_solutions', [1, 3])
+@pytest.mark.parametrize('n_lanes', [1, 4])
+def test_memory_per_problem_is_that_of_the_arrays(n_lanes, n_solutions):
+    options = {'n_lanes': n_lanes, 'n_solutions': n_solutions, 'n_threads': 1}
+    small, large = (ChainIK(robot('panda'), 'panda_hand_tcp', n, **options) for n in (10, 30))
+    assert array_bytes(large) - array_bytes(small) == 20 * small.bytes_per_problem()
+
+
+def test_a_batch_larger_than_the_memory_is_refused_before_anything_is_made(monkeypatch):
+    model, link, n = robot('panda'), 'panda_hand_tcp', 1000
+    size = ChainIK(model, link, n).bytes_per_problem()
+    monkeypatch.setattr(memory, '_free_bytes', lambda device: float(n * size))
+    ChainIK(model, link, n)
+    monkeypatch.setattr(search, 'HostBuffer', None)
+    for rows, options in ((n + 1, {}), (n, {'n_lanes': 2}), (n, {'n_solutions': 2})):
+        with pytest.raises(ArgumentError, match=f'n_problems makes {rows} rows, which take '):
+            ChainIK(model, link, rows, **options)
 
 
 def test_the_verification_does_not_trust_the_search(monkeypatch):

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import math
 from typing import Any
 
 import warp as wp
 
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.kernel_launch import more_than_fills
+from ros_ik.kinematics.runtime.row_list import BYTES_PER_ROW
 from ros_ik.kinematics.runtime.row_list import RowList
 from ros_ik.solvers.pose_ik.kernels.phase import NEVER
 from ros_ik.solvers.pose_ik.kernels.phase import phase_struct
@@ -30,6 +32,31 @@ def phase_ends(device: wp.Device, n_lanes: int) -> tuple[int, ...]:
         n_lanes: Number of lanes of the whole batch.
     """
     return _ENDS if more_than_fills(device, n_lanes) else ()
+
+
+def bytes_per_lane(ends: Sequence[int], m: int) -> int:
+    """Return the memory of a lane for its state between phases [bytes].
+
+    Args:
+        ends: Iterations after which lanes pause; none for a single phase.
+        m: Number of variables.
+    """
+    if not ends:
+        return 0
+    shapes = _state_shapes(m).values()
+    sizes = [math.prod(columns) * wp.types.type_size_in_bytes(dtype) for columns, dtype in shapes]
+    return sum(sizes) + BYTES_PER_ROW
+
+
+def _state_shapes(m: int) -> dict[str, tuple[tuple[int, ...], type]]:
+    """Return shape and type of the state of a lane between phases, by the name of its field."""
+    return {
+        'q': ((m,), wp.float64),
+        'mark': ((), wp.float64),
+        'random': ((), wp.uint32),
+        'attempt': ((), wp.int32),
+        'step': ((), wp.int32),
+    }
 
 
 class SearchPhases:
@@ -53,19 +80,11 @@ class SearchPhases:
         if ends:
             self._list = RowList(n_lanes, device)
             self._arrays = {
-                'q': wp.zeros((n_lanes, m), dtype=wp.float64, device=device),
-                'mark': wp.zeros(n_lanes, dtype=wp.float64, device=device),
-                'random': wp.zeros(n_lanes, dtype=wp.uint32, device=device),
-                'attempt': wp.zeros(n_lanes, dtype=wp.int32, device=device),
-                'step': wp.zeros(n_lanes, dtype=wp.int32, device=device),
-                'running': self._list.marked,
+                name: wp.zeros((n_lanes, *columns), dtype=dtype, device=device)
+                for name, (columns, dtype) in _state_shapes(m).items()
             }
+            self._arrays['running'] = self._list.marked
         self._phases = [self._phase(end, k > 0) for k, end in enumerate((*ends, NEVER))]
-
-    def arrays(self) -> list[wp.array]:
-        """Return the arrays of the state, none for a single phase."""
-        listed = [] if self._list is None else [self._list.rows.row, self._list.rows.ends]
-        return [*self._arrays.values(), *listed]
 
     def launch(self, dim: int, first: int, problem: Sequence[Any], found: Sequence[Any]) -> None:
         """Launch the search, and list the lanes that are still running between its phases.

@@ -113,9 +113,10 @@ class ProblemInput:
         self._default[self._columns] = 0.5 * np.sum(chain.sampling_range(), axis=0)
         self._read_given = Graph(self._launch_given, device)
 
-    def bytes_per_problem(self) -> int:
+    @staticmethod
+    def bytes_per_problem(n_coords: int) -> int:
         """Return the memory that one more problem takes beside those buffers [bytes]."""
-        return self._given_seeds.array.capacity // len(self._given_seeds.host)
+        return n_coords * wp.types.type_size_in_bytes(wp.float64)
 
     def write(self, poses: Any, seeds: Any) -> bool:
         """Read poses and seeds into the arrays on the device, without waiting.

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 import dataclasses
+import math
 import os
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
+from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
@@ -33,6 +35,7 @@ from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.kernels.collect import collect_kernel
 from ros_ik.solvers.pose_ik.kernels.kernel import chain_ik_kernel
 from ros_ik.solvers.pose_ik.kernels.phase import NEVER
+from ros_ik.solvers.pose_ik.search.phases import bytes_per_lane
 from ros_ik.solvers.pose_ik.search.phases import phase_ends
 from ros_ik.solvers.pose_ik.search.phases import SearchPhases
 from ros_ik.solvers.pose_ik.search.setup import make_chain
@@ -130,6 +133,20 @@ class ChainSearch(ReadOnce):
     """
 
     read_once = frozenset(('problem', 'settings', 'n_problems', 'n_solutions'))
+    poses: HostBuffer
+    seeds: HostBuffer
+    joint_q: HostBuffer
+    position_error: HostBuffer
+    rotation_error: HostBuffer
+    n_found: HostBuffer
+    status: HostBuffer
+    collides: HostBuffer | None
+    iterations: wp.array
+    _solved: wp.array
+    _solutions: wp.array
+    _found_at: wp.array
+    _found: wp.array
+    _lane_cost: wp.array
 
     def __init__(
         self,
@@ -150,7 +167,8 @@ class ChainSearch(ReadOnce):
             n_solutions: Number of distinct solutions per pose.
             settings: Settings of the search.
             n_lanes: Number of parallel searches per problem; None for one on a CPU and on a full
-            GPU. n_threads: CPU threads that share a batch.
+                GPU.
+            n_threads: CPU threads that share a batch.
             checker: Collision checker of solutions; None for no check.
         """
         model, chain = problem.model, problem.chain
@@ -159,6 +177,9 @@ class ChainSearch(ReadOnce):
         self._device = wp.get_device(model.device)
         self._lanes = n_lanes or self._default_lanes()
         self._threads, self._checker = n_threads, checker
+        ends = phase_ends(self._device, n_problems * self._lanes)
+        self._lane_bytes = bytes_per_lane(ends, chain.n_variables)
+        check_memory('n_problems', n_problems, self.bytes_per_problem(), self._device)
         self._tree = kinematic_tree(model, wp.float64)
         self._chain_arrays = make_chain(chain, self._device)
         self._search = make_search(chain, settings, problem.tolerance, self._lanes)
@@ -169,9 +190,8 @@ class ChainSearch(ReadOnce):
         kernel = chain_ik_kernel(
             wp.float64, chain.slides, chain.variables, chain.is_direct, problem.tolerance.by_axis
         )
-        n_rows = n_problems * self._lanes
         self._phases = SearchPhases(
-            kernel, phase_ends(self._device, n_rows), n_rows, chain.n_variables, self._device
+            kernel, ends, n_problems * self._lanes, chain.n_variables, self._device
         )
         self._allocate()
         self._graph: Graph | None = None
@@ -182,12 +202,9 @@ class ChainSearch(ReadOnce):
 
     def bytes_per_problem(self) -> int:
         """Return the memory for another problem [bytes]."""
-        arrays = (
-            self.poses.array, self.seeds.array, self._solved, self._solutions, self._found,
-            self._lane_cost, self._found_at, self.iterations, *self._phases.arrays(),
-            *(buffer.array for buffer in self._outputs),
-        )  # fmt: skip
-        return sum(array.capacity for array in arrays) // self.n_problems
+        shapes = (*self._buffer_shapes().values(), *self._array_shapes().values())
+        sizes = [math.prod(shape) * wp.types.type_size_in_bytes(dtype) for shape, dtype in shapes]
+        return sum(sizes) + self._lanes * self._lane_bytes
 
     def run(self, count: int | None = None, *, on_device: bool = False) -> None:
         """Solve poses from their seeds.
@@ -268,25 +285,42 @@ class ChainSearch(ReadOnce):
             rows = slice(first * self.n_solutions, (first + count) * self.n_solutions)
             self._checker.launch(self.joint_q.array[rows], self.collides.array[rows], thread)
 
+    def _buffer_shapes(self) -> dict[str, tuple[tuple[int, ...], type]]:
+        """Return shape and type of each buffer of the host, for a single problem."""
+        s, m = self.n_solutions, self.problem.chain.n_variables
+        coords = self.problem.model.joint_coord_count
+        return {
+            'poses': ((1,), wp.transformd),
+            'seeds': ((1, m), wp.float64),
+            'joint_q': ((s, coords), wp.float64),
+            'position_error': ((1, s), wp.float64),
+            'rotation_error': ((1, s), wp.float64),
+            'n_found': ((1,), wp.int32),
+            'status': ((1,), wp.int32),
+            **({} if self._checker is None else {'collides': ((s,), wp.int32)}),
+        }
+
+    def _array_shapes(self) -> dict[str, tuple[tuple[int, ...], type]]:
+        """Return shape and type of each other array, for a single problem."""
+        lanes, s, m = self._lanes, self.n_solutions, self.problem.chain.n_variables
+        return {
+            '_solved': ((1,), wp.int32),
+            '_solutions': ((lanes, s, m), wp.float64),
+            '_found_at': ((lanes, s), wp.int32),
+            '_found': ((lanes,), wp.int32),
+            '_lane_cost': ((lanes,), wp.float64),
+            'iterations': ((lanes,), wp.int32),
+        }
+
     def _allocate(self) -> None:
         """Allocate the arrays."""
-        n, s, m = self.n_problems, self.n_solutions, self.problem.chain.n_variables
-        rows, device = n * self._lanes, self._device
-        self.poses = HostBuffer((n,), wp.transformd, device)
-        self.seeds = HostBuffer((n, m), wp.float64, device)
-        self._solved = wp.full(n, NEVER, dtype=wp.int32, device=device)
-        self._solutions = wp.zeros((rows, s, m), dtype=wp.float64, device=device)
-        self._found_at = wp.zeros((rows, s), dtype=wp.int32, device=device)
-        self._found = wp.zeros(rows, dtype=wp.int32, device=device)
-        self._lane_cost = wp.zeros(rows, dtype=wp.float64, device=device)
-        self.iterations = wp.zeros(rows, dtype=wp.int32, device=device)
-        coords = self.problem.model.joint_coord_count
-        self.joint_q = HostBuffer((n * s, coords), wp.float64, device)
-        self.position_error = HostBuffer((n, s), wp.float64, device)
-        self.rotation_error = HostBuffer((n, s), wp.float64, device)
-        self.n_found = HostBuffer((n,), wp.int32, device)
-        self.status = HostBuffer((n,), wp.int32, device)
-        self.collides = None if self._checker is None else HostBuffer((n * s,), wp.int32, device)
+        n, device = self.n_problems, self._device
+        self.collides = None
+        for name, ((rows, *columns), dtype) in self._buffer_shapes().items():
+            setattr(self, name, HostBuffer((n * rows, *columns), dtype, device))
+        for name, ((rows, *columns), dtype) in self._array_shapes().items():
+            setattr(self, name, wp.zeros((n * rows, *columns), dtype=dtype, device=device))
+        self._solved.fill_(NEVER)
         self._outputs = [
             self.joint_q, self.position_error, self.rotation_error, self.n_found, self.status,
             *([] if self.collides is None else [self.collides]),
