@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cache of trees and other values of a model, valid until an array of the model changes.
 
-The construction of a tree takes longer than the forward kinematics of one configuration.
+The construction of a tree takes longer than the forward kinematics of one configuration. Arrays in
+the memory of a GPU are read once, because reading waits for the GPU: a change in place is not
+detected there, another array is.
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ def cached_value(
     arrays = operator.attrgetter(*sources)(model)
     reader, content, value = cache.get(key, (None, None, None))
     if reader is None or not all(map(operator.is_, reader.arrays, arrays)):
-        reader = ContentReader(arrays)
+        reader = ContentReader(arrays, reads_devices=False)
     now = reader.read()
     if now != content:
         value = make()

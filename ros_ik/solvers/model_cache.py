@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cache of solvers by model, for functions that solve in one call.
 
-A solver takes milliseconds to create, and microseconds to solve a pose.
+A solver takes milliseconds to create, and microseconds to solve a pose. Arrays in the memory of a
+GPU are read once if shapes do not matter, because reading waits for the GPU: a change in place is
+not detected there, another array is. Collision checks wait in any case.
 """
 
 from __future__ import annotations
@@ -158,5 +160,5 @@ def _content(model: Model, with_shapes: bool) -> bytes:
     readers = model.solver_cache.setdefault('contents', {})
     reader = readers.get(with_shapes)
     if reader is None or not all(map(operator.is_, reader.arrays, arrays)):
-        reader = readers[with_shapes] = ContentReader(arrays)
+        reader = readers[with_shapes] = ContentReader(arrays, reads_devices=with_shapes)
     return reader.read()

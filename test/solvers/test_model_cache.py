@@ -176,6 +176,27 @@ def test_a_change_in_the_memory_of_a_device_is_seen():
     assert reader.read() == first
 
 
+def test_a_device_that_is_not_to_be_read_is_read_once():
+    values, beside = np.arange(6.0), np.arange(3)
+    reads = []
+
+    def numpy():
+        reads.append(values)
+        return values.copy()
+
+    elsewhere = SimpleNamespace(device=SimpleNamespace(is_cpu=False), numpy=numpy)
+    reader = ContentReader((beside, elsewhere), reads_devices=False)
+    first = reader.read()
+    values[2] = 7.0
+    assert reader.read() is first and len(reads) == 1
+    beside[0] = 1
+    assert reader.read() != first
+    beside[0] = 0
+    # Another array in its place is read.
+    other = ContentReader((beside, elsewhere), reads_devices=False)
+    assert other.read() != first
+
+
 def test_answers_stay_when_the_solver_goes_on():
     model, link = robot('panda'), LINKS['panda']
     poses = poses_of(model, link, 2)
