@@ -169,7 +169,7 @@ class Servo:
         resumes = self.state.resumes
         if not (resumes or self.moving):
             self._starts.observe(now, measurement)
-        self._take_obstacles(measurement, command)
+        self._apply_obstacles(measurement, command)
         self.following.observe(now, measurement, self.joint_q, resumes, not self.moving)
         reason = hold_reason(
             self.robot, self.settings.joint_state_timeout, self.following, now, measurement,
@@ -178,7 +178,7 @@ class Servo:
         if reason is None:
             self._accept_targets(now, measurement, command)
             choice = self.goals.candidates(now, command.mode)
-            reason = self.goals.missing(now, command.mode, choice, self._events)
+            reason = self.goals.reason_to_hold(now, command.mode, choice, self._events)
             if reason is not None and self.state.resumes and not resumes and self.moving:
                 # The motion just started with a velocity: something else moves the robot.
                 self._step[:] = 0.0
@@ -211,7 +211,7 @@ class Servo:
         self.following.forget()
         self._starts.command.forget()
         self._report.forget()
-        self._rest_goals()
+        self._reset_goals()
         self._machine.handle(ServoEvent.FAIL)
 
     def _notice_events(self, now: float, command: Command) -> None:
@@ -225,7 +225,7 @@ class Servo:
             self.goals.drop(self._events.forgotten)
             self._machine.handle(ServoEvent.DETACH)
 
-    def _take_obstacles(self, measurement: Measurement, command: Command) -> None:
+    def _apply_obstacles(self, measurement: Measurement, command: Command) -> None:
         """Apply changed obstacles, at the current link poses."""
         if command.obstacles is self._obstacles:
             return
@@ -254,7 +254,7 @@ class Servo:
             # Joints without a target any longer stay at their current positions.
             self._secondary.place(self.joint_q)
         if poses or center:
-            goals.accept_at(self._poses(), poses, center)
+            goals.accept_targets(self._poses(), poses, center)
 
     def _synchronise(self, now: float, measurement: Measurement) -> None:
         """Start a motion at the state that the controller holds, with its velocity."""
@@ -268,17 +268,17 @@ class Servo:
         self.joint_q[known] = measured[known]
         self._motion_start = start.source
         self.robot.group.write_steps(start.steps, self._step)
-        self._solver.limits.begin(self._step)
+        self._solver.limits.begin_motion(self._step)
         if self._has_mimics:
             self.joint_q = self.robot.model.apply_mimic(self.joint_q)
         self._held[:] = self.joint_q
         self._followed = None
         self.following.restart(now, measurement, self.joint_q)
         self._report.forget()
-        self._rest_goals()
+        self._reset_goals()
         self._machine.handle(ServoEvent.BEGIN)
 
-    def _rest_goals(self) -> None:
+    def _reset_goals(self) -> None:
         """Start the next motion from rest, or with the current velocity of the joints."""
         self.goals.rest()
         self._secondary.rest()
@@ -290,13 +290,13 @@ class Servo:
         self._halt.end()
         self._starts.command.move()
         if self._has_others and measurement is not self._followed:
-            self._follow(measurement)
+            self._follow_measurement(measurement)
         if self.goals.choose(choice):
             self._choose_tasks(choice)
             self._secondary.choose(choice.active, choice.center, self.joint_q)
             self._standstill.forget()
             if self.moving:
-                self._carry_on()
+                self._set_initial_velocities()
         solver = self._solver
         wanted = set_references(
             solver, self.robot, self.goals, self._secondary, self.joint_q, self._step,
@@ -315,13 +315,13 @@ class Servo:
             return self._brake(StatusCode.SOLVER_FAILED, status.message)
         slowed = self.following.limit(self._next_step, self._step, solver.limits.acceleration)
         if slowed and solver.limits.is_strict:
-            solver.limits.confine(self.joint_q, self._next_step, self._step)
+            solver.limits.clamp_step(self.joint_q, self._next_step, self._step)
         cut = solver.enforce_stopping(self.joint_q, self._next_step, self._step)
         after = solver.ahead.advance(self.joint_q, self._next_step)
         fault = solver.limits.fault(self.joint_q, self._next_step, after)
         if fault:
             return self._brake(StatusCode.SOLVER_FAILED, fault)
-        solver.limits.take(self._step)
+        solver.limits.record_step(self._step)
         joint_q, self.joint_q = self.joint_q, after
         self._step, self._next_step = self._next_step, self._step
         output = self._output(StatusCode.OK, 'tracking', publish=True)
@@ -337,12 +337,12 @@ class Servo:
         left = self.goals.remaining(after)
         achieved = before - left
         if self.reports:
-            remark = self.goals.sender_sign(now)
+            remark = self.goals.sender_fault(now)
             self._report.update(output, joint_q, after, wanted, achieved, cut)
             if not self.goals.choice.joints:
                 held_back = self._acceleration_report.update(
                     now, self._step, self._next_step, solver.limits.acceleration,
-                    solver.ahead.conditioning.demand.held_back_by,
+                    solver.ahead.conditioning.demand.limiting_joints,
                 )  # fmt: skip
                 remark = remark or held_back
             if remark and output.code == StatusCode.OK:
@@ -358,11 +358,11 @@ class Servo:
             self._predict(self._rollout, output)
         return output
 
-    def _carry_on(self) -> None:
+    def _set_initial_velocities(self) -> None:
         """Start targets with the current velocity of their frames."""
         ahead = self._solver.ahead
         ahead.advance(self.joint_q, -self._step)
-        self.goals.carry_on(ahead.poses, self._poses())
+        self.goals.set_initial_velocity(ahead.poses, self._poses())
 
     def _predict(self, rollout: Rollout, output: ServoOutput) -> None:
         """Predict the next steps from the current inputs."""
@@ -373,7 +373,7 @@ class Servo:
             np.copyto(ahead, self._held, where=self._not_commanded)
         output.ahead = ahead
 
-    def _follow(self, measurement: Measurement) -> None:
+    def _follow_measurement(self, measurement: Measurement) -> None:
         """Set joints without a command to their measured positions."""
         follows = np.isfinite(measurement.received) & self._not_commanded
         np.copyto(self.joint_q, measurement.joint_q, where=follows)
@@ -390,7 +390,7 @@ class Servo:
             reason.code == StatusCode.FOLLOWING_ERROR and self.following.state is Following.RETURNS
         )
         if returns:
-            self._halt.aim(self.following.place)
+            self._halt.return_to(self.following.place)
         if self.moving or returns:
             output = self._brake_for(reason, reason.may_return, returns)
         else:
@@ -440,10 +440,10 @@ class Servo:
         if self._step.any():
             if self._solver.enforce_stopping(self.joint_q, self._step, last):
                 self._halt.block()
-            self._range.confine(self.joint_q, self._step)
+            self._range.clamp(self.joint_q, self._step)
             self.joint_q = self._solver.ahead.advance(self.joint_q, self._step)
-        self._solver.limits.take(last)
-        self._rest_goals()
+        self._solver.limits.record_step(last)
+        self._reset_goals()
         self._report.forget()
         return self._output(code, text, publish=True)
 
@@ -452,9 +452,10 @@ class Servo:
         robot, dofs, solver = self.robot, self.robot.group.variable_dof, self._solver
         position = self.joint_q[robot.coords]
         if solver.limits.is_strict:
-            way = self._halt.way(position, returns=returns)
-            nowhere = np.full(len(dofs), np.nan)
-            return solver.limits.aim(self.joint_q, self._step, nowhere if way is None else way)
+            way = self._halt.return_displacement(position, returns=returns)
+            if way is None:
+                way = np.full(len(dofs), np.nan)
+            return solver.limits.jerk_limited_steps(self.joint_q, self._step, way)
         return self._halt.step(
             self._step[dofs],
             position,

@@ -28,7 +28,7 @@ from ros_ik.node.transport.frames import write_frame
 from ros_ik.servo import Servo
 from ros_ik.servo import TaskReport
 from ros_ik.servo import TwistTarget
-from ros_ik.servo.targets.tracking import Pursuit
+from ros_ik.servo.targets.tracking import TargetKind
 from ros_ik.servo.targets.tracking import TaskTracker
 from ros_ik.settings import Settings
 
@@ -189,7 +189,7 @@ def _goal(tracker: TaskTracker, report: TaskReport) -> np.ndarray | None:
 
 def _twist(tracker: TaskTracker, report: TaskReport) -> TwistTarget | None:
     """Return the target velocity of a task, None if it follows a pose or nothing."""
-    return tracker.twist if report.active and tracker.pursuit is Pursuit.TWIST else None
+    return tracker.twist if report.active and tracker.target_kind is TargetKind.TWIST else None
 
 
 def _measured(controlled: Controlled) -> np.ndarray:

@@ -134,7 +134,7 @@ class Approach:
         self.velocity = (x * speed, y * speed, z * speed)
         return x * length, y * length, z * length
 
-    def step_beside(
+    def step_with_target(
         self, way: Vector, difference: Vector, achieved: Vector, limits: ApproachLimits
     ) -> Vector:
         """Return the displacement of this tick beside a target that moves, and towards it.

@@ -100,7 +100,7 @@ class CenterTracker:
         self._approach.reset()
         self._before = None
 
-    def carry_on(self, before: np.ndarray, body_q: np.ndarray) -> None:
+    def set_initial_velocity(self, before: np.ndarray, body_q: np.ndarray) -> None:
         """Start with the current velocity of the centre of mass, if it had no target before.
 
         Args:

@@ -28,7 +28,7 @@ class Deceleration:
         """End the halt; the next one begins at its own position."""
         self._position, self._is_blocked = None, False
 
-    def aim(self, position: np.ndarray) -> None:
+    def return_to(self, position: np.ndarray) -> None:
         """Return to a given position instead of the position at which the halt began.
 
         Args:
@@ -40,7 +40,7 @@ class Deceleration:
         """Stop returning, because the motion is blocked."""
         self._is_blocked = True
 
-    def way(
+    def return_displacement(
         self, position: np.ndarray, *, returns: bool | np.ndarray
     ) -> np.ndarray | None:
         """Return the remaining displacement of each returning joint [rad or m], or None.
@@ -80,7 +80,7 @@ class Deceleration:
                 array has one entry per joint; that of the first step of the halt is used.
         """
         loss = acceleration * dt**2
-        way = self.way(position, returns=returns)
+        way = self.return_displacement(position, returns=returns)
         if way is None:
             return np.sign(last) * np.maximum(np.abs(last) - loss, 0.0)
         # Needed even if no joint returns.

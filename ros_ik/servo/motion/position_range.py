@@ -37,7 +37,7 @@ class PositionRange:
         np.logical_and.at(inside, self._variable, (q >= self._lowest) & (q <= self._highest))
         return inside
 
-    def confine(self, joint_q: np.ndarray, step: np.ndarray) -> None:
+    def clamp(self, joint_q: np.ndarray, step: np.ndarray) -> None:
         """Clip a step at which a joint would leave its limits, or move farther outside.
 
         Coupled joints move as far as all of them may; other joints are unchanged.

@@ -172,18 +172,18 @@ def _next_speed(
     high = speed + min(change + growth, loss, room)
     if high <= low:
         return low
-    if _way(high, high - speed, loss, growth) <= distance:
+    if _stopping_distance(high, high - speed, loss, growth) <= distance:
         return high
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        if _way(middle, middle - speed, loss, growth) <= distance:
+        if _stopping_distance(middle, middle - speed, loss, growth) <= distance:
             low = middle
         else:
             high = middle
     return low
 
 
-def _way(speed: float, change: float, loss: float, growth: float) -> float:
+def _stopping_distance(speed: float, change: float, loss: float, growth: float) -> float:
     """Return the distance to rest from a tick at ``speed``, including that tick."""
     peak = speed + 0.5 * change * change / growth
     if peak <= 0.0:

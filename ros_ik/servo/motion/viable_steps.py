@@ -82,7 +82,7 @@ class ViableSteps:
         self.limit.bind(StepState.make(model, robot.group, self._joint_q.array, body_q, dt))
         self._graph = Graph(self._record, model.device)
 
-    def aim(
+    def jerk_limited_steps(
         self,
         joint_q: np.ndarray,
         steps: tuple[np.ndarray, np.ndarray],
@@ -103,7 +103,7 @@ class ViableSteps:
         self._graph.launch()
         return self._step.host.copy()
 
-    def confine(
+    def clamp(
         self, joint_q: np.ndarray, steps: tuple[np.ndarray, np.ndarray], joints: np.ndarray
     ) -> np.ndarray:
         """Return the viable steps of the controlled joints nearest to the given ones.
@@ -113,7 +113,7 @@ class ViableSteps:
             steps: The last step and the one before it, each [joint_dof_count].
             joints: Steps of the controlled joints [rad or m].
         """
-        self.aim(joint_q, steps, np.full(len(joints), np.nan))
+        self.jerk_limited_steps(joint_q, steps, np.full(len(joints), np.nan))
         confined: np.ndarray = np.clip(joints, *self._box.host)
         return confined
 

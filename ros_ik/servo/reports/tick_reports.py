@@ -15,7 +15,7 @@ from ros_ik.servo.interface.command import ServoOutput
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.singularity import Damping
 from ros_ik.servo.targets.target_selection import TargetSelection
-from ros_ik.servo.targets.tracking import Pursuit
+from ros_ik.servo.targets.tracking import TargetKind
 
 # Increase of the smallest singular value that indicates leaving a singularity [m/rad/s]. Motion in
 # the null space changes it too.
@@ -41,8 +41,8 @@ def report_targets(
         now: Current time [s].
     """
     for tracker, report in zip(goals.trackers, output.tasks, strict=True):
-        report.active = tracker.pursuit is not Pursuit.NONE
-        follows_twist = tracker.pursuit is Pursuit.TWIST
+        report.active = tracker.target_kind is not TargetKind.NONE
+        follows_twist = tracker.target_kind is TargetKind.TWIST
         fresh = not follows_twist and goals.has_fresh_pose(tracker, now)
         if fresh or report.active:
             tracker.measure(poses)
@@ -139,7 +139,7 @@ class AccelerationReport:
         step: np.ndarray,
         last: np.ndarray,
         acceleration: np.ndarray,
-        held_back_by: Callable[[], Sequence[int]],
+        limiting_joints: Callable[[], Sequence[int]],
     ) -> str:
         """Return a report of the joint whose acceleration limit holds frames back.
 
@@ -148,8 +148,8 @@ class AccelerationReport:
             step: Its step [joint_dof_count].
             last: Previous step.
             acceleration: Acceleration limits of the controlled joints [rad/s^2 or m/s^2].
-            held_back_by: Function that returns the indices of the controlled joints that limit a
-                frame.
+            limiting_joints: Function that returns the indices of the controlled joints that limit
+                a frame.
 
         Returns:
             The report as text, or ''.
@@ -161,7 +161,7 @@ class AccelerationReport:
         change = np.abs((step - last)[self._dofs])
         least = _AT_LIMIT * self._dt**2 * acceleration
         at_limit = (least > 0.0) & (change >= least)
-        for joint in held_back_by():
+        for joint in limiting_joints():
             at_limit[joint] = True
         times = self._times
         times += np.where(at_limit, since, -since)

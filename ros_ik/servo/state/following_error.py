@@ -27,9 +27,9 @@ from ros_ik.settings import Settings
 from ros_ik.state_machine import StateMachine
 
 # Displacement after which a joint at rest has moved; encoder noise is smaller [rad].
-_MOVED = 8e-4
+_MOVED_DISTANCE = 8e-4
 # Additional displacement after which the command has left a joint at rest [rad].
-_AWAY = 0.03
+_LEFT_DISTANCE = 0.03
 # Time, beyond the accepted lag, after which a joint counts as not following [s].
 _STALL_TIME = 0.1
 # Initial and maximum command for a joint that did not follow [rad], and its growth [rad/s],
@@ -81,7 +81,7 @@ class FollowingError:
         self._period, self._slack_until = settings.period, -math.inf
         # Tolerance for periods a little longer than requested, to not skip every other tick.
         self._check_period = _CHECK_PERIOD - 0.5 * settings.period
-        self._away = np.minimum(_AWAY * self._lead.unit, self._lead.floor)
+        self._away = np.minimum(_LEFT_DISTANCE * self._lead.unit, self._lead.floor)
 
     @property
     def state(self) -> Following:
@@ -163,7 +163,7 @@ class FollowingError:
         self._now, self._joint_q, self._measurement = now, joint_q, measurement
         if self.holds or now - self._checked >= self._check_period:
             self._checked = now
-            self._take(now)
+            self._record(now)
             if self._is_on:
                 self._find_stalled_joints(now, age, pursues, still)
 
@@ -204,7 +204,7 @@ class FollowingError:
             self._halt(np.arange(len(ahead)) == joint)
         return slowed
 
-    def _take(self, now: float) -> None:
+    def _record(self, now: float) -> None:
         """Record the last command and the measured state."""
         self._commanded = self._joint_q[self._coords]
         self._measured = measured = self._measurement.joint_q[self._coords]
@@ -223,7 +223,7 @@ class FollowingError:
 
     def _restart_standstill(self, now: float) -> None:
         """Restart the detection of joints at rest."""
-        moved = _MOVED * self._lead.unit
+        moved = _MOVED_DISTANCE * self._lead.unit
         self._joints = RestingJoints(now, self._measured, self._commanded, moved)
 
     def _find_stalled_joints(self, now: float, age: float, pursues: bool, still: bool) -> None:

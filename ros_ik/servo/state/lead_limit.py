@@ -96,7 +96,7 @@ class LeadLimit:
         if acceleration is not self._acceleration or lag != self._lag:
             self._acceleration, self._lag = acceleration, lag
             self._braking = np.maximum(acceleration, _LEAST_ACCELERATION)
-            self.lead_at_rest = self._room(np.zeros(len(ahead)))
+            self.lead_at_rest = self._allowed_lead(np.zeros(len(ahead)))
         group = self._group
         wanted = step[group.variable_dof]
         size, loss = np.abs(wanted), self._braking * self._period**2
@@ -112,7 +112,7 @@ class LeadLimit:
             # The check of steps refuses a step above the velocity limits.
             return False
         forward = np.sign(wanted)
-        room = np.minimum(self._room(np.maximum(forward * speed, 0.0)), self.trial)
+        room = np.minimum(self._allowed_lead(np.maximum(forward * speed, 0.0)), self.trial)
         room = np.where(self.watched, room - forward * ahead, np.inf)
         room = np.maximum(room, 0.0)
         most = np.minimum(
@@ -135,7 +135,7 @@ class LeadLimit:
             self.joint = worst
         return True
 
-    def _room(self, speed: np.ndarray) -> np.ndarray:
+    def _allowed_lead(self, speed: np.ndarray) -> np.ndarray:
         """Return W of joints that move with the command at ``speed``."""
         lag, acceleration = self._lag, self._braking
         reached = np.maximum(np.minimum(speed + acceleration * lag, self._speed), speed)

@@ -23,12 +23,12 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 # Time span of the fit, and minimum time between two samples [s].
 _SPAN, _SPACING = 0.1, 0.0015
 # Range of the samples above which a joint moves [rad].
-_TREMBLE = 1e-3
+_NOISE = 1e-3
 # Range below which the samples are equal, and the newest is exact [rad].
 _SAME = 1e-7
 # Scatter of the samples of a smooth motion, as a fraction of the distance covered, because states
 # arrive irregularly.
-_OFF = 0.1
+_SCATTER = 0.1
 # Minimum number of samples for a velocity, and the fraction of the time span that they must cover.
 _LEAST_SAMPLES, _LEAST_SPAN = 5, 0.4
 # Largest gap between two samples, as a fraction of the time span, and largest leverage of one. A
@@ -79,9 +79,9 @@ class MeasuredState:
         values = np.array([*(values for _, values in self._samples), newest])
         spread = np.ptp(values, axis=0) / self._unit
         # Comparisons with NaN are false.
-        moves = ~(spread <= _TREMBLE)
-        trembles = (spread > _SAME) & ~moves
-        positions = np.where(trembles, values.mean(axis=0), newest)
+        moves = ~(spread <= _NOISE)
+        is_noisy = (spread > _SAME) & ~moves
+        positions = np.where(is_noisy, values.mean(axis=0), newest)
         velocities = np.zeros_like(newest)
         if moves.any():
             self._fit(now, moves, positions, velocities)
@@ -103,5 +103,5 @@ class MeasuredState:
         found = np.linalg.solve(triangle, basis.T @ values)
         # A joint that was pushed, or jumped, does not follow such a curve.
         off = np.abs(values - powers @ found).max(axis=0)
-        smooth = moves & (off <= _TREMBLE * self._unit + _OFF * np.ptp(values, axis=0))
+        smooth = moves & (off <= _NOISE * self._unit + _SCATTER * np.ptp(values, axis=0))
         positions[smooth], velocities[smooth] = found[0, smooth], found[1, smooth] / _SPAN

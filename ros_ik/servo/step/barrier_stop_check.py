@@ -44,7 +44,7 @@ class StopCheck:
 
     def set_deceleration(self, deceleration: np.ndarray) -> None:
         """Set new limits; stricter ones are deferred until the robot can stop with them."""
-        self._deceleration.want(_usable(deceleration))
+        self._deceleration.request(_usable(deceleration))
         if not self._barriers:
             self.rest()
 
@@ -81,8 +81,8 @@ class StopCheck:
         if not deceleration.is_settled:
             # A motion that began with other limits may need those to stop in time.
             self._trial[:] = step
-            wanted = deceleration.wanted
-            if not last.any() or self._passes(joint_q, self._trial, last, before, wanted):
+            requested = deceleration.requested
+            if not last.any() or self._passes(joint_q, self._trial, last, before, requested):
                 deceleration.settle()
         return not self._passes(joint_q, step, last, before, deceleration.in_force)
 

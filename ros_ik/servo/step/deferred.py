@@ -13,23 +13,23 @@ _Value = TypeVar('_Value', float, np.ndarray)
 
 
 class Deferred(Generic[_Value]):
-    """A value in force, and the one that is wanted.
+    """A value in force, and the one that is requested.
 
-    The owner decides when the robot can stop with the wanted value.
+    The owner decides when the robot can stop with the requested value.
 
     Attributes:
         in_force: Value in force.
-        wanted: Value that will take effect; the same object if none is deferred.
+        requested: Value that will take effect; the same object if none is deferred.
     """
 
     def __init__(self, value: _Value) -> None:
         """Start with a value in force."""
-        self.in_force = self.wanted = value
+        self.in_force = self.requested = value
 
     @property
     def is_settled(self) -> bool:
         """True if no value is deferred."""
-        return self.wanted is self.in_force
+        return self.requested is self.in_force
 
     def differs_from(self, other: Deferred[_Value]) -> bool:
         """Return whether the values in force differ."""
@@ -37,18 +37,18 @@ class Deferred(Generic[_Value]):
             self.in_force, other.in_force
         )
 
-    def want(self, value: _Value) -> None:
-        """Set the wanted value, without effect yet."""
-        self.wanted = self.in_force if np.array_equal(value, self.in_force) else value
+    def request(self, value: _Value) -> None:
+        """Set the requested value, without effect yet."""
+        self.requested = self.in_force if np.array_equal(value, self.in_force) else value
 
     def enforce(self, value: _Value) -> None:
-        """Put a value in force; another wanted one stays deferred."""
-        self.in_force = self.wanted if np.array_equal(value, self.wanted) else value
+        """Put a value in force; another requested one stays deferred."""
+        self.in_force = self.requested if np.array_equal(value, self.requested) else value
 
     def settle(self) -> None:
-        """Put the wanted value in force."""
-        self.in_force = self.wanted
+        """Put the requested value in force."""
+        self.in_force = self.requested
 
     def continue_from(self, other: Deferred[_Value]) -> None:
         """Copy both values."""
-        self.in_force, self.wanted = other.in_force, other.wanted
+        self.in_force, self.requested = other.in_force, other.requested

@@ -66,6 +66,6 @@ class FrameMobility:
         """Return limits that the joints can keep; see :meth:`PlaceDemand.limits_along`."""
         if self.slows:
             # The approach of a singularity is limited separately.
-            self.demand.held_back_by = -1
+            self.demand.limiting_joint = -1
             return limits
         return self.demand.limits_along(limits, ways, achieved)

@@ -33,9 +33,9 @@ from ros_ik.servo.step.place_joints import PlaceJoints
 
 # Fraction of the acceleration limits that is used along a path. The rest is for the accelerations
 # due to the velocity of the joints, which grow with the speed.
-_PLANNED = 0.7
+_PATH_FRACTION = 0.7
 # Fraction of the requested acceleration below which the status names the limiting joint.
-_HELD_BACK = 0.5
+_LIMITED = 0.5
 # Time in which a place is expected to close its remaining distance or to lose its speed, for the
 # share that others leave it [s]. A place at rest at its target needs almost nothing.
 _LIKELY_TIME = 0.06
@@ -51,7 +51,7 @@ class PlaceDemand:
         others: The other active places.
         expected: Linear and angular acceleration that the place is likely to need [m/s^2],
             [rad/s^2].
-        held_back_by: Index of the controlled joint that limits its acceleration, or -1.
+        limiting_joint: Index of the controlled joint that limits its acceleration, or -1.
     """
 
     def __init__(self, demand: np.ndarray, most: np.ndarray, dt: float) -> None:
@@ -64,12 +64,12 @@ class PlaceDemand:
             dt: Duration of a tick [s].
         """
         self._demand, self._most, self._dt = demand, most, dt
-        self.acceleration_scale, self.held_back_by = 1.0, -1
+        self.acceleration_scale, self.limiting_joint = 1.0, -1
         self.others: tuple[PlaceDemand, ...] = ()
         self.expected = [0.0, 0.0]
         # Linear and angular acceleration as columns, the joint demand of each, and views of them.
-        self._wished, self._parts = np.zeros((6, 2)), np.zeros((len(demand), 2))
-        self._numbers, self._columns = self._wished.reshape(-1), tuple(self._parts.T)
+        self._accelerations, self._parts = np.zeros((6, 2)), np.zeros((len(demand), 2))
+        self._numbers, self._columns = self._accelerations.reshape(-1), tuple(self._parts.T)
 
     def limits_along(
         self,
@@ -86,17 +86,17 @@ class PlaceDemand:
         """
         (linear, angular), dt = limits, self._dt
         if self.others:
-            self._expect(0, linear, ways[0], achieved[0])
-            self._expect(1, angular, ways[1], achieved[1])
+            self._set_expected(0, linear, ways[0], achieved[0])
+            self._set_expected(1, angular, ways[1], achieved[1])
         elif self._allows(linear.acceleration, angular.acceleration):
-            self.held_back_by = -1
+            self.limiting_joint = -1
             return limits
         part = self.part(
             linear.full_acceleration(ways[0], dt), angular.full_acceleration(ways[1], dt)
         )
         if part == 1.0:
             return limits
-        hardest = part / _PLANNED
+        hardest = part / _PATH_FRACTION
         return (
             linear.with_acceleration(part, hardest), angular.with_acceleration(part, hardest)
         )  # fmt: skip
@@ -106,9 +106,9 @@ class PlaceDemand:
     ) -> ApproachLimits:
         """Return the limits of a point, for linear motion; see :meth:`limits_along`."""
         if self.others:
-            self._expect(0, limits, way, achieved)
+            self._set_expected(0, limits, way, achieved)
         part = self.part(limits.full_acceleration(way, self._dt), ZERO)
-        return limits if part == 1.0 else limits.with_acceleration(part, part / _PLANNED)
+        return limits if part == 1.0 else limits.with_acceleration(part, part / _PATH_FRACTION)
 
     def part(self, linear: Vector, angular: Vector) -> float:
         """Return the fraction of accelerations that the joints allow, in (0, 1].
@@ -118,31 +118,31 @@ class PlaceDemand:
             angular: Requested angular acceleration [rad/s^2], along the axes of the reference link
                 as well.
         """
-        self.held_back_by = -1
+        self.limiting_joint = -1
         if self._allows(float_length(linear), float_length(angular)):
             return 1.0
-        limit = _PLANNED * self.acceleration_scale
+        limit = _PATH_FRACTION * self.acceleration_scale
         numbers, parts = self._numbers, self._parts
         numbers[0], numbers[2], numbers[4] = linear
         numbers[7], numbers[9], numbers[11] = angular
-        np.dot(self._demand, self._wished, parts)
+        np.dot(self._demand, self._accelerations, parts)
         np.abs(parts, parts)
         # Linear and angular part need not peak at the same time.
         needed = np.add(*self._columns)
         if self.others:
-            self._share(needed)
+            self._add_demand_of_others(needed)
         joint = int(needed.argmax())
         part = min(limit / max(float(needed[joint]), limit), 1.0)
-        if part < _HELD_BACK:
-            self.held_back_by = joint
+        if part < _LIMITED:
+            self.limiting_joint = joint
         return part
 
-    def most_expected(self) -> float:
+    def max_expected_demand(self) -> float:
         """Return an upper bound on the fraction of its limit that any joint should need."""
         (linear, angular), (most_linear, most_angular) = self.expected, self._most.tolist()
         return linear * most_linear + angular * most_angular
 
-    def joints_expected(self) -> np.ndarray:
+    def expected_demand(self) -> np.ndarray:
         """Return the fraction of its limit that each joint is expected to need, [n]."""
         linear, angular = self.expected
         squares = self._demand * self._demand
@@ -160,18 +160,20 @@ class PlaceDemand:
         most_linear, most_angular = self._most.tolist()
         most = most_linear * linear + most_angular * angular
         for other in self.others:
-            most += other.most_expected()
-        return bool(most <= _PLANNED * self.acceleration_scale)
+            most += other.max_expected_demand()
+        return bool(most <= _PATH_FRACTION * self.acceleration_scale)
 
-    def _share(self, needed: np.ndarray) -> None:
+    def _add_demand_of_others(self, needed: np.ndarray) -> None:
         """Add the expected need of the other places to that of the joints [n], in place."""
         largest = float(needed.max())
         if largest > 0.0:
             used = np.minimum(needed / (_SHARED * largest), 1.0)
             for other in self.others:
-                needed += used * other.joints_expected()
+                needed += used * other.expected_demand()
 
-    def _expect(self, kind: int, limits: ApproachLimits, way: Vector, achieved: Vector) -> None:
+    def _set_expected(
+        self, kind: int, limits: ApproachLimits, way: Vector, achieved: Vector
+    ) -> None:
         """Set the expected acceleration of the place, linear (0) or angular (1)."""
         speed = float_length(achieved) / self._dt
         self.expected[kind] = limits.likely_acceleration(way, speed, _LIKELY_TIME)
@@ -262,11 +264,13 @@ class JointDemand:
         for place, before in zip(self._places, other._places, strict=True):
             place.expected = before.expected.copy()
 
-    def held_back_by(self) -> list[int]:
+    def limiting_joints(self) -> list[int]:
         """Return the indices of the controlled joints whose limits slow an active place."""
         places = zip(self._places, self._counts.host.tolist(), strict=True)
         return [
-            place.held_back_by for place, counts in places if counts and place.held_back_by >= 0
+            place.limiting_joint
+            for place, counts in places
+            if counts and place.limiting_joint >= 0
         ]
 
     def record(self, body_q: wp.array) -> None:

@@ -106,7 +106,7 @@ class LimitsInForce:
         self._bounds[1:] = self._highest, -self._lowest
         self._keeps = np.zeros(self._checked.shape, dtype=bool)
         self._largest_change = robot.jerk * settings.period**3 * (1.0 + _RELATIVE_ROUNDING)
-        self._keep_margin(margin)
+        self._set_margin(margin)
         self._scale_acceleration(settings.limits_acceleration_scale)
         self._scale_velocity(settings.limits_velocity_scale)
         if not settings.barriers_recheck:
@@ -119,7 +119,7 @@ class LimitsInForce:
 
     @property
     def has_jerk_limits(self) -> bool:
-        """True if any joint has a jerk limit for :meth:`aim`."""
+        """True if any joint has a jerk limit for :meth:`jerk_limited_steps`."""
         return self._viable is not None
 
     @property
@@ -135,20 +135,20 @@ class LimitsInForce:
         """Apply settings; stricter limits are deferred until :meth:`settle`."""
         before, self._settings = self._settings, settings
         if settings.limits_position_margin != before.limits_position_margin:
-            self._margin.want(self._robot.position_margin(settings))
-            if (self._margin.wanted <= self._margin.in_force).all():
-                self._keep_margin(self._margin.wanted)
+            self._margin.request(self._robot.position_margin(settings))
+            if (self._margin.requested <= self._margin.in_force).all():
+                self._set_margin(self._margin.requested)
         scale = self._acceleration_scale
-        scale.want(settings.limits_acceleration_scale)
-        if scale.wanted >= scale.in_force and not self.is_strict:
+        scale.request(settings.limits_acceleration_scale)
+        if scale.requested >= scale.in_force and not self.is_strict:
             # Motions may use harder braking once the check of stops uses it.
-            self._stops.set_deceleration(self._robot.acceleration * scale.wanted)
+            self._stops.set_deceleration(self._robot.acceleration * scale.requested)
         if not settings.barriers_recheck:
             self._stops.rest()
         speed = self._velocity_scale
-        speed.want(settings.limits_velocity_scale)
-        if speed.wanted > speed.in_force:
-            self._scale_velocity(speed.wanted)
+        speed.request(settings.limits_velocity_scale)
+        if speed.requested > speed.in_force:
+            self._scale_velocity(speed.requested)
         self._scale_motion()
 
     def settle(self, joint_q: np.ndarray, last_step: np.ndarray) -> None:
@@ -163,7 +163,7 @@ class LimitsInForce:
         if self.is_settled or (self.is_strict and last_step.any()):
             return
         margin = self._margin
-        scale, before = self._acceleration_scale.wanted, self._acceleration_scale.in_force
+        scale, before = self._acceleration_scale.requested, self._acceleration_scale.in_force
         if not last_step.any():
             self._stops.set_deceleration(self._robot.acceleration * max(scale, before))
             self._stops.rest()
@@ -172,11 +172,11 @@ class LimitsInForce:
         elif scale < before and self._can_stop_with(scale, margin.in_force, joint_q, last_step):
             self._scale_acceleration(scale)
         if not margin.is_settled and self._can_stop_with(
-            self._acceleration_scale.in_force, margin.wanted, joint_q, last_step
+            self._acceleration_scale.in_force, margin.requested, joint_q, last_step
         ):
-            self._keep_margin(margin.wanted)
+            self._set_margin(margin.requested)
         if not last_step.any():
-            self._scale_velocity(self._velocity_scale.wanted)
+            self._scale_velocity(self._velocity_scale.requested)
 
     def continue_from(self, other: LimitsInForce) -> None:
         """Copy the limits of the same robot with the same settings."""
@@ -186,23 +186,23 @@ class LimitsInForce:
         if self._velocity_scale.differs_from(other._velocity_scale):
             self._scale_velocity(other._velocity_scale.in_force)
         if self._margin.differs_from(other._margin):
-            self._keep_margin(other._margin.in_force)
+            self._set_margin(other._margin.in_force)
 
-    def follow(self, last_step: np.ndarray) -> None:
+    def prepare_step(self, last_step: np.ndarray) -> None:
         """Prepare for the step after ``last_step`` [joint_dof_count]."""
         self._acceleration_limit.set_last_displacement(last_step)
         if self._jerk_limit is not None:
             self._jerk_limit.set_last_displacements(last_step, self.before)
         scale = self._velocity_scale
-        if not self.is_strict and scale.in_force > scale.wanted:
-            self._scale_velocity(max(scale.wanted, scale.in_force - self._scale_loss()))
+        if not self.is_strict and scale.in_force > scale.requested:
+            self._scale_velocity(max(scale.requested, scale.in_force - self._scale_loss()))
 
     def choose(self, joint_mode: bool) -> None:
         """Set the kind of the targets: with joint targets no joint replaces another one."""
         if self._damper is not None:
             self._damper.switch(not joint_mode)
 
-    def begin(self, step: np.ndarray) -> None:
+    def begin_motion(self, step: np.ndarray) -> None:
         """Start a motion with a constant velocity; ``step`` is the displacement of a tick.
 
         A motion from rest may follow a stop at once. Strict jerk limits then apply to the change
@@ -211,7 +211,7 @@ class LimitsInForce:
         if step.any() or not self.is_strict:
             self.before[:] = step
 
-    def take(self, last_step: np.ndarray) -> None:
+    def record_step(self, last_step: np.ndarray) -> None:
         """Record the step taken after ``last_step`` [joint_dof_count]."""
         self.before[:] = last_step
 
@@ -227,7 +227,7 @@ class LimitsInForce:
         """
         return self.is_strict and bool((np.abs(step - self.before) > self._largest_change).any())
 
-    def aim(
+    def jerk_limited_steps(
         self,
         joint_q: np.ndarray,
         last_step: np.ndarray,
@@ -239,13 +239,13 @@ class LimitsInForce:
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
             last_step: Previous step [joint_dof_count].
-            way: See :meth:`ViableSteps.aim`.
-            pace: See :meth:`ViableSteps.aim`.
+            way: See :meth:`ViableSteps.jerk_limited_steps`.
+            pace: See :meth:`ViableSteps.jerk_limited_steps`.
         """
         steps = last_step, self.before
-        return self._viable.aim(joint_q, steps, way, pace)  # type: ignore[union-attr]
+        return self._viable.jerk_limited_steps(joint_q, steps, way, pace)  # type: ignore[union-attr]
 
-    def confine(self, joint_q: np.ndarray, step: np.ndarray, last_step: np.ndarray) -> None:
+    def clamp_step(self, joint_q: np.ndarray, step: np.ndarray, last_step: np.ndarray) -> None:
         """Move a step to the nearest one within the strict jerk limits.
 
         Args:
@@ -255,7 +255,7 @@ class LimitsInForce:
         """
         group = self._robot.group
         steps, joints = (last_step, self.before), step[group.variable_dof]
-        joints = self._viable.confine(joint_q, steps, joints)  # type: ignore[union-attr]
+        joints = self._viable.clamp(joint_q, steps, joints)  # type: ignore[union-attr]
         driven = group.dof_variable >= 0
         step[driven] = group.dof_scale[driven] * joints[group.dof_variable[driven]]
 
@@ -301,7 +301,7 @@ class LimitsInForce:
         acceleration, dt = self._robot.acceleration * scale, self._settings.period
         return can_stop(self._robot, joint_q, last_step, acceleration, margin, dt)
 
-    def _keep_margin(self, margin: np.ndarray) -> None:
+    def _set_margin(self, margin: np.ndarray) -> None:
         """Set the margin to the position limits [joint_dof_count]."""
         self._margin.enforce(margin)
         self._position_limit.set_margin(margin)
@@ -324,7 +324,7 @@ class LimitsInForce:
     def _scale_motion(self) -> None:
         """Set the scales of the motion limits; speeds decrease as the jerk limits permit."""
         for limit in self._motion_limits():
-            limit.set_scales(self._velocity_scale.wanted, self._acceleration_scale.in_force)
+            limit.set_scales(self._velocity_scale.requested, self._acceleration_scale.in_force)
 
     def _motion_limits(self) -> list[MotionLimit]:
         """Return the motion limits of the program and of the requested motion."""

@@ -203,7 +203,7 @@ class StepSolver:
             last_step: Previous step [joint_dof_count].
             step: Output [joint_dof_count].
         """
-        self.limits.follow(last_step)
+        self.limits.prepare_step(last_step)
         return self._solve(joint_q, step)
 
     def set_obstacles(self, obstacles: tuple[Obstacle, ...], body_q: np.ndarray) -> None:

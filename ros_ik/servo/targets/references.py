@@ -13,7 +13,7 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.servo.targets.secondary_motion import SecondaryMotion
 from ros_ik.servo.targets.target_selection import TargetSelection
-from ros_ik.servo.targets.tracking import Pursuit
+from ros_ik.servo.targets.tracking import TargetKind
 from ros_ik.settings import Settings
 
 
@@ -57,7 +57,7 @@ def set_place_references(
     solver.set_joints(posture)
     wanted, conditioning = 0.0, solver.ahead.conditioning
     for index, tracker in enumerate(goals.trackers):
-        if tracker.pursuit is not Pursuit.NONE:
+        if tracker.target_kind is not TargetKind.NONE:
             pose, length = tracker.reference(poses, goals.now, conditioning.frames[index])
             solver.set_pose(index, pose)
             wanted += length
@@ -98,7 +98,7 @@ def set_joint_references(
 
     def towards(way: np.ndarray, pace: np.ndarray) -> np.ndarray:
         if solver.limits.has_jerk_limits:
-            return solver.limits.aim(joint_q, last_step, way, pace)
+            return solver.limits.jerk_limited_steps(joint_q, last_step, way, pace)
         step = joint_step(way, speed, solver.limits.acceleration, settings.period)
         return np.where(np.isnan(way), pace, step)
 
@@ -106,7 +106,7 @@ def set_joint_references(
         velocities = goals.joints.velocities
         step = goals.jog.step(q, velocities, speed, solver.limits.acceleration, towards) - q
     else:
-        way = goals.joint_way(q)
+        way = goals.joint_displacement(q)
         if solver.limits.has_jerk_limits:
             # The posture holds joints without a target; they must be able to move towards it too.
             way = np.where(np.isnan(way), posture[coords] - q, way)

@@ -102,5 +102,5 @@ class Rollout:
         after = solver.ahead.advance(joint_q, step)
         if solver.limits.fault(joint_q, step, after):
             return None
-        solver.limits.take(self._last)
+        solver.limits.record_step(self._last)
         return after

@@ -52,7 +52,7 @@ class TaskAims:
         self._elbow_speed = self._manipulability_speed = 0.0
 
     @property
-    def is_on(self) -> bool:
+    def is_enabled(self) -> bool:
         """True if an aim is enabled."""
         return self._elbow_speed > 0.0 or self._manipulability_speed > 0.0
 
@@ -103,7 +103,7 @@ class SecondaryMotion:
         self._moved = np.zeros(len(dofs), dtype=bool)
         # Initial velocity of the blend and its rate of change, None for those of the joints, and
         # the time since the start of the blend [s].
-        self._had: tuple[np.ndarray, np.ndarray] | None = None
+        self._blend_start: tuple[np.ndarray, np.ndarray] | None = None
         self._elapsed = 0.0
         self._blends = False
         # V and its change in the last tick, or None if the posture was used instead.
@@ -129,9 +129,9 @@ class SecondaryMotion:
         group, names = self._robot.group.joint_names, settings.posture_joints
         chosen = np.isin(group, names) if names else np.ones(len(group), dtype=bool)
         self._placed = chosen if settings.posture_positions else np.zeros(len(group), dtype=bool)
-        self._is_on = (
+        self._is_enabled = (
             settings.posture_centering > 0.0
-            or any(aims.is_on for aims in self._aims)
+            or any(aims.is_enabled for aims in self._aims)
             or (self._placed.any() and not self._placed.all())
         )
         self._blend(joint_q, from_joints)
@@ -180,16 +180,16 @@ class SecondaryMotion:
             steps: The last step and the previous one [joint_dof_count].
             poses: Link poses at joint_q [body_count, 7].
         """
-        if not (self._is_on or self._blends):
+        if not (self._is_enabled or self._blends):
             self._last = None
             return self.posture
         coords, dt = self._robot.coords, self._dt
-        velocity = self._wanted(joint_q[coords], poses)
+        velocity = self._wanted_velocity(joint_q[coords], poses)
         if self._blends:
-            if self._had is None:
-                self._had = self._of_joints(steps)
-                velocity = self._wanted(joint_q[coords], poses)
-            had, change = self._had
+            if self._blend_start is None:
+                self._blend_start = self._joint_motion(steps)
+                velocity = self._wanted_velocity(joint_q[coords], poses)
+            had, change = self._blend_start
             time = self._elapsed = self._elapsed + dt
             left = (1.0 + time / _TIME) * math.exp(-time / _TIME) * (had - velocity)
             left += time * math.exp(-time / _SHORT_TIME) * change
@@ -203,14 +203,14 @@ class SecondaryMotion:
 
     def _blend(self, joint_q: np.ndarray, from_joints: bool) -> None:
         """Start a blend: from the velocity of the joints if ``from_joints``, otherwise from V."""
-        self._blends, self._elapsed, self._had = True, 0.0, None
+        self._blends, self._elapsed, self._blend_start = True, 0.0, None
         if from_joints:
             return
         coords = self._robot.coords
         pull = (self.posture - joint_q)[coords] / POSTURE_TIME
-        self._had = self._last or (pull, np.zeros(len(coords)))
+        self._blend_start = self._last or (pull, np.zeros(len(coords)))
 
-    def _of_joints(self, steps: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def _joint_motion(self, steps: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Return the joint velocities and their changes."""
         last, before = (step[self._robot.group.variable_dof] / self._dt for step in steps)
         self.posture = self.posture.copy()
@@ -218,7 +218,7 @@ class SecondaryMotion:
         self.posture[coords] += 2.0 * _TIME * last[~self._placed]
         return last, (last - before) / self._dt
 
-    def _wanted(self, positions: np.ndarray, poses: np.ndarray) -> np.ndarray:
+    def _wanted_velocity(self, positions: np.ndarray, poses: np.ndarray) -> np.ndarray:
         """Return the aimed velocities of the controlled joints [n_variables].
 
         Args:
@@ -226,7 +226,7 @@ class SecondaryMotion:
             poses: Link poses [body_count, 7].
         """
         pull = (self.posture[self._robot.coords] - positions) / POSTURE_TIME
-        if not self._is_on:
+        if not self._is_enabled:
             return pull
         # With aims, joints must not return to their positions at the start of the motion.
         velocity = np.where(self._placed | ~self._moved, pull, 0.0)
@@ -234,7 +234,7 @@ class SecondaryMotion:
             gap = np.where(self._moved, self._middle - positions, 0.0)
             velocity += self._settings.posture_centering * np.nan_to_num(gap)
         for aims, counts in zip(self._aims, self._chosen[0], strict=True):
-            if counts and aims.is_on:
+            if counts and aims.is_enabled:
                 aims.add(velocity, poses)
         return velocity
 

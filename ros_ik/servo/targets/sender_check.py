@@ -18,22 +18,24 @@ import math
 # distance of the two.
 _TURNS, _NEAR = 4, 0.25
 # Minimum distance between the two places [m]; noise alternates too, but by less.
-_LEAST = 0.005
+_LEAST_DISTANCE = 0.005
 # Longest stay at a place between two returns [s]. Goals that change less often are separate.
 _LONGEST_STAY = 0.25
 # Change of the offset between stamp and receipt that is a jump [s]; network delays are shorter.
-_JUMP = 0.25
+_OFFSET_JUMP = 0.25
 # Time for which the status reports a finding [s].
-_SHOWN = 1.0
+_FAULT_TIME = 1.0
 # Time for which a sender is remembered, and in which two returns are an alternation [s]. A program
 # that hands over to another does not return that soon.
 _MEMORY = 1.0
 
-_ALTERNATE = 'its targets alternate between two places: is there a second sender?'
-_PUBLISHERS = 'several publishers send its targets in turn'
-_OF_TWISTS = 'several publishers send its velocities in turn'
-_BACK = 'stamps of its targets run back: a second sender, or a network that mixes them up?'
-_JUMPED = 'the clock of the stamps of its targets jumped'
+_TARGETS_ALTERNATE = 'its targets alternate between two places: is there a second sender?'
+_PUBLISHERS_ALTERNATE = 'several publishers send its targets in turn'
+_TWIST_PUBLISHERS_ALTERNATE = 'several publishers send its velocities in turn'
+_STAMPS_DECREASE = (
+    'stamps of its targets run back: a second sender, or a network that mixes them up?'
+)
+_STAMPS_JUMP = 'the clock of the stamps of its targets jumped'
 
 
 class SenderTurns:
@@ -84,14 +86,14 @@ class SenderCheck:
     def __init__(self) -> None:
         """Start without a target."""
         self._until = self._alternated = -math.inf
-        self._sign = ''
-        self._senders, self._of_twists = SenderTurns(), SenderTurns()
+        self._fault = ''
+        self._senders, self._twist_senders = SenderTurns(), SenderTurns()
         self.reset()
 
     def reset(self) -> None:
         """Restart with the next target."""
         self._senders.reset()
-        self._of_twists.reset()
+        self._twist_senders.reset()
         # The last place, the one before it at some distance, and the time of the last change.
         self._here: Sequence[float] | None = None
         self._there: Sequence[float] | None = None
@@ -99,19 +101,19 @@ class SenderCheck:
         self._turns = 0
         self._stamp = self._offset = math.nan
 
-    def sign(self, now: float) -> str:
+    def fault(self, now: float) -> str:
         """Return a description of the fault of the sender, or ''.
 
         Args:
             now: Current time [s].
         """
-        if abs(now - self._senders.alternated) <= _SHOWN:
-            return _PUBLISHERS
-        if abs(now - self._of_twists.alternated) <= _SHOWN:
-            return _OF_TWISTS
-        if abs(now - self._alternated) <= _SHOWN:
-            return _ALTERNATE
-        return self._sign if abs(now - self._until) <= _SHOWN else ''
+        if abs(now - self._senders.alternated) <= _FAULT_TIME:
+            return _PUBLISHERS_ALTERNATE
+        if abs(now - self._twist_senders.alternated) <= _FAULT_TIME:
+            return _TWIST_PUBLISHERS_ALTERNATE
+        if abs(now - self._alternated) <= _FAULT_TIME:
+            return _TARGETS_ALTERNATE
+        return self._fault if abs(now - self._until) <= _FAULT_TIME else ''
 
     def add(
         self,
@@ -129,17 +131,17 @@ class SenderCheck:
             sender: Identifier of the publisher; None if unknown.
         """
         if stamp is not None:
-            self._compare(stamp, received)
+            self._check_stamp(stamp, received)
         changed = self._senders.add(sender, received)
-        self._visit(place, received)
+        self._check_place(place, received)
         alternated = max(self._senders.alternated, self._alternated)
-        return not changed and abs(received - alternated) > _SHOWN
+        return not changed and abs(received - alternated) > _FAULT_TIME
 
     def add_twist(self, sender: bytes | None, received: float) -> None:
         """Process a target velocity; see :meth:`add`."""
-        self._of_twists.add(sender, received)
+        self._twist_senders.add(sender, received)
 
-    def _visit(self, place: Sequence[float], received: float) -> None:
+    def _check_place(self, place: Sequence[float], received: float) -> None:
         """Compare a place with the last two."""
         here, there = self._here, self._there
         self._here = place
@@ -151,7 +153,7 @@ class SenderCheck:
         stay, self._changed = received - self._changed, received
         returns = (
             there is not None
-            and math.dist(place, here) >= _LEAST
+            and math.dist(place, here) >= _LEAST_DISTANCE
             and math.dist(place, there) <= _NEAR * apart
             and stay <= _LONGEST_STAY
         )
@@ -160,15 +162,15 @@ class SenderCheck:
         if self._turns >= _TURNS:
             self._alternated = received
 
-    def _compare(self, stamp: float, received: float) -> None:
+    def _check_stamp(self, stamp: float, received: float) -> None:
         """Compare a stamp with the previous one."""
         offset = received - stamp
         # Comparisons with the initial NaN are false.
-        if abs(offset - self._offset) > _JUMP:
-            self._show(_JUMPED, received)
+        if abs(offset - self._offset) > _OFFSET_JUMP:
+            self._set_fault(_STAMPS_JUMP, received)
         elif stamp < self._stamp:
-            self._show(_BACK, received)
+            self._set_fault(_STAMPS_DECREASE, received)
         self._stamp, self._offset = stamp, offset
 
-    def _show(self, sign: str, received: float) -> None:
-        self._sign, self._until = sign, received
+    def _set_fault(self, fault: str, received: float) -> None:
+        self._fault, self._until = fault, received

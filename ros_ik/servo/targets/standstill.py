@@ -17,7 +17,7 @@ import numpy as np
 from ros_ik.servo.interface.codes import StatusCode
 from ros_ik.servo.interface.command import ServoOutput
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.targets.tracking import Pursuit
+from ros_ik.servo.targets.tracking import TargetKind
 from ros_ik.servo.targets.tracking import TaskTracker
 
 # Time of rest before it is reported [s].
@@ -83,7 +83,7 @@ class Standstill:
         names = [
             report.name
             for report, tracker in zip(output.tasks, trackers, strict=True)
-            if tracker.pursuit is Pursuit.POSE and not report.reached
+            if tracker.target_kind is TargetKind.POSE and not report.reached
         ]
         if not names or output.code not in (StatusCode.OK, *_CAUSES):
             return

@@ -22,17 +22,17 @@ from ros_ik.servo.targets.vector_motion import VectorMotion
 
 # Periods for which a motion continues beyond the longest recent gap: one more message may be lost,
 # and the next one late. After that the target is at the last pose.
-_LATE = 1.5
+_CONTINUED_PERIODS = 1.5
 # Longest interval between messages of a motion [s]. Less frequent poses are separate goals, and
 # the motion between them is unknown.
-_SLOWEST = 0.25
+_LONGEST_INTERVAL = 0.25
 # Earliest time of a prediction, in periods after a message. The clock offset is a mean, so a
 # message may seem to be from the future.
 _EARLIEST = -2.0
 # Relative change of the period above which the gains are recomputed.
-_OTHER_PERIOD = 1e-3
+_PERIOD_CHANGE = 1e-3
 # Fraction of the period within which an equal pose is a repetition of the same message.
-_TWICE = 0.5
+_REPETITION = 0.5
 
 
 class TargetMotion:
@@ -79,7 +79,7 @@ class TargetMotion:
             speeds: Largest linear and angular speed [m/s, rad/s].
             accelerations: Largest linear and angular acceleration [m/s^2, rad/s^2].
         """
-        if stamp is None and self._is_twice(pose, received):
+        if stamp is None and self._is_repetition(pose, received):
             return True
         self._heard = received
         time = self._times.add(received, stamp)
@@ -87,10 +87,10 @@ class TargetMotion:
             return False
         interval, period = time - self._time, self._times.period
         silence = self._times.silence
-        if self._pose is None or not 0.0 < interval <= min(silence, _SLOWEST):
+        if self._pose is None or not 0.0 < interval <= min(silence, _LONGEST_INTERVAL):
             self.restart()
         else:
-            if not abs(period - self._gains.period) <= _OTHER_PERIOD * period:
+            if not abs(period - self._gains.period) <= _PERIOD_CHANGE * period:
                 self._gains = Gains(period)
             gains = self._gains
             moved = float_difference(pose, self._pose)
@@ -99,7 +99,7 @@ class TargetMotion:
             for part, way, most in zip(self._parts, moved, limits, strict=True):
                 part.add(way, interval, gains, most, seen)
         self._pose, self._time = pose, time
-        self._until = time + min((self._times.gap + _LATE) * period, silence)
+        self._until = time + min((self._times.gap + _CONTINUED_PERIODS) * period, silence)
         return True
 
     def between(self, first: float, second: float) -> tuple[Pose, tuple[Vector, Vector]]:
@@ -128,8 +128,8 @@ class TargetMotion:
         change = float_sum(change, (b * z - c * y, c * x - a * z, a * y - b * x))
         return float_moved(self._pose, shift, turn), (way, change)
 
-    def _is_twice(self, pose: Sequence[float], received: float) -> bool:
+    def _is_repetition(self, pose: Sequence[float], received: float) -> bool:
         """Return whether a message without a stamp repeats the previous one."""
-        if self._pose is None or received - self._heard >= _TWICE * self._times.period:
+        if self._pose is None or received - self._heard >= _REPETITION * self._times.period:
             return False
         return max(map(float_length, float_difference(pose, self._pose))) <= SAME

@@ -23,7 +23,7 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.state.hold_reasons import HoldReason
 from ros_ik.servo.targets.events import Events
 from ros_ik.servo.targets.staleness import Staleness
-from ros_ik.servo.targets.tracking import Pursuit
+from ros_ik.servo.targets.tracking import TargetKind
 from ros_ik.servo.targets.tracking import TaskTracker
 from ros_ik.settings import Settings
 
@@ -42,19 +42,19 @@ class Choice:
     """Active targets of a tick.
 
     Attributes:
-        pursuits: Kind of the active target of each frame task.
+        target_kinds: Kind of the active target of each frame task.
         center: True if the target of the centre of mass is active.
         joints: True if the joint target is active, instead of all others.
     """
 
-    pursuits: tuple[Pursuit, ...]
+    target_kinds: tuple[TargetKind, ...]
     center: bool = False
     joints: bool = False
 
     @property
     def active(self) -> tuple[bool, ...]:
         """Mask of the frame tasks with an active target."""
-        return tuple(pursuit is not Pursuit.NONE for pursuit in self.pursuits)
+        return tuple(kind is not TargetKind.NONE for kind in self.target_kinds)
 
 
 class TargetSelection:
@@ -80,7 +80,7 @@ class TargetSelection:
         self._coords = robot.coords
         self.joints: JointTarget | JointVelocityTarget | None = None
         self.jog = JointJog(settings.period)
-        self._none = Choice((Pursuit.NONE,) * len(self.trackers))
+        self._none = Choice((TargetKind.NONE,) * len(self.trackers))
         self._joint_choice = dataclasses.replace(self._none, joints=True)
         self.choice = self._none
         self.now = -math.inf
@@ -124,7 +124,7 @@ class TargetSelection:
         for tracker in self.trackers:
             tracker.rest()
 
-    def carry_on(self, before: np.ndarray, body_q: np.ndarray) -> None:
+    def set_initial_velocity(self, before: np.ndarray, body_q: np.ndarray) -> None:
         """Start with the current velocities of the frames instead of from rest.
 
         Args:
@@ -132,9 +132,9 @@ class TargetSelection:
             body_q: Current link poses [body_count, 7].
         """
         for tracker in self.trackers:
-            tracker.carry_on(before, body_q)
+            tracker.set_initial_velocity(before, body_q)
         if self.choice.center:
-            self.center.carry_on(before, body_q)
+            self.center.set_initial_velocity(before, body_q)
 
     def new_poses(self, command: Command) -> list[tuple[TaskTracker, PoseTarget]]:
         """Return the new pose targets with their trackers."""
@@ -149,7 +149,7 @@ class TargetSelection:
         target = command.center_of_mass
         return target if self.center.is_newer(target) else None
 
-    def accept_at(
+    def accept_targets(
         self,
         body_q: np.ndarray,
         poses: list[tuple[TaskTracker, PoseTarget]],
@@ -217,11 +217,11 @@ class TargetSelection:
         """Return the targets that may become active now."""
         self.now = now
         center = mode in _CENTER_MODES and self.has_fresh_center(now)
-        newest, pursuits = self.center.received if center else -math.inf, []
+        newest, target_kinds = self.center.received if center else -math.inf, []
         for tracker in self.trackers:
-            pursuit = self._pursuit(tracker, now, mode)
-            pursuits.append(pursuit)
-            newest = max(newest, _received(tracker, pursuit))
+            target_kind = self._target_kind(tracker, now, mode)
+            target_kinds.append(target_kind)
+            newest = max(newest, _received(tracker, target_kind))
         joints = self.joints
         if (
             joints is not None
@@ -230,15 +230,15 @@ class TargetSelection:
             and joints.received > newest
         ):
             return self._joint_choice
-        return self._choice(tuple(pursuits), center)
+        return self._choice(tuple(target_kinds), center)
 
     def choose(self, choice: Choice) -> bool:
         """Set the active targets; return whether they changed."""
         if choice is self.choice or choice == self.choice:
             return False
-        for tracker, pursuit in zip(self.trackers, choice.pursuits, strict=True):
-            if tracker.pursuit is not pursuit:
-                tracker.pursue(pursuit)
+        for tracker, target_kind in zip(self.trackers, choice.target_kinds, strict=True):
+            if tracker.target_kind is not target_kind:
+                tracker.set_target_kind(target_kind)
         if choice.center and not self.choice.center:
             self.center.rest()
         if choice.joints:
@@ -246,7 +246,9 @@ class TargetSelection:
         self.choice = choice
         return True
 
-    def missing(self, now: float, mode: Mode, choice: Choice, events: Events) -> HoldReason | None:
+    def reason_to_hold(
+        self, now: float, mode: Mode, choice: Choice, events: Events
+    ) -> HoldReason | None:
         """Return the reason to hold if no target is active, otherwise None."""
         if choice is not self._none and choice != self._none:
             return None
@@ -275,12 +277,12 @@ class TargetSelection:
                 return True
         return False
 
-    def sender_sign(self, now: float) -> str:
+    def sender_fault(self, now: float) -> str:
         """Return the fault of a sender of poses, or ''; ``now`` in s."""
         for tracker, name in zip(self.trackers, self._names, strict=True):
-            sign = tracker.sender.sign(now)
-            if sign:
-                return f'{name}: {sign}'
+            fault = tracker.sender.fault(now)
+            if fault:
+                return f'{name}: {fault}'
         return ''
 
     def remaining(self, joint_q: np.ndarray) -> float:
@@ -292,14 +294,14 @@ class TargetSelection:
         """
         choice = self.choice
         if choice.joints:
-            return float(np.nansum(np.abs(self.joint_way(joint_q[self._coords]))))
+            return float(np.nansum(np.abs(self.joint_displacement(joint_q[self._coords]))))
         left = self.center.remaining if choice.center else 0.0
         for tracker in self.trackers:
-            if tracker.pursuit is not Pursuit.NONE:
+            if tracker.target_kind is not TargetKind.NONE:
                 left += tracker.remaining
         return left
 
-    def joint_way(self, positions: np.ndarray) -> np.ndarray:
+    def joint_displacement(self, positions: np.ndarray) -> np.ndarray:
         """Return the remaining displacement to the joint target, NaN for joints without one.
 
         For a velocity target it is the displacement of this tick.
@@ -311,29 +313,29 @@ class TargetSelection:
             return self.jog.aim - positions
         return self.joints.positions - positions  # type: ignore[union-attr]
 
-    def _choice(self, pursuits: tuple[Pursuit, ...], center: bool) -> Choice:
+    def _choice(self, target_kinds: tuple[TargetKind, ...], center: bool) -> Choice:
         """Return a choice; the previous object if it is equal."""
         now = self.choice
-        same = not now.joints and now.center == center and now.pursuits == pursuits
-        return now if same else Choice(pursuits, center)
+        same = not now.joints and now.center == center and now.target_kinds == target_kinds
+        return now if same else Choice(target_kinds, center)
 
-    def _pursuit(self, tracker: TaskTracker, now: float, mode: Mode) -> Pursuit:
+    def _target_kind(self, tracker: TaskTracker, now: float, mode: Mode) -> TargetKind:
         """Return the kind of target that a frame task may follow: the newer one."""
         staleness = self._staleness
         pose = mode in _POSE_MODES and staleness.has_fresh_pose(tracker, now)
         twist = mode in _TWIST_MODES and staleness.has_fresh_twist(tracker, now)
         if twist and not (pose and tracker.received > tracker.twist.received):  # type: ignore[union-attr]
-            return Pursuit.TWIST
-        return Pursuit.POSE if pose else Pursuit.NONE
+            return TargetKind.TWIST
+        return TargetKind.POSE if pose else TargetKind.NONE
 
     def _last_received(self, mode: Mode) -> float:
         """Return the time of receipt of the last allowed target, -inf if there is none."""
         times = [-math.inf]
         for tracker in self.trackers:
             if mode in _POSE_MODES:
-                times.append(_received(tracker, Pursuit.POSE))
+                times.append(_received(tracker, TargetKind.POSE))
             if mode in _TWIST_MODES:
-                times.append(_received(tracker, Pursuit.TWIST))
+                times.append(_received(tracker, TargetKind.TWIST))
         if mode in _CENTER_MODES:
             times.append(self.center.received)
         if mode in _JOINT_MODES and self.joints is not None:
@@ -341,8 +343,8 @@ class TargetSelection:
         return max(times)
 
 
-def _received(tracker: TaskTracker, pursuit: Pursuit) -> float:
+def _received(tracker: TaskTracker, target_kind: TargetKind) -> float:
     """Return the time of receipt of a target, -inf if there is none."""
-    if pursuit is Pursuit.TWIST and tracker.twist is not None:
+    if target_kind is TargetKind.TWIST and tracker.twist is not None:
         return tracker.twist.received
-    return tracker.received if pursuit is Pursuit.POSE else -math.inf
+    return tracker.received if target_kind is TargetKind.POSE else -math.inf

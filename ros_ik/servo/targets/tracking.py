@@ -39,10 +39,10 @@ from ros_ik.settings import TaskSettings
 # Time within a tick for which the target is predicted, as a fraction of the tick. The command is
 # for the end of the tick; values below 1 are a lag, which reduces the overshoot at a sudden stop.
 # With this one the lag is below a tick, and compensates the braking distance in a loop of 100 Hz.
-_AHEAD = -0.6
+_PREDICTION_TICKS = -0.6
 
 
-class Pursuit(enum.Enum):
+class TargetKind(enum.Enum):
     """Kind of the target that a frame task follows."""
 
     NONE = 0
@@ -54,7 +54,7 @@ class TaskTracker:
     """Tracker of one frame task. Poses are those of its frame in its reference link.
 
     Attributes:
-        pursuit: Kind of the active target.
+        target_kind: Kind of the active target.
         goal: Accepted target pose [7], or None.
         received: Time from which the age of the target is counted [s].
         lasting: Sequence number of a target that is valid as long as the command contains it; 0
@@ -78,7 +78,7 @@ class TaskTracker:
         self._target, self._dt = TargetMotion(), dt
         self.sender = SenderCheck()
         self._sequence = self._twist_sequence = 0
-        self.pursuit = Pursuit.NONE
+        self.target_kind = TargetKind.NONE
         self.goal: np.ndarray | None = None
         self.twist: TwistTarget | None = None
         self.received = self.rejected = -math.inf
@@ -87,8 +87,8 @@ class TaskTracker:
         self.pose: Sequence[float] = IDENTITY.tolist()
         # Link poses and goal of the last measurement, and its result.
         self._body_q: np.ndarray | None = None
-        self._left_to: np.ndarray | None = None
-        self._left = ZERO, ZERO
+        self._error_goal: np.ndarray | None = None
+        self._error = ZERO, ZERO
         # Last pose of :meth:`errors_at`, its target, and its errors.
         self._compared: np.ndarray | None = None
         self._compared_to: Sequence[float] | None = None
@@ -99,7 +99,7 @@ class TaskTracker:
         # as plain floats.
         self._goal: Sequence[float] = self.pose
         self._aim: Sequence[float] | None = None
-        self._aim_on = ZERO, ZERO
+        self._aim_motion = ZERO, ZERO
         self._before: Sequence[float] | None = None
         # 1.0 for active linear and angular axes.
         self._axes: tuple[Vector, ...] = ()
@@ -119,11 +119,12 @@ class TaskTracker:
         self._settings, self._general = task, settings
         before = self._axes
         self._linear_axes, self._angular_axes = self._axes = (
-            _counted_axes(task.position_weight), _counted_axes(task.orientation_weight)
+            _active_axes(task.position_weight), _active_axes(task.orientation_weight)
         )  # fmt: skip
-        if self._axes != before and self.pursuit is not Pursuit.NONE and self._before is not None:
+        is_active = self.target_kind is not TargetKind.NONE
+        if self._axes != before and is_active and self._before is not None:
             # An axis that was free may be moving.
-            self._begin_with(float_difference(self.pose, self._before))
+            self._set_velocity(float_difference(self.pose, self._before))
             self._motion.rest()
         self._all_axes = min(*self._linear_axes, *self._angular_axes) == 1.0
         of_task = task.target_filter_tau
@@ -160,32 +161,32 @@ class TaskTracker:
         self._motion.rest()
         self._filter.reset()
         self._aim = self._before = None
-        self.pursuit = Pursuit.NONE
+        self.target_kind = TargetKind.NONE
 
-    def carry_on(self, before: np.ndarray, body_q: np.ndarray) -> None:
+    def set_initial_velocity(self, before: np.ndarray, body_q: np.ndarray) -> None:
         """Start with the current velocity of the frame, if it followed no target before.
 
         Args:
             before: Link poses of the previous tick [body_count, 7].
             body_q: Current link poses [body_count, 7].
         """
-        if self._before is not None or self.pursuit is Pursuit.NONE:
+        if self._before is not None or self.target_kind is TargetKind.NONE:
             return
         self._before = self._frame(before)
-        self._begin_with(float_difference(self._frame(body_q), self._before))
+        self._set_velocity(float_difference(self._frame(body_q), self._before))
 
-    def pursue(self, pursuit: Pursuit) -> None:
+    def set_target_kind(self, target_kind: TargetKind) -> None:
         """Set the kind of the active target; the velocity is kept between kinds."""
-        if Pursuit.NONE in (pursuit, self.pursuit):
+        if TargetKind.NONE in (target_kind, self.target_kind):
             self.rest()
-        elif pursuit is Pursuit.POSE:
+        elif target_kind is TargetKind.POSE:
             linear, angular = self._motion.velocity
             self._linear.velocity = tuple(linear.tolist())
             self._angular.velocity = tuple(angular.tolist())
             self._filter.reset()
         else:
             self._motion.rest()
-        self.pursuit = pursuit
+        self.target_kind = target_kind
 
     def is_newer(self, target: PoseTarget) -> bool:
         """Return whether a pose target is new."""
@@ -215,7 +216,7 @@ class TaskTracker:
             self.rejected = target.received
             self.jumps += 1
             return False
-        if self._predicts and not self._take(target, goal, continues):
+        if self._predicts and not self._add_to_motion(target, goal, continues):
             self.received = target.received
             return True
         self.goal, self._goal = pose, goal
@@ -249,14 +250,14 @@ class TaskTracker:
         goal, aim = self.goal, self._aim
         if body_q is not self._body_q:
             self._body_q, self.pose = body_q, self._frame(body_q)
-            self._left_to = None
+            self._error_goal = None
         if goal is None:
             left = ZERO, ZERO
-        elif goal is self._left_to:
-            left = self._left
+        elif goal is self._error_goal:
+            left = self._error
         else:
-            self._left_to = goal
-            self._left = left = self._difference(self._goal)
+            self._error_goal = goal
+            self._error = left = self._difference(self._goal)
             self.linear_error, self.angular_error = float_length(left[0]), float_length(left[1])
         if aim is not None:
             self.remaining = (
@@ -280,20 +281,20 @@ class TaskTracker:
             mobility: Joint limits along the motion of the frame.
         """
         before = self._before
-        self._aim, self._aim_on = None, (ZERO, ZERO)
+        self._aim, self._aim_motion = None, (ZERO, ZERO)
         left = self.measure(body_q)
         achieved = (ZERO, ZERO) if before is None else float_difference(self.pose, before)
         self._before = self.pose
-        if self.pursuit is Pursuit.TWIST:
-            shift, turn = self._follow(body_q, achieved, mobility)
+        if self.target_kind is TargetKind.TWIST:
+            shift, turn = self._follow_twist(body_q, achieved, mobility)
         elif self._predicts and self._target.moves(now):
-            shift, turn = self._accompany(achieved, now, mobility)
+            shift, turn = self._follow_moving_pose(achieved, now, mobility)
         else:
-            shift, turn = self._approach(left, achieved, mobility)
+            shift, turn = self._approach_pose(left, achieved, mobility)
         shift, turn = mobility.slowed(shift, turn)
         pose = float_moved(self.pose, shift, turn)
         way = float_length(shift) + float_length(turn)
-        if self.pursuit is Pursuit.TWIST:
+        if self.target_kind is TargetKind.TWIST:
             self._aim, self.remaining = pose, way
         return pose, way
 
@@ -301,7 +302,7 @@ class TaskTracker:
         """Return position [m] and orientation error [rad] of a pose [7] to the target."""
         if pose is not self._compared or self._goal is not self._compared_to:
             self._compared, self._compared_to = pose, self._goal
-            left = self._counted(float_difference(self._goal, pose.tolist()))
+            left = self._on_active_axes(float_difference(self._goal, pose.tolist()))
             self._compared_errors = float_length(left[0]), float_length(left[1])
         return self._compared_errors
 
@@ -312,7 +313,7 @@ class TaskTracker:
             and angular <= self._settings.angular_tolerance
         )
 
-    def _begin_with(self, moved: tuple[Vector, Vector]) -> None:
+    def _set_velocity(self, moved: tuple[Vector, Vector]) -> None:
         """Start with the displacements of the previous tick, [m] and [rad]."""
         self._linear.velocity, self._angular.velocity = (
             float_scaled(way, 1.0 / self._dt) for way in moved
@@ -324,7 +325,7 @@ class TaskTracker:
             body_q[self._reference].tolist(), body_q[self._link].tolist(), self._offset
         )
 
-    def _approach(
+    def _approach_pose(
         self,
         left: tuple[Vector, Vector],
         achieved: tuple[Vector, Vector],
@@ -342,7 +343,7 @@ class TaskTracker:
             self._angular.step(left[1], achieved[1], angular),
         )
 
-    def _take(self, target: PoseTarget, goal: Sequence[float], continues: bool) -> bool:
+    def _add_to_motion(self, target: PoseTarget, goal: Sequence[float], continues: bool) -> bool:
         """Add a pose to the motion of the target; return whether it is the newest one.
 
         A pose that does not continue the motion of the previous one starts a new one.
@@ -359,22 +360,22 @@ class TaskTracker:
             self._target.restart()
         return is_newest
 
-    def _accompany(
+    def _follow_moving_pose(
         self, achieved: tuple[Vector, Vector], now: float, mobility: FrameMobility
     ) -> tuple[Vector, Vector]:
         """Return the displacement of this tick along with a moving target, and towards it."""
-        end = now + _AHEAD * self._dt
+        end = now + _PREDICTION_TICKS * self._dt
         self._aim, ways = self._target.between(end - self._dt, end)
-        way, turn = self._aim_on = self._counted(ways)
+        way, turn = self._aim_motion = self._on_active_axes(ways)
         left, angle = self._difference(self._aim)
         linear, angular = mobility.limits_along(self._limits, (left, angle), achieved)
         self.remaining = self._length(left, angle)
         return (
-            self._linear.step_beside(way, left, achieved[0], linear),
-            self._angular.step_beside(turn, angle, achieved[1], angular),
+            self._linear.step_with_target(way, left, achieved[0], linear),
+            self._angular.step_with_target(turn, angle, achieved[1], angular),
         )
 
-    def _follow(
+    def _follow_twist(
         self,
         body_q: np.ndarray,
         achieved: tuple[Vector, Vector],
@@ -402,15 +403,15 @@ class TaskTracker:
     def _difference(self, goal: Sequence[float]) -> tuple[Vector, Vector]:
         """Return the displacement to ``goal`` on active axes."""
         difference = float_difference(goal, self.pose)
-        return difference if self._all_axes else self._counted(difference)
+        return difference if self._all_axes else self._on_active_axes(difference)
 
     def _length(self, linear: Vector, angular: Vector) -> float:
         """Return the remaining distance to the aim of the step, from differences to its pose."""
         (x, y, z), (a, b, c) = linear, angular
-        (u, v, w), (d, e, f) = self._aim_on
+        (u, v, w), (d, e, f) = self._aim_motion
         return math.hypot(x + u, y + v, z + w) + math.hypot(a + d, b + e, c + f)
 
-    def _counted(self, difference: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+    def _on_active_axes(self, difference: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
         """Return a displacement with zeros on free axes."""
         if self._all_axes:
             return difference
@@ -419,14 +420,14 @@ class TaskTracker:
         return (x * u, y * v, z * w), (a * d, b * e, c * f)
 
     def _is_jump(self, goal: Sequence[float], pose: Sequence[float]) -> bool:
-        linear, angular = self._counted(float_difference(goal, pose))
+        linear, angular = self._on_active_axes(float_difference(goal, pose))
         return (
             float_length(linear) > self._general.max_target_step_linear
             or float_length(angular) > self._general.max_target_step_angular
         )
 
 
-def _counted_axes(weights: Vector) -> Vector:
+def _active_axes(weights: Vector) -> Vector:
     """Return 1.0 for axes with a weight above 0, otherwise 0.0."""
     x, y, z = weights
     return float(x > 0.0), float(y > 0.0), float(z > 0.0)

@@ -45,17 +45,17 @@ State = tuple[Vector, Vector, Vector]
 _ESTIMATES = (0.02, 1.0), (0.06, 2.0), (0.12, 3.0), (0.4, 1.0)
 # Decay per message of the sum of squared errors. Ratios of these sums below which the output
 # switches to an estimate with a shorter or a longer memory.
-_KEPT, _SHORTER, _LONGER = 0.85, 0.7, 0.95
+_ERROR_DECAY, _SWITCH_TO_SHORTER, _SWITCH_TO_LONGER = 0.85, 0.7, 0.95
 # Minimum and maximum of w T, and the period above which it grows with the square root of the
 # period [s]. Maximum of w m, because a faster decay would pass on the noise that the memory
 # filters.
-_FADES, _FADES_AT_MOST, _SLOW = 0.5, 1.0, 0.033
-_FADES_OF_MEMORY = 4.0
+_DECAY, _MAX_DECAY, _SLOW_PERIOD = 0.5, 1.0, 0.033
+_MAX_DECAY_OF_MEMORY = 4.0
 # Largest error due to noise, relative to the mean of earlier errors, and weight of an error in
 # that mean. Manoeuvres have a smaller weight, because one would otherwise hide the next.
-_NOISE, _LEARNT, _LEARNT_OF_MANOEUVRES = 4.0, 0.2, 0.05
+_NOISE, _NOISE_WEIGHT, _NOISE_WEIGHT_OF_MANOEUVRES = 4.0, 0.2, 0.05
 # Number of periods for which the acceleration is extrapolated; it decreases to zero in as many.
-_CURVED = 2.0
+_ACCELERATION_PERIODS = 2.0
 # Distance [m or rad] up to which poses are equal.
 SAME = 1e-9
 
@@ -65,20 +65,20 @@ class Gains:
 
     Attributes:
         period: The period [s].
-        curved: Time for which the acceleration is extrapolated [s].
+        acceleration_time: Time for which the acceleration is extrapolated [s].
         rows: alpha, beta / T [1/s], 2 gamma / T^2 [1/s^2] and w [1/s] of each estimate.
     """
 
     def __init__(self, period: float) -> None:
         """Compute the gains for a period [s]."""
-        self.period, self.curved = period, _CURVED * period
-        fades = min(max(_FADES * math.sqrt(period / _SLOW), _FADES), _FADES_AT_MOST) / period
+        self.period, self.acceleration_time = period, _ACCELERATION_PERIODS * period
+        fades = min(max(_DECAY * math.sqrt(period / _SLOW_PERIOD), _DECAY), _MAX_DECAY) / period
         self.rows = []
         for memory, faster in _ESTIMATES:
             f = math.exp(-period / memory)
             beta = 1.5 * (1.0 - f) ** 2 * (1.0 + f)
             gamma = 0.5 * (1.0 - f) ** 3
-            rate = min(faster * fades, _FADES_OF_MEMORY / memory)
+            rate = min(faster * fades, _MAX_DECAY_OF_MEMORY / memory)
             self.rows.append((
                 1.0 - f**3, beta / period, 2.0 * gamma / (period * period), rate
             ))  # fmt: skip
@@ -90,9 +90,9 @@ class _Estimate:
 
     Attributes:
         state: Position [m or rad], velocity and acceleration, three numbers each.
-        curved: Time for which this acceleration is extrapolated [s].
+        acceleration_time: Time for which this acceleration is extrapolated [s].
         offset: Offset of the output from the state, of the estimate in use.
-        begun: Time after the last message from which the offset decays [s].
+        offset_start: Time after the last message from which the offset decays [s].
         squares: Decaying sum of its squared errors [m^2 or rad^2].
     """
 
@@ -103,21 +103,21 @@ class _Estimate:
         """Restart at the last message, with a velocity."""
         self.state: State = ZERO, velocity, ZERO
         self.offset: State = ZERO, ZERO, ZERO
-        self._rate = self.squares = self.begun = 0.0
-        self.curved = math.inf
+        self._rate = self.squares = self.offset_start = 0.0
+        self.acceleration_time = math.inf
 
-    def place(self, time: float) -> Vector:
+    def position_at(self, time: float) -> Vector:
         """Return the position after a time [s]."""
-        curved = self.curved
-        part = 0.5 * time * time if time <= curved else _accelerated(time, curved)[0]
+        constant = self.acceleration_time
+        part = 0.5 * time * time if time <= constant else _accelerated(time, constant)[0]
         (x, y, z), (u, v, w), (a, b, c) = self.state
         return x + u * time + a * part, y + v * time + b * part, z + w * time + c * part
 
-    def followed(self, time: float) -> Vector:
+    def output_at(self, time: float) -> Vector:
         """Return the output after a time."""
-        # Same as the position of :meth:`_decayed`, rearranged for speed because it runs in each
+        # Same as the position of :meth:`_offset_at`, rearranged for speed because it runs in each
         # tick.
-        rate, since = self._rate, time - self.begun
+        rate, since = self._rate, time - self.offset_start
         passed = rate * since
         # A tick that comes early asks for a time just before; a clock that jumps asks for any.
         part = math.exp(min(-passed, 1.0))
@@ -125,7 +125,7 @@ class _Estimate:
         of_p, of_a = part + of_v * rate * (1.0 + 0.5 * passed), 0.5 * of_v * since
         of_v *= 1.0 + passed
         (x, y, z), (u, v, w), (a, b, c) = self.offset
-        p, q, r = self.place(time)
+        p, q, r = self.position_at(time)
         return (
             p - of_p * x - of_v * u - of_a * a,
             q - of_p * y - of_v * v - of_a * b,
@@ -136,7 +136,7 @@ class _Estimate:
         self,
         moved: Vector,
         interval: float,
-        curved: float,
+        acceleration_time: float,
         gains: tuple[float, float, float, float],
         limits: tuple[float, float],
     ) -> None:
@@ -145,11 +145,11 @@ class _Estimate:
         alpha, beta, gamma, _ = gains
         (x, y, z), (u, v, w), (a, b, c) = self.state
         d, e, f = moved
-        of_p, of_v, of_a = _accelerated(interval, self.curved)
+        of_p, of_v, of_a = _accelerated(interval, self.acceleration_time)
         x = d - x - u * interval - a * of_p
         y = e - y - v * interval - b * of_p
         z = f - z - w * interval - c * of_p
-        self.squares = _KEPT * self.squares + x * x + y * y + z * z
+        self.squares = _ERROR_DECAY * self.squares + x * x + y * y + z * z
         alpha -= 1.0
         speed, hardest = limits
         self.state = (
@@ -159,13 +159,13 @@ class _Estimate:
             ),
             _bounded(a * of_a + gamma * x, b * of_a + gamma * y, c * of_a + gamma * z, hardest),
         )
-        self.curved = curved
+        self.acceleration_time = acceleration_time
 
-    def correct_followed(
+    def correct_used(
         self,
         moved: Vector,
         interval: float,
-        curved: float,
+        acceleration_time: float,
         gains: tuple[float, float, float, float],
         limits: tuple[float, float],
         seen: float,
@@ -175,49 +175,49 @@ class _Estimate:
         Args:
             moved: As in :meth:`VectorMotion.add`.
             interval: As there.
-            curved: Time for which the new acceleration is extrapolated [s].
+            acceleration_time: Time for which the new acceleration is extrapolated [s].
             gains: Gains of this estimate.
             limits: As in :meth:`VectorMotion.add`.
             seen: As there.
         """
-        place, velocity, acceleration = self._at(interval + seen)
+        place, velocity, acceleration = self._state_at(interval + seen)
         before = float_less(place, moved), velocity, acceleration
-        offset = self._decayed(interval + seen - self.begun)
-        self.correct(moved, interval, curved, gains, limits)
-        self.offset = _jumped(offset, before, self._at(seen))
-        self._rate, self.begun = gains[3], seen
+        offset = self._offset_at(interval + seen - self.offset_start)
+        self.correct(moved, interval, acceleration_time, gains, limits)
+        self.offset = _offset_after_jump(offset, before, self._state_at(seen))
+        self._rate, self.offset_start = gains[3], seen
 
     def offset_from_rest(self, moved: Vector, interval: float, seen: float) -> State:
         """Return the offset of the output from a target at rest at a message.
 
         See :meth:`VectorMotion.add` for the arguments.
         """
-        offset = self._decayed(interval + seen - self.begun)
-        place, velocity, acceleration = self._at(interval + seen)
+        offset = self._offset_at(interval + seen - self.offset_start)
+        place, velocity, acceleration = self._state_at(interval + seen)
         before = float_less(place, moved), velocity, acceleration
-        return _jumped(offset, before, (ZERO, ZERO, ZERO))
+        return _offset_after_jump(offset, before, (ZERO, ZERO, ZERO))
 
-    def fade(self, offset: State, rate: float, begun: float) -> None:
+    def set_offset(self, offset: State, rate: float, offset_start: float) -> None:
         """Set the offset, with its rate of decay [1/s], and the time from which it decays [s]."""
-        self.offset, self._rate, self.begun = offset, rate, begun
+        self.offset, self._rate, self.offset_start = offset, rate, offset_start
 
-    def go_on_from(self, other: _Estimate, rate: float) -> None:
+    def continue_from(self, other: _Estimate, rate: float) -> None:
         """Continue from the output of another estimate, with a rate of decay [1/s]."""
-        self._rate, self.begun = rate, other.begun
-        before, after = (one._at(self.begun) for one in (other, self))
-        self.offset = _jumped(other.offset, before, after)
+        self._rate, self.offset_start = rate, other.offset_start
+        before, after = (one._state_at(self.offset_start) for one in (other, self))
+        self.offset = _offset_after_jump(other.offset, before, after)
 
-    def _at(self, time: float) -> State:
+    def _state_at(self, time: float) -> State:
         """Return the state after a time."""
         _, velocity, acceleration = self.state
-        _, of_v, of_a = _accelerated(time, self.curved)
+        _, of_v, of_a = _accelerated(time, self.acceleration_time)
         return (
-            self.place(time),
+            self.position_at(time),
             float_sum(velocity, float_scaled(acceleration, of_v)),
             float_scaled(acceleration, of_a),
         )
 
-    def _decayed(self, time: float) -> State:
+    def _offset_at(self, time: float) -> State:
         """Return the offset a time after it began [s]."""
         rate, rows = self._rate, []
         part = math.exp(-rate * time)
@@ -239,7 +239,7 @@ class VectorMotion:
         """Start at rest."""
         self._estimates = [_Estimate() for _ in _ESTIMATES]
         self._used = 0
-        self._usual, self._rested, self._was_manoeuvre = 0.0, True, False
+        self._mean_error, self._rested, self._was_manoeuvre = 0.0, True, False
 
     @property
     def rests(self) -> bool:
@@ -249,7 +249,7 @@ class VectorMotion:
 
     def at(self, time: float) -> Vector:
         """Return the displacement from the last message [m or rad], a time after it [s]."""
-        return self._estimates[self._used].followed(time)
+        return self._estimates[self._used].output_at(time)
 
     def add(
         self,
@@ -271,16 +271,16 @@ class VectorMotion:
         speed, hardest = limits
         used = self._estimates[self._used]
         velocity, length = used.state[1], float_length(moved)
-        error = float_length(float_less(moved, used.place(interval)))
+        error = float_length(float_less(moved, used.position_at(interval)))
         possible, repeats = 0.5 * hardest * interval * interval, length <= SAME
         stays = repeats or (
-            error > max(possible + self._usual, 2.0 * length)
+            error > max(possible + self._mean_error, 2.0 * length)
             and error < 2.0 * float_length(velocity) * interval
         )
-        most = possible + _NOISE * self._usual
+        most = possible + _NOISE * self._mean_error
         is_manoeuvre = error > most
-        learnt = _LEARNT_OF_MANOEUVRES if is_manoeuvre else _LEARNT
-        self._usual += learnt * (min(error, most) - self._usual)
+        learnt = _NOISE_WEIGHT_OF_MANOEUVRES if is_manoeuvre else _NOISE_WEIGHT
+        self._mean_error += learnt * (min(error, most) - self._mean_error)
         if stays or is_manoeuvre or self._rested:
             leaves = self._rested or (velocity == ZERO and not self._was_manoeuvre)
             velocity = float_scaled(moved, 1.0 / interval)
@@ -292,15 +292,15 @@ class VectorMotion:
                 offset = used.offset_from_rest(moved, interval, seen)
             self._begin(velocity)
             if offset is not None and float_length(offset[0]) > SAME:
-                self._estimates[0].fade(offset, gains.rows[0][3], seen)
+                self._estimates[0].set_offset(offset, gains.rows[0][3], seen)
             self._rested, self._was_manoeuvre = repeats, not stays
             return
         self._was_manoeuvre = False
         for estimate, row in zip(self._estimates, gains.rows, strict=True):
             if estimate is used:
-                estimate.correct_followed(moved, interval, gains.curved, row, limits, seen)
+                estimate.correct_used(moved, interval, gains.acceleration_time, row, limits, seen)
             else:
-                estimate.correct(moved, interval, gains.curved, row, limits)
+                estimate.correct(moved, interval, gains.acceleration_time, row, limits)
         self._choose(gains)
 
     def _begin(self, velocity: Vector) -> None:
@@ -315,13 +315,14 @@ class VectorMotion:
         """Select the estimate to use."""
         squares = [estimate.squares for estimate in self._estimates]
         best, used = squares.index(min(squares)), self._used
-        if squares[best] < (_LONGER if best > used else _SHORTER) * squares[used]:
+        switch = _SWITCH_TO_LONGER if best > used else _SWITCH_TO_SHORTER
+        if squares[best] < switch * squares[used]:
             rate = gains.rows[best][3]
-            self._estimates[best].go_on_from(self._estimates[used], rate)
+            self._estimates[best].continue_from(self._estimates[used], rate)
             self._used = best
 
 
-def _accelerated(time: float, curved: float) -> tuple[float, float, float]:
+def _accelerated(time: float, constant: float) -> tuple[float, float, float]:
     """Return the distance, speed and acceleration that result from an acceleration of 1.
 
     It is constant for a time, and then decreases to zero in the same time: if it ended at once,
@@ -329,15 +330,16 @@ def _accelerated(time: float, curved: float) -> tuple[float, float, float]:
 
     Args:
         time: Time since it began [s].
-        curved: Time for which it is constant [s].
+        constant: Time for which it is constant [s].
     """
-    if time <= curved:
+    if time <= constant:
         return 0.5 * time * time, time, 1.0
-    late = min(time, 2.0 * curved) - curved
-    of_a = 1.0 - late / curved
-    of_v = curved + late - 0.5 * late * late / curved
-    way = 0.5 * curved * curved + late * (curved + 0.5 * late - late * late / (6.0 * curved))
-    return way + of_v * max(time - 2.0 * curved, 0.0), of_v, of_a
+    late = min(time, 2.0 * constant) - constant
+    of_a = 1.0 - late / constant
+    of_v = constant + late - 0.5 * late * late / constant
+    way = 0.5 * constant * constant
+    way += late * (constant + 0.5 * late - late * late / (6.0 * constant))
+    return way + of_v * max(time - 2.0 * constant, 0.0), of_v, of_a
 
 
 def _bounded(x: float, y: float, z: float, most: float) -> Vector:
@@ -349,7 +351,7 @@ def _bounded(x: float, y: float, z: float, most: float) -> Vector:
     return x * part, y * part, z * part
 
 
-def _jumped(offset: State, before: State, after: State) -> State:
+def _offset_after_jump(offset: State, before: State, after: State) -> State:
     """Return the offset that compensates a jump from one state to another."""
     (p, v, a), (old_p, old_v, old_a), (new_p, new_v, new_a) = offset, before, after
     return (

@@ -120,7 +120,7 @@ def test_a_frame_gets_the_part_of_an_acceleration_that_its_joints_have(robot):
         part = frame.part(*wished)
         assert part == pytest.approx(min(1.0, 0.5 * 0.7 / needed.max()), rel=1e-6)
         name = judge.rig.robot.group.joint_names[int(needed.argmax())] if part < 0.5 else None
-        joint = frame.held_back_by
+        joint = frame.limiting_joint
         assert (judge.rig.robot.group.joint_names[joint] if joint >= 0 else None) == name
         parts.append(part)
     assert min(parts) < 0.5

@@ -18,10 +18,10 @@ def test_offsets_decay_with_a_triple_pole(rate, time):
     estimate.state, estimate.offset = (
         tuple(map(tuple, rows.tolist())) for rows in (state, offset)
     )
-    estimate._rate, estimate.curved = rate, 1.0
+    estimate._rate, estimate.acceleration_time = rate, 1.0
     # (d/dt + w)^3 o = 0 as a system of the first order.
     decay = expm(time * np.array([[0, 1, 0], [0, 0, 1], [-(rate**3), -3 * rate**2, -3 * rate]]))
-    np.testing.assert_allclose(estimate._decayed(time), decay @ offset, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(estimate._offset_at(time), decay @ offset, rtol=1e-9, atol=1e-9)
     # Both forms of the position, one of which each tick computes.
-    followed = np.subtract(estimate.place(time), estimate.followed(time))
+    followed = np.subtract(estimate.position_at(time), estimate.output_at(time))
     np.testing.assert_allclose(followed, (decay @ offset)[0], rtol=1e-9, atol=1e-12)
