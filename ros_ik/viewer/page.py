@@ -21,7 +21,7 @@ from ros_ik.viewer.gui.plots import Plots
 from ros_ik.viewer.gui.requests import Requests
 from ros_ik.viewer.gui.show_controls import ShowControls
 from ros_ik.viewer.obstacles.obstacles import Obstacles
-from ros_ik.viewer.scene.surroundings import Surroundings
+from ros_ik.viewer.scene.lights_and_floor import Surroundings
 
 _LOCAL_HOSTS = ('127.0.0.1', 'localhost', '::1')
 _LOCAL_ORIGIN = re.compile(r'http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?')

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros_ik.model.hulls.growing_hull import GrowingHull
+from ros_ik.model.hulls.incremental_hull import GrowingHull
 
 # Number of directions whose extreme vertices are kept, 0.4 rad apart.
 _DIRECTIONS = 64

@@ -27,9 +27,9 @@ from ros_ik.servo.motion.pose_math import ZERO
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.demand_kernel import demand_kernel
-from ros_ik.servo.step.place_joints import center_joints
-from ros_ik.servo.step.place_joints import joint_axes
-from ros_ik.servo.step.place_joints import PlaceJoints
+from ros_ik.servo.step.task_joints import center_joints
+from ros_ik.servo.step.task_joints import joint_axes
+from ros_ik.servo.step.task_joints import PlaceJoints
 
 # Fraction of the acceleration limits that is used along a path. The rest is for the accelerations
 # due to the velocity of the joints, which grow with the speed.

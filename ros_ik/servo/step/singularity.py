@@ -25,8 +25,8 @@ from ros_ik.servo.step.conditioning_kernel import conditioning_kernel
 from ros_ik.servo.step.conditioning_kernel import FOUND
 from ros_ik.servo.step.frame_mobility import FrameMobility
 from ros_ik.servo.step.joint_demand import JointDemand
-from ros_ik.servo.step.place_joints import chain_joints
-from ros_ik.servo.step.place_joints import joint_axes
+from ros_ik.servo.step.task_joints import chain_joints
+from ros_ik.servo.step.task_joints import joint_axes
 from ros_ik.settings import Settings
 
 

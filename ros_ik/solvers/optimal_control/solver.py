@@ -42,8 +42,8 @@ from ros_ik.solvers.optimal_control.commands.targets import structure_of
 from ros_ik.solvers.optimal_control.ends.ends import EndSearch
 from ros_ik.solvers.optimal_control.ends.ends import Missed
 from ros_ik.solvers.optimal_control.ends.ends import RADII
-from ros_ik.solvers.optimal_control.ends.held import HeldTargets
-from ros_ik.solvers.optimal_control.ends.held import HeldWays
+from ros_ik.solvers.optimal_control.ends.path_constraints import HeldTargets
+from ros_ik.solvers.optimal_control.ends.path_constraints import HeldWays
 from ros_ik.solvers.optimal_control.least_cost.arrays import SearchArrays
 from ros_ik.solvers.optimal_control.least_cost.problem import OptimalControlProblem
 from ros_ik.solvers.optimal_control.least_cost.search import SearchResult

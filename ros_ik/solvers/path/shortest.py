@@ -14,6 +14,9 @@ from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.structure.form import ClosedForm
 from ros_ik.solvers.analytic.structure.form import folded_chain
+from ros_ik.solvers.path.branch_follower import LOCAL
+from ros_ik.solvers.path.branch_follower import SHORT
+from ros_ik.solvers.path.branch_follower import Walker
 from ros_ik.solvers.path.branches import Branches
 from ros_ik.solvers.path.branches import Layer
 from ros_ik.solvers.path.layered_graph import LayeredGraph
@@ -21,9 +24,6 @@ from ros_ik.solvers.path.motion_check import MotionCheck
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult
 from ros_ik.solvers.path.smoothing import smoothed
-from ros_ik.solvers.path.walk import LOCAL
-from ros_ik.solvers.path.walk import SHORT
-from ros_ik.solvers.path.walk import Walker
 from ros_ik.solvers.pose_ik.search.pairs import chain_pairs
 from ros_ik.solvers.pose_ik.search.search import ChainProblem
 from ros_ik.solvers.status import SolveStatus

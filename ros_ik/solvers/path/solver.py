@@ -16,7 +16,7 @@ from ros_ik.numbers import check_bounded
 from ros_ik.numbers import real_array
 from ros_ik.numbers import real_value
 from ros_ik.solvers.analytic.structure.form import closed_form
-from ros_ik.solvers.path.followed import followed_path
+from ros_ik.solvers.path.path_along_branch import followed_path
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult
 from ros_ik.solvers.path.shortest import shortest_path

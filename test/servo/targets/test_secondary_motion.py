@@ -9,7 +9,7 @@ from support.robots.robots import PinocchioRobot
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.servo.motion.manipulability_slope import manipulability_slope
-from ros_ik.servo.step.place_joints import ChainMotion
+from ros_ik.servo.step.task_joints import ChainMotion
 from ros_ik.settings import SettingsError
 
 pytestmark = pytest.mark.oracle

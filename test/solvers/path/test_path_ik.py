@@ -16,8 +16,8 @@ from support.robots.robots import urdf_text
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
+from ros_ik.solvers.path.branch_follower import halfway
 from ros_ik.solvers.path.solver import solve_path
-from ros_ik.solvers.path.walk import halfway
 from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.status import SolveStatus
 

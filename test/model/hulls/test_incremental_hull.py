@@ -8,9 +8,9 @@ from support.robots.collision_oracle import coal
 from support.robots.collision_oracle import coal_distance
 from support.robots.collision_oracle import convex_hull
 
-from ros_ik.model.hulls.growing_hull import GrowingHull
 from ros_ik.model.hulls.hull_reduction import reduced_points
 from ros_ik.model.hulls.hull_reduction import unique_rows
+from ros_ik.model.hulls.incremental_hull import GrowingHull
 
 spatial = pytest.importorskip('scipy.spatial', reason='scipy, the oracle, is not installed')
 RNG = np.random.default_rng(3)

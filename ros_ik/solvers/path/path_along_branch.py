@@ -14,11 +14,11 @@ import itertools
 
 import numpy as np
 
+from ros_ik.solvers.path.branch_follower import LOCAL
+from ros_ik.solvers.path.branch_follower import Walker
 from ros_ik.solvers.path.motion_check import MotionCheck
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult
-from ros_ik.solvers.path.walk import LOCAL
-from ros_ik.solvers.path.walk import Walker
 from ros_ik.solvers.status import SolveStatus
 
 # Number of poses solved at a time after the first break; bounds the memory.
