@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Former public names work for one release, with a warning that names the new one."""
 
+import dataclasses
 import importlib
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from ros_ik.limits import JerkLimit
 from ros_ik.limits import Limit
 import ros_ik.servo
+from ros_ik.solvers.optimal_control.result import OptimalControlResult
 
 MODULES = {
     'ros_ik.demo.trajectory_rules': 'ros_ik.demo.controller.trajectory_rules',
@@ -34,6 +36,13 @@ def test_the_registry_of_obstacles_has_its_former_name():
         assert ros_ik.servo.ObstacleBook is ros_ik.servo.ObstacleRegistry
     with pytest.raises(AttributeError, match='no attribute'):
         _ = ros_ik.servo.ObstacleBooks
+
+
+def test_the_violated_targets_of_optimal_control_have_their_former_name():
+    fields = {field.name: None for field in dataclasses.fields(OptimalControlResult)}
+    result = OptimalControlResult(**fields | {'violated_targets': ('tool',)})
+    with pytest.warns(DeprecationWarning, match='violated_targets'):
+        assert result.left == ('tool',)
 
 
 def test_the_precedence_of_a_limit_has_its_former_name():

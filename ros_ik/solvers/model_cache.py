@@ -36,7 +36,7 @@ _Value = TypeVar('_Value')
 # pose, they bound the memory of a model's solvers to about 10 MB.
 _MOST_POSES, _MOST_SOLUTIONS = 64, 4096
 # Held by the thread that uses a solver which is kept.
-KEPT_LOCK = threading.RLock()
+CACHE_LOCK = threading.RLock()
 _PLAIN = {type(None), bool, int, float, str}
 # Arrays of a model that solvers of poses are made from; ``limits64`` returns copies of the last.
 _KINEMATICS = (*TREE_SOURCES, '_limits')
@@ -92,7 +92,7 @@ class Cached(Generic[_Value]):
         # A thread that holds launches up must not wait for one that may record.
         if key is None or LAUNCHES.is_held_here:
             return self._make_beside()
-        KEPT_LOCK.acquire()
+        CACHE_LOCK.acquire()
         try:
             cache = self._model.solver_cache
             if 'poses' not in cache:
@@ -102,12 +102,12 @@ class Cached(Generic[_Value]):
             return value
         finally:
             if not self._is_locked:
-                KEPT_LOCK.release()
+                CACHE_LOCK.release()
 
     def __exit__(self, *_: object) -> None:
         """Let other threads use the value."""
         if self._is_locked:
-            KEPT_LOCK.release()
+            CACHE_LOCK.release()
 
     @beside_launches
     def _make_beside(self) -> _Value:

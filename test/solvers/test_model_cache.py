@@ -27,7 +27,7 @@ from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics.runtime.content_reader import ContentReader
 from ros_ik.kinematics.serial_chain import serial_chain
 from ros_ik.solvers.analytic.structure import form as closed_forms
-from ros_ik.solvers.model_cache import KEPT_LOCK
+from ros_ik.solvers.model_cache import CACHE_LOCK
 from ros_ik.solvers.pose_ik import solver as pose_solver
 
 LINKS = {'panda': 'panda_hand_tcp', 'ur5_robot': 'tool0'}
@@ -322,9 +322,9 @@ def test_a_call_that_fails_leaves_the_solvers_to_other_threads():
         free = []
 
         def take(free=free):
-            free.append(KEPT_LOCK.acquire(blocking=False))
+            free.append(CACHE_LOCK.acquire(blocking=False))
             if free[0]:
-                KEPT_LOCK.release()
+                CACHE_LOCK.release()
 
         thread = threading.Thread(target=take)
         thread.start()

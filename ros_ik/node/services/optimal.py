@@ -30,7 +30,8 @@ def answer_solve_optimal(planner: Planner, request: Any, budget: Budget) -> Solv
     costs = result.feedback
     response = SolveOptimal.Response(
         success=not answer.fault,
-        message=answer.fault or '; '.join((*result.relaxed, *result.left, *result.missed)),
+        message=answer.fault
+        or '; '.join((*result.relaxed, *result.violated_targets, *result.missed)),
         complete=not answer.unmeasured_links,
         unmeasured_links=list(answer.unmeasured_links),
         reason=int(SolveOptimal.Response.FAILED if answer.fault else result.reason),

@@ -20,8 +20,8 @@ from ros_ik.solvers import ChainIKResult
 from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.pose_batches.choice import SolutionChoice
-from ros_ik.solvers.pose_batches.closed_form_first import closed_form_pays
 from ros_ik.solvers.pose_batches.closed_form_first import ClosedFormFirstIK
+from ros_ik.solvers.pose_batches.closed_form_first import is_closed_form_faster
 from ros_ik.solvers.pose_ik.interface.batch_result import batches
 from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
@@ -180,7 +180,7 @@ def _make(task: ChainTask, size: int) -> ChainIK | ClosedFormFirstIK:
     common: dict[str, Any] = {
         'joint_group': task.group, 'joint_q': task.locked_joint_q, 'offset': task.offset,
     }  # fmt: skip
-    pays = closed_form_pays(task.model, task.link, tolerance=tolerance, **common)
+    pays = is_closed_form_faster(task.model, task.link, tolerance=tolerance, **common)
     common.update(
         position_tolerance=task.position_tolerance, rotation_tolerance=task.rotation_tolerance,
         n_solutions=task.n_solutions, check_collisions=task.check_collisions,

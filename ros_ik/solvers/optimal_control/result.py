@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 import dataclasses
 import math
+import warnings
 
 import numpy as np
 
 from ros_ik.model import Model
 from ros_ik.solvers.optimal_control.commands.reached import TargetError
 from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
-from ros_ik.solvers.optimal_control.ends.ends import Missed
+from ros_ik.solvers.optimal_control.ends.ends import UnmetTargets
 from ros_ik.solvers.optimal_control.least_cost.costs import Costs
 from ros_ik.solvers.optimal_control.least_cost.search import SearchResult
 from ros_ik.solvers.optimal_control.least_cost.search import StopReason
@@ -56,12 +57,13 @@ class OptimalControlResult:
         status: ``CONVERGED`` if every limit and barrier holds and no target is missed.
             ``UNREACHABLE`` if targets are missed, named in ``missed``, and ``AT_LIMITS`` if limits
             or barriers are active at the end too. ``RELAXED`` if limits, barriers or targets were
-            violated, named in ``relaxed`` and ``left``. ``HALTED_BY_BARRIER`` if no free motion
-            was found. ``NON_FINITE_INPUT`` for a result without knots. Every motion ends at rest.
+            violated, named in ``relaxed`` and ``violated_targets``. ``HALTED_BY_BARRIER`` if
+            no free motion was found. ``NON_FINITE_INPUT`` for a result without knots. Every motion
+            ends at rest.
         reason: Reason for the end of the search.
         relaxed: Violations that the start state makes unavoidable, one sentence each.
-        left: Pose and centre-of-mass targets that are met at the start and at the end, but not in
-            between, with their largest errors, one sentence each.
+        violated_targets: Pose and centre-of-mass targets that are met at the start and at the end,
+            but not in between, with their largest errors, one sentence each.
         missed: Pose and centre-of-mass targets that are out of reach from the end of the motion,
             with their errors there, one sentence each. Targets that are missed because of the
             weights of joint targets or a stopping rule are not included.
@@ -78,7 +80,7 @@ class OptimalControlResult:
     status: SolveStatus
     reason: StopReason
     relaxed: tuple[str, ...]
-    left: tuple[str, ...]
+    violated_targets: tuple[str, ...]
     missed: tuple[str, ...]
     times: np.ndarray
     positions: np.ndarray
@@ -88,6 +90,14 @@ class OptimalControlResult:
     iterations: int
     feedback: OptimalControlFeedback
 
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Former name of ``violated_targets``, for one release."""
+        warnings.warn(
+            'OptimalControlResult.left is now violated_targets', DeprecationWarning, stacklevel=2
+        )
+        return self.violated_targets
+
 
 def refused(model: Model, command: OptimalControlCommand) -> OptimalControlResult:
     """Return the result for a state that is not finite, without a motion."""
@@ -95,7 +105,7 @@ def refused(model: Model, command: OptimalControlCommand) -> OptimalControlResul
         status=SolveStatus.NON_FINITE_INPUT,
         reason=StopReason.FAILED,
         relaxed=(),
-        left=(),
+        violated_targets=(),
         missed=(),
         times=np.zeros(0),
         positions=np.zeros((0, model.joint_coord_count)),
@@ -122,8 +132,8 @@ def make_result(
     found: SearchResult,
     motion: Motion,
     costs: Costs,
-    missed: Missed,
-    left: Sequence[TargetError],
+    missed: UnmetTargets,
+    violated: Sequence[TargetError],
     dt: float,
 ) -> OptimalControlResult:
     """Return the result of a search and its motion.
@@ -138,7 +148,7 @@ def make_result(
         motion: The motion of the variables.
         costs: The costs at its end.
         missed: The targets that are out of reach there.
-        left: The targets that are violated along the motion.
+        violated: The targets that are violated along the motion.
         dt: Time between knots [s].
     """
     knots, hold = len(motion.velocities), command.header.control_hold_time
@@ -151,7 +161,7 @@ def make_result(
     if reason is not StopReason.FAILED and motion.end is not End.GOAL:
         reason = StopReason.LIMIT if motion.end is End.BARRIER else StopReason.TIME_HORIZON
     if status is SolveStatus.CONVERGED:
-        if relaxed or left:
+        if relaxed or violated:
             status = SolveStatus.RELAXED
         elif missed.errors:
             status = SolveStatus.AT_LIMITS if missed.at_limits else SolveStatus.UNREACHABLE
@@ -159,7 +169,7 @@ def make_result(
         status=status,
         reason=reason,
         relaxed=relaxed,
-        left=tuple(f'left on the way: {error}' for error in left),
+        violated_targets=tuple(f'violated on the way: {error}' for error in violated),
         missed=tuple(f'out of reach: {error}' for error in missed.errors),
         times=times,
         positions=group_limits.coordinates(joint_q, motion.positions)[rows],

@@ -40,10 +40,10 @@ from ros_ik.solvers.optimal_control.commands.targets import JointPositionTarget
 from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
 from ros_ik.solvers.optimal_control.commands.targets import structure_of
 from ros_ik.solvers.optimal_control.ends.ends import EndSearch
-from ros_ik.solvers.optimal_control.ends.ends import Missed
-from ros_ik.solvers.optimal_control.ends.ends import RADII
-from ros_ik.solvers.optimal_control.ends.path_constraints import HeldTargets
-from ros_ik.solvers.optimal_control.ends.path_constraints import HeldWays
+from ros_ik.solvers.optimal_control.ends.ends import STEP_RADII
+from ros_ik.solvers.optimal_control.ends.ends import UnmetTargets
+from ros_ik.solvers.optimal_control.ends.path_constraints import ConstrainedPathPlanner
+from ros_ik.solvers.optimal_control.ends.path_constraints import PathConstraints
 from ros_ik.solvers.optimal_control.least_cost.arrays import SearchArrays
 from ros_ik.solvers.optimal_control.least_cost.problem import OptimalControlProblem
 from ros_ik.solvers.optimal_control.least_cost.search import SearchResult
@@ -60,7 +60,7 @@ from ros_ik.solvers.status import SolveStatus
 
 # Fraction of the tolerances up to which a straight motion may violate a target that it should
 # keep.
-_STRAIGHT = 0.1
+_STRAIGHT_TOLERANCE = 0.1
 
 
 class OptimalControl(ReadOnce):
@@ -166,11 +166,12 @@ class OptimalControl(ReadOnce):
         planner = MotionPlanner(self._arrays, limits, self.dt, max_ticks)
         found, motion = self._plan(command, problem, planner, limits, velocity)
         costs = problem.costs(command, motion.positions[-1])
-        missed = self._missed(command, problem, limits, found, motion)
-        left = self._left(HeldWays(problem, command, limits, self.settings), motion)
+        missed = self._unmet_targets(command, problem, limits, found, motion)
+        paths = ConstrainedPathPlanner(problem, command, limits, self.settings)
+        violated = self._violated_targets(paths, motion)
         return make_result(
-            self.model, self._limits, limits, command, joint_q, found, motion, costs, missed, left,
-            self.dt,
+            self.model, self._limits, limits, command, joint_q, found, motion, costs, missed,
+            violated, self.dt,
         )  # fmt: skip
 
     def _plan(
@@ -186,19 +187,19 @@ class OptimalControl(ReadOnce):
         found = self._ends.search(command, problem, limits, origin)
         if found.reason is StopReason.FAILED:
             return found, planner.stop(velocity)
-        ways = HeldWays(problem, command, limits, self.settings)
-        others = self._ends.better(command, problem, limits, found)
+        paths = ConstrainedPathPlanner(problem, command, limits, self.settings)
+        others = self._ends.better_ends(command, problem, limits, found)
         choices = []
-        for choice in self._choices(planner, ways, limits, [*others, found], velocity):
-            if self._keeps(ways, choice[1]):
+        for choice in self._free_motions(planner, paths, limits, [*others, found], velocity):
+            if self._keeps_constraints(paths, choice[1]):
                 return choice
             choices.append(choice)
         if choices:
             return choices[0]
         halt = planner.stop(velocity)
         crosses = planner.starts_violated() or not planner.is_free(halt)
-        for radius in RADII:
-            if np.any(velocity) or radius != RADII[0]:
+        for radius in STEP_RADII:
+            if np.any(velocity) or radius != STEP_RADII[0]:
                 found = self._ends.search(command, problem, limits, halt.positions[-1], radius)
             detour = planner.along(found.path, halt)
             if detour is not None:
@@ -208,10 +209,10 @@ class OptimalControl(ReadOnce):
         )
         return found, dataclasses.replace(halt, crosses=crosses)
 
-    def _choices(
+    def _free_motions(
         self,
         planner: MotionPlanner,
-        ways: HeldWays,
+        paths: ConstrainedPathPlanner,
         limits: VariableLimits,
         ends: list[SearchResult],
         velocity: np.ndarray,
@@ -221,19 +222,23 @@ class OptimalControl(ReadOnce):
         Better ends come first even if the motion to them must go around barriers.
         """
         for end in ends[:-1]:
-            motion = self._direct(planner, ways, end.path[-1], velocity)
+            motion = self._direct_motion(planner, paths, end.path[-1], velocity)
             if motion is not None:
                 yield end, motion
         for end in ends[:-1]:
-            motion = self._around(planner, limits, end.path[-1], velocity)
+            motion = self._motion_around_barriers(planner, limits, end.path[-1], velocity)
             if motion is not None:
                 yield end, motion
-        motion = self._direct(planner, ways, ends[-1].path[-1], velocity)
+        motion = self._direct_motion(planner, paths, ends[-1].path[-1], velocity)
         if motion is not None:
             yield ends[-1], motion
 
-    def _direct(
-        self, planner: MotionPlanner, ways: HeldWays, end: np.ndarray, velocity: np.ndarray
+    def _direct_motion(
+        self,
+        planner: MotionPlanner,
+        paths: ConstrainedPathPlanner,
+        end: np.ndarray,
+        velocity: np.ndarray,
     ) -> Motion | None:
         """Return a direct motion to a displacement [n] that violates no barrier, or None.
 
@@ -241,9 +246,9 @@ class OptimalControl(ReadOnce):
         """
         halt = planner.stop(velocity)
         motions = [planner.straight(end, velocity)]
-        held = self._held(ways, halt.positions[-1], end)
-        if ways.left(held, motions[0].positions, _STRAIGHT):
-            points = ways.way(held)
+        constraints = self._constraints_between(paths, halt.positions[-1], end)
+        if paths.violations(constraints, motions[0].positions, _STRAIGHT_TOLERANCE):
+            points = paths.plan(constraints)
             curved = None if points is None else planner.curved(points, halt)
             motions = motions if curved is None else [curved, *motions]
         for motion in motions:
@@ -251,21 +256,29 @@ class OptimalControl(ReadOnce):
                 return dataclasses.replace(motion, crosses=planner.starts_violated())
         return None
 
-    def _keeps(self, ways: HeldWays, motion: Motion) -> bool:
+    def _keeps_constraints(self, paths: ConstrainedPathPlanner, motion: Motion) -> bool:
         """Return whether every target that is met at both ends of a motion holds throughout."""
         start = motion.positions[0]
-        return not ways.left(self._held(ways, start, start), motion.positions)
+        return not paths.violations(
+            self._constraints_between(paths, start, start), motion.positions
+        )
 
-    def _left(self, ways: HeldWays, motion: Motion) -> tuple[TargetError, ...]:
+    def _violated_targets(
+        self, paths: ConstrainedPathPlanner, motion: Motion
+    ) -> tuple[TargetError, ...]:
         """Return the targets that are met at both ends of a motion, but not along it."""
-        held = self._held(ways, motion.positions[0], motion.positions[-1])
-        return ways.left(held, motion.positions)
+        constraints = self._constraints_between(paths, motion.positions[0], motion.positions[-1])
+        return paths.violations(constraints, motion.positions)
 
-    def _held(self, ways: HeldWays, start: np.ndarray, end: np.ndarray) -> HeldTargets:
+    def _constraints_between(
+        self, paths: ConstrainedPathPlanner, start: np.ndarray, end: np.ndarray
+    ) -> PathConstraints:
         """Return the targets that are met at two displacements [n]."""
-        return ways.held(self.model, self.group, self._arrays.start_q.host[0], start, end)
+        return paths.constraints_between(
+            self.model, self.group, self._arrays.start_q.host[0], start, end
+        )
 
-    def _around(
+    def _motion_around_barriers(
         self,
         planner: MotionPlanner,
         limits: VariableLimits,
@@ -297,20 +310,20 @@ class OptimalControl(ReadOnce):
         crosses = planner.starts_violated() or not planner.is_free(halt)
         return dataclasses.replace(motion, crosses=crosses)
 
-    def _missed(
+    def _unmet_targets(
         self,
         command: OptimalControlCommand,
         problem: OptimalControlProblem,
         limits: VariableLimits,
         found: SearchResult,
         motion: Motion,
-    ) -> Missed:
+    ) -> UnmetTargets:
         """Return the targets that are out of reach at the end of the motion or of its search."""
         solved = found.reason is StopReason.STOP_COST and motion.end is End.GOAL
         if solved or found.reason is StopReason.FAILED:
-            return Missed()
+            return UnmetTargets()
         end = found.path[-1] if motion.end is End.HORIZON else motion.positions[-1]
-        return self._ends.missed(command, problem, limits, end)
+        return self._ends.unmet_targets(command, problem, limits, end)
 
     def _problem(self, command: OptimalControlCommand) -> OptimalControlProblem:
         """Return the problem of the command's structure with the command loaded."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Steps from pose to pose that stay on one branch."""
+"""Steps from pose to pose on one branch."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ros_ik.solvers.status import SolveStatus
 # Settings that stay on the branch, with a single attempt from the seed.
 LOCAL = ChainIKSettings(max_attempts=1, window=12)
 # Joint motion between two poses above which the segment is subdivided [rad or m].
-SHORT = 0.3
+SHORT_STEP = 0.3
 # Number of halvings of a segment, to 1 / 64, after which a jump is a change of the branch.
 _MAX_HALVINGS = 6
 
 
-class Walker:
-    """Walker along poses on one branch.
+class BranchFollower:
+    """Follower of one branch along poses.
 
     Each pose is solved from the previous configuration, without restarts. If a joint would move
     far, the segment between the two poses is halved repeatedly, until every part is a short
-    motion. If a jump remains, the branch changes, and the walk ends. It also ends if the total
+    motion. If a jump remains, the branch changes, and the path ends. It also ends if the total
     motion of a joint is longer than allowed, or if the motion collides.
 
     Attributes:
@@ -72,7 +72,7 @@ class Walker:
         """Return the configuration at ``target`` without a jump, or None."""
         answer = self._local.solve(target[None], before[None])
         after = answer.joint_q[0].copy()
-        short = np.max(np.abs(after - before)) <= min(self.max_joint_step, SHORT)
+        short = np.max(np.abs(after - before)) <= min(self.max_joint_step, SHORT_STEP)
         if answer.status[0] == SolveStatus.CONVERGED and short:
             return after
         if halvings == 0:

@@ -23,18 +23,18 @@ _TURN = 2.0 * np.pi
 # Tolerance for solutions at a limit, which rounding may put outside [rad or m].
 _AT_LIMIT = 1e-9
 # Ends of paths are distinct if any joint differs by more than this [rad or m].
-_APART = 0.5
-# Number of solutions of a layer from which to walk on if no solution of the next layer is near.
-_MOST_WALKED = 32
+_SEPARATION = 0.5
+# Largest number of local searches from the solutions of a layer that have none of the next nearby.
+_MAX_LOCAL_SEARCHES = 32
 
 # Tests which motions between variables [k, n] and [k, n] are free of collisions, bool [k].
-FreeWays = Callable[[np.ndarray, np.ndarray], np.ndarray]
+FreeMotionCheck = Callable[[np.ndarray, np.ndarray], np.ndarray]
 # Walks from variables [n] of a layer, given by its index, to the next one; None if that fails.
-Walk = Callable[[np.ndarray, int], np.ndarray | None]
+LocalSearch = Callable[[np.ndarray, int], np.ndarray | None]
 
 
 @dataclasses.dataclass(frozen=True)
-class _Reached:
+class _ReachedSolutions:
     """Solutions of a layer that paths have reached.
 
     Attributes:
@@ -51,7 +51,7 @@ class _Reached:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Ways:
+class _Motions:
     """Motions from reached solutions to those of the next layer.
 
     Attributes:
@@ -71,23 +71,27 @@ class LayeredGraph:
     """Graph that connects the solutions of neighbouring poses."""
 
     def __init__(
-        self, chain: SerialChain, max_step: float, free_ways: FreeWays, walk: Walk | None
+        self,
+        chain: SerialChain,
+        max_step: float,
+        are_free: FreeMotionCheck,
+        local_search: LocalSearch | None,
     ) -> None:
         """Store the rules for connections.
 
         Args:
             chain: The chain of the variables.
             max_step: Largest change of a variable between two layers [rad or m].
-            free_ways: Check of the motions between solutions.
-            walk: Function that continues from a solution if none of the next layer is near; None
-                to end the path there.
+            are_free: Check of the motions between solutions.
+            local_search: Function that continues from a solution if none of the next layer is
+                near; None to end the path there.
         """
         self._lower, self._upper = chain.lower - _AT_LIMIT, chain.upper + _AT_LIMIT
         self._turns = ~np.array(chain.slides)
         # Turns of a joint are distinct only if its range exceeds a turn and has limits.
         room = chain.upper - chain.lower
-        self._winds = self._turns & (room >= _TURN) & np.isfinite(room)
-        self._max_step, self._free_ways, self._walk = max_step, free_ways, walk
+        self._has_several_turns = self._turns & (room >= _TURN) & np.isfinite(room)
+        self._max_step, self._are_free, self._local_search = max_step, are_free, local_search
 
     def furthest_paths(
         self,
@@ -111,27 +115,27 @@ class LayeredGraph:
         Returns:
             Variables in the layers from ``first`` to the last one reached, each [layers, n].
         """
-        reached = [_Reached(nodes, cost, np.zeros(len(nodes), dtype=int), place)]
+        reached = [_ReachedSolutions(nodes, cost, np.zeros(len(nodes), dtype=int), place)]
         for k in range(first, len(layers) - 1):
             if not layers[k + 1].is_solved:
                 break
-            following = self._extended(reached[-1], layers[k + 1], k)
+            following = self._extend(reached[-1], layers[k + 1], k)
             if not len(following.cost):
                 break
             reached.append(following)
         ends = reached[-1].joint_q
         paths: list[np.ndarray] = []
         for row in np.argsort(reached[-1].cost):
-            if all(np.max(np.abs(ends[row] - path[-1])) > _APART for path in paths):
-                paths.append(_traced(reached, int(row)))
+            if all(np.max(np.abs(ends[row] - path[-1])) > _SEPARATION for path in paths):
+                paths.append(_trace_path(reached, int(row)))
             if len(paths) == count:
                 break
         return paths
 
-    def turned(self, joint_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def all_turns(self, joint_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return variables [a, n] in all turns within the limits, [b, n], and their rows, [b]."""
         place = np.arange(len(joint_q))
-        for c in np.flatnonzero(self._winds):
+        for c in np.flatnonzero(self._has_several_turns):
             lowest = np.ceil((self._lower[c] - joint_q[:, c]) / _TURN)
             count = (np.floor((self._upper[c] - joint_q[:, c]) / _TURN) - lowest + 1).astype(int)
             row = np.repeat(np.arange(len(joint_q)), count)
@@ -148,26 +152,26 @@ class LayeredGraph:
         turn = np.where(lowest <= highest, np.clip(turn, lowest, highest), 0.0)
         return joint_q + np.where(self._turns, _TURN * turn, 0.0)
 
-    def _extended(self, reached: _Reached, layer: Layer, k: int) -> _Reached:
+    def _extend(self, reached: _ReachedSolutions, layer: Layer, k: int) -> _ReachedSolutions:
         """Return the solutions of layer ``k + 1`` that are reached."""
-        ways = self._ways(reached, layer.joint_q)
-        if self._walk is not None:
-            walked = np.setdiff1d(np.arange(len(reached.cost)), ways.before)
-            walked = walked[np.argsort(reached.cost[walked])][:_MOST_WALKED]
-            ways = self._walked(reached.joint_q, walked, k, ways, layer)
-        before, place, after = ways.before, ways.place, ways.after
+        motions = self._small_motions(reached, layer.joint_q)
+        if self._local_search is not None:
+            searched = np.setdiff1d(np.arange(len(reached.cost)), motions.before)
+            searched = searched[np.argsort(reached.cost[searched])][:_MAX_LOCAL_SEARCHES]
+            motions = self._add_local_motions(reached.joint_q, searched, k, motions, layer)
+        before, place, after = motions.before, motions.place, motions.after
         cost = reached.cost[before] + np.linalg.norm(after - reached.joint_q[before], axis=1)
-        turns = np.rint((after - layer.joint_q[place]) / _TURN)[:, self._winds]
-        node = _numbered(place, turns)
+        turns = np.rint((after - layer.joint_q[place]) / _TURN)[:, self._has_several_turns]
+        node = _pair_numbers(place, turns)
         order = np.lexsort((cost, node))
         starts = np.ones(len(order), dtype=bool)
         starts[1:] = node[order][1:] != node[order][:-1]
-        chosen = self._first_free(reached.joint_q, ways, order, np.flatnonzero(starts))
-        # The end of a walk is not exactly at the solution, and has no others in other turns.
-        number = np.where(ways.kind < 0, len(layer.joint_q) + np.arange(len(before)), place)
-        return _Reached(after[chosen], cost[chosen], before[chosen], number[chosen])
+        chosen = self._first_free(reached.joint_q, motions, order, np.flatnonzero(starts))
+        # A local search does not end exactly at a solution, and has no others in other turns.
+        number = np.where(motions.kind < 0, len(layer.joint_q) + np.arange(len(before)), place)
+        return _ReachedSolutions(after[chosen], cost[chosen], before[chosen], number[chosen])
 
-    def _ways(self, reached: _Reached, layer: np.ndarray) -> _Ways:
+    def _small_motions(self, reached: _ReachedSolutions, layer: np.ndarray) -> _Motions:
         """Return the motions to solutions of a layer that every joint reaches by a small motion.
 
         Solutions that differ by whole turns have the same motions, but for the limits.
@@ -192,21 +196,21 @@ class LayeredGraph:
         after = reached.joint_q[before] + gaps[kind]
         inside = np.all((after >= self._lower) & (after <= self._upper), axis=1)
         kind = kind[inside]
-        return _Ways(before[inside], end[kind], after[inside], kind)
+        return _Motions(before[inside], end[kind], after[inside], kind)
 
     def _gap(self, a: np.ndarray, b: np.ndarray, column: int) -> np.ndarray:
         """Return the motion from ``a`` to the nearest turn of ``b`` [rad or m]."""
         gap = b - a
         return gap - _TURN * np.rint(gap / _TURN) if self._turns[column] else gap
 
-    def _walked(
-        self, reached: np.ndarray, rows: np.ndarray, k: int, ways: _Ways, layer: Layer
-    ) -> _Ways:
-        """Add the motions that a walk finds from ``rows`` of layer ``k``; their kind is -1."""
-        assert self._walk is not None
-        before, place, ends = [ways.before], [ways.place], [ways.after]
+    def _add_local_motions(
+        self, reached: np.ndarray, rows: np.ndarray, k: int, motions: _Motions, layer: Layer
+    ) -> _Motions:
+        """Add the local searches from ``rows`` of layer ``k``; the kind of these motions is -1."""
+        assert self._local_search is not None
+        before, place, ends = [motions.before], [motions.place], [motions.after]
         for row in rows:
-            there = self._walk(reached[row], k)
+            there = self._local_search(reached[row], k)
             if there is None:
                 continue
             gaps = [self._gap(there[c], layer.joint_q[:, c], c) for c in range(len(there))]
@@ -214,25 +218,25 @@ class LayeredGraph:
             before.append(np.array([row]))
             place.append(np.array([nearest]))
             ends.append(there[None])
-        kind = np.append(ways.kind, np.full(len(before) - 1, -1))
-        return _Ways(np.concatenate(before), np.concatenate(place), np.concatenate(ends), kind)
+        kind = np.append(motions.kind, np.full(len(before) - 1, -1))
+        return _Motions(np.concatenate(before), np.concatenate(place), np.concatenate(ends), kind)
 
     def _first_free(
-        self, reached: np.ndarray, ways: _Ways, order: np.ndarray, starts: np.ndarray
+        self, reached: np.ndarray, motions: _Motions, order: np.ndarray, starts: np.ndarray
     ) -> np.ndarray:
         """Return the first free motion of each group.
 
         Args:
             reached: Solutions from which the motions start, [a, n].
-            ways: The motions, w of them. One of each kind is checked.
+            motions: The motions, w of them. One of each kind is checked.
             order: Motions grouped, the best of each group first, [w].
             starts: Index in ``order`` of the first motion of each group.
 
         Returns:
             Indices of motions, at most one for each group.
         """
-        own = ways.kind.max(initial=0) + 1 + np.arange(len(order))
-        kind = np.where(ways.kind < 0, own, ways.kind)
+        own = motions.kind.max(initial=0) + 1 + np.arange(len(order))
+        kind = np.where(motions.kind < 0, own, motions.kind)
         is_known, is_free = np.zeros((2, kind.max(initial=0) + 1), dtype=bool)
         ends = np.append(starts[1:], len(order))
         chosen, place = [], starts
@@ -240,7 +244,9 @@ class LayeredGraph:
             rows = order[place]
             kinds, first = np.unique(kind[rows], return_index=True)
             asked = rows[first[~is_known[kinds]]]
-            is_free[kind[asked]] = self._free_ways(reached[ways.before[asked]], ways.after[asked])
+            is_free[kind[asked]] = self._are_free(
+                reached[motions.before[asked]], motions.after[asked]
+            )
             is_known[kinds] = True
             free = is_free[kind[rows]]
             chosen.append(rows[free])
@@ -249,7 +255,7 @@ class LayeredGraph:
         return np.concatenate(chosen) if chosen else np.zeros(0, dtype=int)
 
 
-def _numbered(place: np.ndarray, turns: np.ndarray) -> np.ndarray:
+def _pair_numbers(place: np.ndarray, turns: np.ndarray) -> np.ndarray:
     """Return a number of each pair of a place [w] and turns [w, t], the same for the same pair."""
     number = place
     for column in turns.T.astype(int):
@@ -258,7 +264,7 @@ def _numbered(place: np.ndarray, turns: np.ndarray) -> np.ndarray:
     return number
 
 
-def _traced(reached: Sequence[_Reached], row: int) -> np.ndarray:
+def _trace_path(reached: Sequence[_ReachedSolutions], row: int) -> np.ndarray:
     """Return the variables of the path to a row of the last layer, [layers, n]."""
     path = []
     for layer in reversed(reached):

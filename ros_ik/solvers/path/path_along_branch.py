@@ -14,8 +14,8 @@ import itertools
 
 import numpy as np
 
+from ros_ik.solvers.path.branch_follower import BranchFollower
 from ros_ik.solvers.path.branch_follower import LOCAL
-from ros_ik.solvers.path.branch_follower import Walker
 from ros_ik.solvers.path.motion_check import MotionCheck
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult
@@ -25,7 +25,7 @@ from ros_ik.solvers.status import SolveStatus
 _MOST_POSES = 1024
 
 
-def followed_path(problem: PathProblem, n_branches: int) -> PathResult:
+def path_along_branch(problem: PathProblem, n_branches: int) -> PathResult:
     """Follow the branch of the start, or each of the first pose.
 
     Args:
@@ -36,22 +36,22 @@ def followed_path(problem: PathProblem, n_branches: int) -> PathResult:
     first = problem.free_solver(n_solutions=n_branches)
     pairs = first.collision_pairs if problem.check_collisions else None
     check = MotionCheck(problem.model, pairs, first.collision_margins)
-    walker = Walker(problem.solver(settings=LOCAL), check, problem.max_joint_step)
+    follower = BranchFollower(problem.solver(settings=LOCAL), check, problem.max_joint_step)
     if problem.start is not None:
         come_from = problem.start
-        path = walker.follow(targets, come_from, problem.start_pose())
+        path = follower.follow(targets, come_from, problem.start_pose())
     else:
         ends = first.solve(targets[:1])
         branches = ends.joint_q.reshape(n_branches, -1)[: max(1, int(ends.n_found[0]))].copy()
-        followed = [walker.follow(targets, branch, targets[0]) for branch in branches]
+        followed = [follower.follow(targets, branch, targets[0]) for branch in branches]
         best = max(range(len(followed)), key=lambda k: (len(followed[k]), -_length(followed[k])))
         come_from, path = branches[best], followed[best]
-    return _completed(problem, walker, n_branches, come_from, path)
+    return _completed(problem, follower, n_branches, come_from, path)
 
 
 def _completed(
     problem: PathProblem,
-    walker: Walker,
+    follower: BranchFollower,
     n_branches: int,
     start: np.ndarray,
     path: list[np.ndarray],
@@ -60,7 +60,7 @@ def _completed(
 
     Args:
         problem: The problem.
-        walker: Walker that continues the path after a break.
+        follower: Follower that continues the path after a break.
         n_branches: Number of solutions of a pose to choose from after a break.
         start: Start configuration of the path.
         path: Configurations up to the first break.
@@ -81,7 +81,7 @@ def _completed(
             found = int(answer.n_found[k - begin])
             after = None
             if found and k > first:
-                after = walker.advance(before, targets[k - 1], target, is_bounded=True)
+                after = follower.advance(before, targets[k - 1], target, is_bounded=True)
             if after is None:
                 breaks.append(k)
                 status[k] = answer.status[k - begin]

@@ -14,9 +14,9 @@ from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.structure.form import ClosedForm
 from ros_ik.solvers.analytic.structure.form import folded_chain
+from ros_ik.solvers.path.branch_follower import BranchFollower
 from ros_ik.solvers.path.branch_follower import LOCAL
-from ros_ik.solvers.path.branch_follower import SHORT
-from ros_ik.solvers.path.branch_follower import Walker
+from ros_ik.solvers.path.branch_follower import SHORT_STEP
 from ros_ik.solvers.path.branches import Branches
 from ros_ik.solvers.path.branches import Layer
 from ros_ik.solvers.path.layered_graph import LayeredGraph
@@ -28,17 +28,17 @@ from ros_ik.solvers.pose_ik.search.pairs import chain_pairs
 from ros_ik.solvers.pose_ik.search.search import ChainProblem
 from ros_ik.solvers.status import SolveStatus
 
-# A walk that ends this close to a solution has found it, because it stops within a tolerance
-# [rad or m].
+# A local search that ends this close to a solution has found it, because it stops within a
+# tolerance [rad or m].
 _SAME = 1e-2
 # With seven joints, a step may be longer by this factor before smoothing, because the sampled
 # values of the redundant joint are some distance apart.
-_UNSMOOTHED = 2.0
+_STEP_BEFORE_SMOOTHING = 2.0
 # Number of paths that are smoothed, to choose the best.
 _SMOOTHED_PATHS = 4
 # Tolerance of the poses of smoothed configurations [m, rad], and largest distance of these
 # configurations from the result of the smoothing [rad or m]; farther ones are on another branch.
-_SMOOTHED, _CLOSE = 1e-9, 0.1
+_SMOOTHED, _NEAR = 1e-9, 0.1
 
 
 def shortest_path(problem: PathProblem, form: ClosedForm, n_branches: int) -> PathResult:
@@ -47,7 +47,7 @@ def shortest_path(problem: PathProblem, form: ClosedForm, n_branches: int) -> Pa
     Args:
         problem: The problem.
         form: Closed form of the chain.
-        n_branches: Number of solutions of a pose with seven joints from which to walk on.
+        n_branches: Number of solutions of a pose with seven joints that are followed.
     """
     return _ShortestPath(problem, form, n_branches).solve()
 
@@ -65,7 +65,7 @@ class _ShortestPath:
             tolerances=problem.tolerances, check=self._check,
         )  # fmt: skip
         local = problem.solver(settings=LOCAL)
-        self._walker = Walker(local, self._check, problem.max_joint_step)
+        self._follower = BranchFollower(local, self._check, problem.max_joint_step)
 
     def solve(self) -> PathResult:
         """Return the path."""
@@ -73,7 +73,7 @@ class _ShortestPath:
         begin = before = None
         if start is not None:
             before = start[self._chain.coordinates]
-            begin = self._walker.advance(
+            begin = self._follower.advance(
                 start, self._problem.start_pose(), targets[0], is_bounded=False
             )
         first = None if begin is None else begin[self._chain.coordinates]
@@ -83,14 +83,15 @@ class _ShortestPath:
         breaks: list[int] = []
         status = np.array([layer.status for layer in layers])
         if first is not None:
-            nodes, place = self._on_layer(graph, first, layers[0])[None], np.zeros(1, dtype=int)
+            nodes = self._solution_in_layer(graph, first, layers[0])[None]
+            place = np.zeros(1, dtype=int)
             path = self._segment(graph, layers, 0, nodes, place, np.zeros(1), is_start_fixed=True)
             before, status[0] = path[-1], SolveStatus.CONVERGED
         while len(path) < len(targets):
             layer = layers[len(path)]
             nodes, place, cost = layer.joint_q, np.zeros(1, dtype=int), np.zeros(1)
             if layer.is_solved:
-                nodes, place = graph.turned(nodes)
+                nodes, place = graph.all_turns(nodes)
                 cost = np.zeros(len(nodes))
                 if before is not None:
                     cost = np.linalg.norm(nodes - before, axis=1)
@@ -137,14 +138,13 @@ class _ShortestPath:
                 return list(paths[0])
             is_start_fixed = True
         options = [self._smoothed(path, first, is_start_fixed=is_start_fixed) for path in paths]
-        begins = paths[0][:1] if is_start_fixed else self._searched(first, paths[0][0])
-        walks = [self._walked(begin, first) for begin in begins]
-        walked = max(walks, key=_rank)
-        options.append(self._smoothed(walked, first, is_start_fixed=is_start_fixed))
+        begins = paths[0][:1] if is_start_fixed else self._start_solutions(first, paths[0][0])
+        followed = max((self._followed(begin, first) for begin in begins), key=_rank)
+        options.append(self._smoothed(followed, first, is_start_fixed=is_start_fixed))
         best = max(options, key=_rank)
         return list(best)
 
-    def _searched(self, pose: int, near: np.ndarray) -> np.ndarray:
+    def _start_solutions(self, pose: int, near: np.ndarray) -> np.ndarray:
         """Return variables [a, n] at which a search reaches a pose, or only ``near``."""
         found = self._problem.free_solver(n_solutions=self._n_branches).solve(
             self._problem.targets[pose, None], self._branches.rows(near[None])
@@ -152,12 +152,12 @@ class _ShortestPath:
         rows = found.joint_q.reshape(self._n_branches, -1)[: int(found.n_found[0])]
         return rows[:, self._chain.coordinates].copy() if len(rows) else near[None]
 
-    def _walked(self, begin: np.ndarray, first: int) -> np.ndarray:
-        """Return the variables that a walk from ``begin`` finds for the poses from ``first``."""
+    def _followed(self, begin: np.ndarray, first: int) -> np.ndarray:
+        """Return the variables [k, n] on the branch of ``begin`` for the poses from ``first``."""
         targets = self._problem.targets
         path = [self._branches.rows(begin[None])[0]]
         for k in range(first, len(targets) - 1):
-            after = self._walker.advance(path[-1], targets[k], targets[k + 1], is_bounded=True)
+            after = self._follower.advance(path[-1], targets[k], targets[k + 1], is_bounded=True)
             if after is None:
                 break
             path.append(after)
@@ -166,27 +166,29 @@ class _ShortestPath:
     def _graph(self, layers: list[Layer]) -> LayeredGraph:
         targets = self._problem.targets
 
-        def free_ways(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+        def are_free(before: np.ndarray, after: np.ndarray) -> np.ndarray:
             if self._check.checker is None:
                 return np.ones(len(before), dtype=bool)
             rows = self._branches.rows
             return self._check.is_free_to(rows(before), rows(after))
 
-        def walk(variables: np.ndarray, k: int) -> np.ndarray | None:
+        def local_search(variables: np.ndarray, k: int) -> np.ndarray | None:
             row = self._branches.rows(variables[None])[0]
-            after = self._walker.advance(row, targets[k], targets[k + 1], is_bounded=True)
+            after = self._follower.advance(row, targets[k], targets[k + 1], is_bounded=True)
             return None if after is None else after[self._chain.coordinates]
 
         step = self._problem.max_joint_step
         # Longer steps are subdivided, and a singular solution represents many.
-        needed = step > SHORT or any(layer.is_singular for layer in layers)
-        longest = min(step, SHORT)
-        if self._form.redundant_joint and step <= SHORT:
-            longest = _UNSMOOTHED * step
-        return LayeredGraph(self._chain, longest, free_ways, walk if needed else None)
+        needed = step > SHORT_STEP or any(layer.is_singular for layer in layers)
+        longest = min(step, SHORT_STEP)
+        if self._form.redundant_joint and step <= SHORT_STEP:
+            longest = _STEP_BEFORE_SMOOTHING * step
+        return LayeredGraph(self._chain, longest, are_free, local_search if needed else None)
 
-    def _on_layer(self, graph: LayeredGraph, joint_q: np.ndarray, layer: Layer) -> np.ndarray:
-        """Return the exact solution of the layer at which a walk ended."""
+    def _solution_in_layer(
+        self, graph: LayeredGraph, joint_q: np.ndarray, layer: Layer
+    ) -> np.ndarray:
+        """Return the exact solution of the layer at which a local search ended."""
         near = graph.nearest_turn(layer.joint_q, joint_q)
         away = np.max(np.abs(near - joint_q), axis=1)
         return near[np.argmin(away)] if layer.is_solved and away.min() < _SAME else joint_q
@@ -210,12 +212,12 @@ class _ShortestPath:
         solver = self._problem.solver(len(path), (exact, exact), settings=LOCAL)
         rows, columns = self._branches.rows, self._chain.coordinates
         longest = np.max(np.abs(np.diff(path, axis=0)), axis=1)
-        longest = np.maximum(longest, min(self._problem.max_joint_step, SHORT))
+        longest = np.maximum(longest, min(self._problem.max_joint_step, SHORT_STEP))
 
         def correct(wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             found = solver.solve(targets, rows(wanted))
             there = found.joint_q[:, columns].copy()
-            near = np.max(np.abs(there - wanted), axis=1) < _CLOSE
+            near = np.max(np.abs(there - wanted), axis=1) < _NEAR
             return there, near & (found.status == SolveStatus.CONVERGED)
 
         def allowed(changed: np.ndarray) -> np.ndarray:

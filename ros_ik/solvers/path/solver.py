@@ -16,7 +16,7 @@ from ros_ik.numbers import check_bounded
 from ros_ik.numbers import real_array
 from ros_ik.numbers import real_value
 from ros_ik.solvers.analytic.structure.form import closed_form
-from ros_ik.solvers.path.path_along_branch import followed_path
+from ros_ik.solvers.path.path_along_branch import path_along_branch
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult
 from ros_ik.solvers.path.shortest import shortest_path
@@ -102,7 +102,7 @@ def solve_path(
         collision_margin=collision_margin,
     )
     if method == 'search':
-        return followed_path(problem, n_branches)
+        return path_along_branch(problem, n_branches)
     form = closed_form(model, link, joint_group, joint_q=problem.start, offset=offset)
     reason = form.reason
     if np.isinf(position_tolerance) or np.isinf(rotation_tolerance):
@@ -113,7 +113,7 @@ def solve_path(
         return shortest_path(problem, form, n_branches)
     if method == 'closed_form':
         raise ArgumentError(f'method closed_form: {reason}')
-    return followed_path(problem, n_branches)
+    return path_along_branch(problem, n_branches)
 
 
 def _checked_poses(poses: np.ndarray) -> np.ndarray:

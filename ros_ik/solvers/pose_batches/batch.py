@@ -27,8 +27,8 @@ from ros_ik.solvers.pose_batches.choice import N_CANDIDATES
 from ros_ik.solvers.pose_batches.choice import Preference
 from ros_ik.solvers.pose_batches.choice import SolutionChoice
 from ros_ik.solvers.pose_batches.closed_form_first import as_chain_result
-from ros_ik.solvers.pose_batches.closed_form_first import closed_form_pays
 from ros_ik.solvers.pose_batches.closed_form_first import ClosedFormFirstIK
+from ros_ik.solvers.pose_batches.closed_form_first import is_closed_form_faster
 from ros_ik.solvers.pose_ik.interface.batch_result import batches
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
@@ -225,7 +225,7 @@ def _searched(
     on_device = isinstance(targets, wp.array) or isinstance(starts, wp.array)
 
     def make(size: int) -> tuple[ChainIK | ClosedFormFirstIK, SolutionChoice | None]:
-        pays = may_be_closed and closed_form_pays(
+        pays = may_be_closed and is_closed_form_faster(
             model, link, request['joint_group'], request['joint_q'], request['offset'], tolerance
         )
         solver: ChainIK | ClosedFormFirstIK

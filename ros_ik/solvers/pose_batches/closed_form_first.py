@@ -40,10 +40,10 @@ _JOINTS = 6
 # Largest number of poses in a batch of the search.
 _SEARCHED_AT_ONCE = 1024
 # Statuses for which the search cannot help.
-_FINAL = (SolveStatus.CONVERGED, SolveStatus.NON_FINITE_INPUT)
+_CONCLUSIVE = (SolveStatus.CONVERGED, SolveStatus.NON_FINITE_INPUT)
 
 
-def closed_form_pays(
+def is_closed_form_faster(
     model: Model,
     link: str | int,
     joint_group: JointGroup | str | Sequence[str] | None,
@@ -78,7 +78,7 @@ def closed_form_pays(
 
 
 class ClosedFormFirstIK:
-    """Solver for batches of one size, for chains for which :func:`closed_form_pays`.
+    """Solver for batches of one size, for chains for which :func:`is_closed_form_faster`.
 
     Attributes:
         n_problems: Number of poses per solve.
@@ -162,7 +162,7 @@ class ClosedFormFirstIK:
         if self._n_solutions > 1:
             found = separated(found, self._separation)
         result = as_chain_result(found, self._n_solutions)
-        left = np.flatnonzero(~np.isin(result.status, _FINAL))
+        left = np.flatnonzero(~np.isin(result.status, _CONCLUSIVE))
         if not len(left):
             return result
         targets = checked_rows('poses', poses, self.n_problems, 7)

@@ -28,7 +28,7 @@ from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.interface.result import checked_chain_settings
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
-from ros_ik.solvers.pose_ik.search.collisions import collision_rounds
+from ros_ik.solvers.pose_ik.search.collisions import make_collision_retries
 from ros_ik.solvers.pose_ik.search.pairs import chain_pairs
 from ros_ik.solvers.pose_ik.search.problem_input import ProblemInput
 from ros_ik.solvers.pose_ik.search.search import ChainProblem
@@ -143,7 +143,9 @@ class ChainIK(ChainSearch):
             problem, n_problems, n_solutions, settings, n_lanes=n_lanes, n_threads=threads,
             checker=checker,
         )  # fmt: skip
-        self._rounds = None if checker is None else collision_rounds(self, checker, threads)
+        self._collision_retries = (
+            None if checker is None else make_collision_retries(self, checker, threads)
+        )
         self._input = ProblemInput(self.poses, self.seeds, self.chain, coords)
         several = (n_solutions,) if n_solutions > 1 else ()
         self._result = ChainIKResult(
@@ -185,16 +187,16 @@ class ChainIK(ChainSearch):
         xp = checked_namespace(xp, poses)
         self._input.write(poses, seeds)
         self.run(on_device=True)
-        if self._rounds is not None:
+        if self._collision_retries is not None:
             self.poses.download()
             self.seeds.download()
-        if xp is np or self._rounds is not None:
+        if xp is np or self._collision_retries is not None:
             self.download()
-        if self._rounds is not None:
-            self._rounds.leave_collisions(self)
+        if self._collision_retries is not None:
+            self._collision_retries.replace_colliding(self)
         if xp is np:
             return self._result
-        if self._rounds is not None:
+        if self._collision_retries is not None:
             self.upload_answers()
         return self._on_device.in_arrays_of(xp)
 

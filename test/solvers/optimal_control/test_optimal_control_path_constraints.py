@@ -96,7 +96,7 @@ def test_foot_and_centre_of_mass_stay_while_the_hands_move(name):
         worst = standing.worst(standing.knots_and_middles(result))
         # Joints go straight where that leaves a place by less than a tenth of what still holds.
         assert np.all(worst < 0.11 * np.array([HELD[0], HELD[1], HELD[0]]))
-        assert result.status is SolveStatus.CONVERGED and result.left == ()
+        assert result.status is SolveStatus.CONVERGED and result.violated_targets == ()
     assert slid >= 3  # straight ways would have left their places
 
 
@@ -111,7 +111,7 @@ def test_a_target_of_no_weight_is_not_held(name):
     result = standing.rig.solver.solve(none, standing.q)
     # Nothing asks for a detour: joints go straight.
     assert np.linalg.matrix_rank(result.positions - standing.q, tol=1e-6) == 1
-    assert standing.worst(result.positions)[0] > HELD[0] and result.left == ()
+    assert standing.worst(result.positions)[0] > HELD[0] and result.violated_targets == ()
 
 
 def test_a_moving_start_stops_and_then_holds():
@@ -153,7 +153,7 @@ def test_barriers_hold_along_a_curve_too():
         place = standing.pose(q, hand).translation
         assert np.all(place >= low - 1e-7) and np.all(place <= high + 1e-7)
     held = standing.worst(result.positions)
-    named = ' '.join(result.left)
+    named = ' '.join(result.violated_targets)
     assert (held[0] > HELD[0] or held[1] > HELD[1]) == (standing.foot in named)
     assert (held[2] > HELD[0]) == ('centre of mass' in named)
 
@@ -182,9 +182,12 @@ def test_the_status_says_what_does_not_hold():
     distance = max(np.linalg.norm(f.translation - frame.translation) for f in frames)
     angle = max(np.linalg.norm(pin.log3(f.rotation.T @ frame.rotation)) for f in frames)
     assert result.status is SolveStatus.RELAXED and result.relaxed == ()
-    assert len(result.left) == 1
-    assert result.left[0].startswith('left on the way: tool0 in base_link by ')
-    told = [float(part.split()[0]) for part in result.left[0].split(' by ')[1].split(' and ')]
+    assert len(result.violated_targets) == 1
+    assert result.violated_targets[0].startswith('violated on the way: tool0 in base_link by ')
+    told = [
+        float(part.split()[0])
+        for part in result.violated_targets[0].split(' by ')[1].split(' and ')
+    ]
     # Reported with three digits, at a hundred knots.
     assert told == pytest.approx([1e3 * distance, angle], rel=0.02)
 
@@ -215,7 +218,7 @@ def test_what_holds_at_the_start_comes_before_what_is_to_be_reached():
             or np.linalg.norm(pin.log3(f.rotation.T @ tool.rotation)) > HELD[1]
             for f in tools
         )
-        assert leaves == any('tool0' in sentence for sentence in result.left)
+        assert leaves == any('tool0' in sentence for sentence in result.violated_targets)
         turned = base.actInv(rig.frames(result.positions[-1])['forearm_link']).rotation
         reached = np.linalg.norm(pin.log3(turned.T @ base.actInv(goal).rotation)) < HELD[1]
         assert reached == (not result.missed)

@@ -320,7 +320,7 @@ def test_memory_stays_bounded():
     checked = ChainIK(model, link, 3000, check_collisions=True)
     assert checked.bytes_per_problem() <= plain.bytes_per_problem() + 8
     small = ChainIK(model, link, 1000, check_collisions=True)
-    sizes = [s._rounds._rounds[0].n_problems for s in (small, checked)]
+    sizes = [s._collision_retries._rounds[0].n_problems for s in (small, checked)]
     assert sizes[0] == sizes[1] < 1000
     assert checked._checker.checker.n == small._checker.checker.n
 

@@ -36,9 +36,9 @@ from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
 _ROOM, _LAST_ROOM = 1e-3, 1e-5
 # Largest change of a joint in one step of the search [rad or m]; the second is used if the path is
 # not free with the first.
-RADII = (0.5, 0.05)
+STEP_RADII = (0.5, 0.05)
 # Fraction of the cost of a local minimum below which another end is preferred.
-_WORTH = 0.9
+_BETTER_COST = 0.9
 # Tolerance for rounding between two costs of the same configuration.
 _ROUNDING = 1e-12
 # Number of ends of the batch from which searches start.
@@ -46,7 +46,7 @@ _MOST_RESTARTS = 8
 
 
 @dataclasses.dataclass(frozen=True)
-class Missed:
+class UnmetTargets:
     """Targets that a motion misses, and that no descent from its end meets.
 
     Attributes:
@@ -79,7 +79,7 @@ class EndSearch:
         problem: OptimalControlProblem,
         limits: VariableLimits,
         start: np.ndarray,
-        radius: float = RADII[0],
+        radius: float = STEP_RADII[0],
     ) -> SearchResult:
         """Search from a displacement [n]; near barriers, search again closer to them."""
         margins = self._arrays.margins
@@ -95,13 +95,13 @@ class EndSearch:
             found = dataclasses.replace(closer, iterations=found.iterations + closer.iterations)
         return dataclasses.replace(found, path=path)
 
-    def missed(
+    def unmet_targets(
         self,
         command: OptimalControlCommand,
         problem: OptimalControlProblem,
         limits: VariableLimits,
         end: np.ndarray,
-    ) -> Missed:
+    ) -> UnmetTargets:
         """Return the targets that are missed at a displacement [n] and after a descent from it.
 
         Args:
@@ -110,9 +110,9 @@ class EndSearch:
             limits: Limits of the variables.
             end: The end of a motion, at the minimum of the command or before it.
         """
-        errors = self._unmet(command, problem, end)
+        errors = self._unmet_errors(command, problem, end)
         if not errors:
-            return Missed()
+            return UnmetTargets()
         bare = dataclasses.replace(
             command,
             joint_position_targets=tuple(
@@ -125,13 +125,13 @@ class EndSearch:
         )
         problem.load(bare)
         found = self.search(bare, problem, limits, end)
-        out_of_reach = {error.name for error in self._unmet(bare, problem, found.path[-1])}
+        out_of_reach = {error.name for error in self._unmet_errors(bare, problem, found.path[-1])}
         problem.load(command)
         if _may_prevent_targets(command):
             errors = tuple(error for error in errors if error.name in out_of_reach)
-        return Missed(errors, found.reason is StopReason.LIMIT)
+        return UnmetTargets(errors, found.reason is StopReason.LIMIT)
 
-    def better(
+    def better_ends(
         self,
         command: OptimalControlCommand,
         problem: OptimalControlProblem,
@@ -155,9 +155,13 @@ class EndSearch:
         """
         end, moves = found.path[-1], limits.low < limits.high
         done = found.reason in (StopReason.STOP_COST, StopReason.ITERATION_LIMIT)
-        if done or not np.any(moves) or not self.missed(command, problem, limits, end).errors:
+        if (
+            done
+            or not np.any(moves)
+            or not self.unmet_targets(command, problem, limits, end).errors
+        ):
             return self._without_whole_turns(command, problem, limits, found)
-        worth = _WORTH * problem.costs(command, end).total
+        worth = _BETTER_COST * problem.costs(command, end).total
         state = self._arrays.state
         batch = self._batches.get(
             structure_of(command),
@@ -174,7 +178,7 @@ class EndSearch:
             cost = problem.costs(command, last).total
             if other.reason is not StopReason.FAILED and cost < worth:
                 away = float(np.linalg.norm(last))
-                met = not self._unmet(command, problem, last)
+                met = not self._unmet_errors(command, problem, last)
                 better.append(((not met, away if met else cost), other))
         return [other for _, other in sorted(better, key=lambda entry: entry[0])]
 
@@ -195,7 +199,7 @@ class EndSearch:
             return []
         return [dataclasses.replace(found, path=[nearer])]
 
-    def _unmet(
+    def _unmet_errors(
         self, command: OptimalControlCommand, problem: OptimalControlProblem, u: np.ndarray
     ) -> tuple[TargetError, ...]:
         """Return the errors above the tolerances at a displacement [n]."""

@@ -36,17 +36,17 @@ _EXACT, _ITERATIONS = 1e-8, 20
 # Fraction of the trace that is added to the diagonal, because targets may be dependent.
 _DAMPING = 1e-12
 # Margin of points from position limits, if the straight path has it, for the curve in between.
-_ROOM = 1e-3
+_LIMIT_CLEARANCE = 1e-3
 # Ratio of a joint's change between two points to that of the straight path, above which it jumps.
 _JUMP, _LEAST_JUMP = 5.0, 0.05
 # Compliance of joints whose own targets are met.
-_STIFF = 1e-2
+_LOW_COMPLIANCE = 1e-2
 # Number of points of a motion at which errors of targets are computed.
-_MEASURED = 100
+_MOST_CHECKED = 100
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class HeldTargets:
+class PathConstraints:
     """Targets that are met at both ends of a path.
 
     Attributes:
@@ -66,7 +66,7 @@ class HeldTargets:
     compliance: np.ndarray
 
 
-class HeldWays:
+class ConstrainedPathPlanner:
     """Planner of paths that keep targets, for the command loaded into a problem."""
 
     def __init__(
@@ -87,10 +87,10 @@ class HeldWays:
         self._problem, self._command = problem, command
         self._limits, self._settings = limits, settings
 
-    def held(
+    def constraints_between(
         self, model: Model, group: JointGroup, joint_q: np.ndarray, start: np.ndarray,
         end: np.ndarray,
-    ) -> HeldTargets:  # fmt: skip
+    ) -> PathConstraints:  # fmt: skip
         """Return the targets that are met at two displacements.
 
         Args:
@@ -100,8 +100,8 @@ class HeldWays:
             start: Displacements at the start [n_variables].
             end: Displacements at the end.
         """
-        both = [error for error in self._errors(start) if self._holds(error)]
-        after = {error.name for error in self._errors(end) if self._holds(error)}
+        both = [error for error in self._errors(start) if self._is_met(error)]
+        after = {error.name for error in self._errors(end) if self._is_met(error)}
         both = [error for error in both if error.name in after]
         rows = [np.arange(*error.rows)[np.array(error.weights) > 0.0] for error in both]
         weights = [weight for error in both for weight in error.weights if weight > 0.0]
@@ -112,8 +112,8 @@ class HeldWays:
                 k = group.joint_names.index(target.joint_name)
                 away = target.target_position - own[k] - np.array([start[k], end[k]])
                 if np.all(np.abs(away) <= self._settings.rotation_tolerance):
-                    compliance[k] = _STIFF
-        return HeldTargets(
+                    compliance[k] = _LOW_COMPLIANCE
+        return PathConstraints(
             start,
             end,
             frozenset(error.name for error in both),
@@ -122,19 +122,19 @@ class HeldWays:
             compliance,
         )
 
-    def left(
-        self, held: HeldTargets, positions: np.ndarray, part: float = 1.0
+    def violations(
+        self, constraints: PathConstraints, positions: np.ndarray, part: float = 1.0
     ) -> tuple[TargetError, ...]:
         """Return the targets that are violated along a motion, each with its largest errors.
 
         Args:
-            held: Targets that are met at its ends.
+            constraints: Targets that are met at its ends.
             positions: Displacements at its knots [knots, n_variables].
             part: Fraction of the tolerances above which a target is violated.
         """
-        if not held.names:
+        if not constraints.names:
             return ()
-        step = max(1, len(positions) // _MEASURED)
+        step = max(1, len(positions) // _MOST_CHECKED)
         worst: dict[str, TargetError] = {}
         for u in [*positions[::step], positions[-1]]:
             for error in self._errors(u):
@@ -147,51 +147,52 @@ class HeldWays:
         return tuple(
             error
             for error in worst.values()
-            if error.name in held.names and not self._holds(error, part)
+            if error.name in constraints.names and not self._is_met(error, part)
         )
 
-    def way(self, held: HeldTargets) -> np.ndarray | None:
+    def plan(self, constraints: PathConstraints) -> np.ndarray | None:
         """Return points of a path that keeps the targets, equally spaced along the straight path.
 
         Returns:
             Displacements [points, n_variables]; None if there is no such path near the straight
             one.
         """
-        straight, limits = held.end - held.start, self._limits
+        straight, limits = constraints.end - constraints.start, self._limits
         longest = float(np.max(np.abs(straight)))
         count = int(np.clip(np.ceil(longest / _SPACING), _LEAST, _MOST))
-        first, last = self._rows(held, held.start), self._rows(held, held.end)
+        first = self._rows(constraints, constraints.start)
+        last = self._rows(constraints, constraints.end)
         most = _JUMP * longest / count + _LEAST_JUMP
-        points = [held.start]
+        points = [constraints.start]
         for s in np.linspace(0.0, 1.0, count + 1)[1:-1]:
-            line = held.start + s * straight
-            low = np.minimum(limits.low + _ROOM, line)
-            high = np.maximum(limits.high - _ROOM, line)
-            point = self._moved(held, line, (1.0 - s) * first + s * last, (low, high))
+            line = constraints.start + s * straight
+            low = np.minimum(limits.low + _LIMIT_CLEARANCE, line)
+            high = np.maximum(limits.high - _LIMIT_CLEARANCE, line)
+            point = self._project(constraints, line, (1.0 - s) * first + s * last, (low, high))
             if point is None or np.max(np.abs(point - points[-1])) > most:
                 return None
             points.append(point)
-        if np.max(np.abs(held.end - points[-1])) > most:
+        if np.max(np.abs(constraints.end - points[-1])) > most:
             return None
-        return np.array([*points, held.end])
+        return np.array([*points, constraints.end])
 
-    def _moved(
+    def _project(
         self,
-        held: HeldTargets,
+        constraints: PathConstraints,
         start: np.ndarray,
         goal: np.ndarray,
         bounds: Sequence[np.ndarray],
     ) -> np.ndarray | None:
         """Return displacements near the given ones that have the desired errors, or None."""
         u, problem = start.copy(), self._problem
-        compliance = held.compliance.copy()
+        compliance = constraints.compliance.copy()
         for _ in range(_ITERATIONS):
             problem.u[:] = u
             problem.linearise()
-            missing = problem.residuals[held.rows] / held.weights - goal
+            missing = problem.residuals[constraints.rows] / constraints.weights - goal
             if np.max(np.abs(missing)) <= _EXACT:
                 return u
-            J = problem.J[held.rows] / held.weights[:, None]
+            J = problem.J[constraints.rows] / constraints.weights[:, None]
             folded = J * compliance
             gram = folded @ J.T
             gram += _DAMPING * np.trace(gram) * np.eye(len(gram))
@@ -204,13 +205,13 @@ class HeldWays:
             compliance[u != free] = 0.0  # these stay at their limits; the others compensate
         return None
 
-    def _rows(self, held: HeldTargets, u: np.ndarray) -> np.ndarray:
-        """Return the errors of the held targets at displacements [n], [m]."""
-        return np.asarray(self._problem.residuals_at(u)[held.rows] / held.weights)
+    def _rows(self, constraints: PathConstraints, u: np.ndarray) -> np.ndarray:
+        """Return the errors of the constrained targets at displacements [n], [m]."""
+        return np.asarray(self._problem.residuals_at(u)[constraints.rows] / constraints.weights)
 
     def _errors(self, u: np.ndarray) -> tuple[TargetError, ...]:
         return target_errors(self._command, self._problem.residuals_at(u))
 
-    def _holds(self, error: TargetError, part: float = 1.0) -> bool:
+    def _is_met(self, error: TargetError, part: float = 1.0) -> bool:
         position, rotation = self._settings.position_tolerance, self._settings.rotation_tolerance
         return any(error.weights) and error.within(part * position, part * rotation)

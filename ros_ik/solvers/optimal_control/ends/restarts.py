@@ -24,9 +24,9 @@ from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
 _SEEDS, _ITERATIONS = 64, 60
 # Ratio to the least cost up to which an end is used for a search, and the least difference of
 # costs that single precision can distinguish [1 at weight 1].
-_MORE, _LEAST = 2.0, 1e-6
+_COST_RATIO, _LEAST = 2.0, 1e-6
 # Ends are distinct if any joint differs by more than this [rad or m].
-_APART = 0.1
+_SEPARATION = 0.1
 
 
 class BatchRestarts:
@@ -85,7 +85,7 @@ class BatchRestarts:
         good = np.flatnonzero(costs < most)
         if not len(good):
             return []
-        least = _MORE * float(np.min(costs[good])) + _LEAST * command.error_scaling**2
+        least = _COST_RATIO * float(np.min(costs[good])) + _LEAST * command.error_scaling**2
         good = good[costs[good] <= least]
         return _distinct(u[good[np.argsort(np.linalg.norm(u[good], axis=1))]])
 
@@ -94,6 +94,6 @@ def _distinct(ends: np.ndarray) -> list[np.ndarray]:
     """Return the rows without those that repeat an earlier end."""
     kept: list[np.ndarray] = []
     for end in ends:
-        if all(np.max(np.abs(end - other)) >= _APART for other in kept):
+        if all(np.max(np.abs(end - other)) >= _SEPARATION for other in kept):
             kept.append(end)
     return kept

@@ -19,11 +19,11 @@ import numpy as np
 
 from ros_ik.solvers.optimal_control.least_cost.arrays import SearchArrays
 from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
+from ros_ik.solvers.optimal_control.timing.profile import average_over_tick
 from ros_ik.solvers.optimal_control.timing.profile import brake
 from ros_ik.solvers.optimal_control.timing.profile import follow
 from ros_ik.solvers.optimal_control.timing.profile import positions_of
 from ros_ik.solvers.optimal_control.timing.profile import reach
-from ros_ik.solvers.optimal_control.timing.profile import rounded
 from ros_ik.solvers.optimal_control.timing.spline import LEAST_RESTING
 from ros_ik.solvers.optimal_control.timing.spline import natural_spline
 from ros_ik.solvers.optimal_control.timing.spline import resting_spline
@@ -35,7 +35,7 @@ _TOLERANCE = 1e-9
 # Distance between the configurations at which a straight motion is checked [rad or m].
 _SPACING = 0.02
 # Number of parts into which an interval is divided near a barrier.
-_FINER = 8
+_SUBDIVISIONS = 8
 # Fractions of the speed limits at which a path is tried.
 _SPEEDS = (1.0, 0.5, 0.25)
 # Clearance of straight motions from barriers, as a fraction of that of their ends, and its largest
@@ -46,7 +46,7 @@ _CLEAR, _CLEARANCE = 0.5, 5e-4
 _RAISES, _RAISE = 40, 1.25
 # Number of attempts to slow a curve down to the limits, margin below the limits of each, and slope
 # below which a joint does not move.
-_SLOWER, _SLOWDOWN, _FLAT = 20, 1.001, 1e-9
+_MOST_SLOWDOWNS, _SLOWDOWN, _FLAT = 20, 1.001, 1e-9
 # Bisections of the reachable fraction of a path.
 _HALVINGS = 30
 
@@ -104,11 +104,13 @@ class MotionPlanner:
         def make(acceleration: np.ndarray) -> tuple[np.ndarray, End]:
             return self._brake(velocity, acceleration), End.BARRIER
 
-        return self._kept_inside(make)
+        return self._within_limits(make)
 
     def straight(self, goal: np.ndarray, velocity: np.ndarray) -> Motion:
         """Return the straight motion from a velocity [n] to a displacement [n]."""
-        motion = self._kept_inside(lambda acceleration: self._reach(goal, velocity, acceleration))
+        motion = self._within_limits(
+            lambda acceleration: self._reach(goal, velocity, acceleration)
+        )
         if motion.end is End.GOAL:
             motion.positions[-1] = goal
         return motion
@@ -123,14 +125,14 @@ class MotionPlanner:
         Returns:
             The motion; None if even its first part violates a barrier.
         """
-        corners, complete = self._fewest(points)
+        corners, complete = self._simplify(points)
         ticks = self._max_ticks + 1 - len(first.velocities)
         end = End.GOAL if complete else End.BARRIER
         while len(corners) > 1:
             for velocities in self._candidates(np.array(corners), ticks):
-                motion = self._rounded(corners[0], velocities, end, first.raised)
+                motion = self._averaged_motion(corners[0], velocities, end, first.raised)
                 if self.is_free(motion):
-                    return _joined(first, motion)
+                    return _join(first, motion)
             corners, end = corners[:-1], End.HORIZON
         return None
 
@@ -149,8 +151,8 @@ class MotionPlanner:
         steep = np.maximum(np.max(np.abs(spline_slopes(points, second, spacing)), axis=0), _FLAT)
         speed, acceleration = np.min(limits.speed / steep), np.min(limits.acceleration / steep)
         low, high = np.minimum(limits.low, points[0]), np.maximum(limits.high, points[0])
-        for _ in range(_SLOWER):
-            passed, end = self._passed(speed, acceleration, len(first.velocities))
+        for _ in range(_MOST_SLOWDOWNS):
+            passed, end = self._path_fractions(speed, acceleration, len(first.velocities))
             if len(passed) < LEAST_RESTING:
                 if end is End.HORIZON:
                     return None
@@ -166,12 +168,14 @@ class MotionPlanner:
             if fast <= 1.0 and hard <= 1.0:
                 if np.any((x < low - _TOLERANCE) | (x > high + _TOLERANCE)):
                     return None
-                return _joined(first, Motion(v, a, x, end, first.raised))
+                return _join(first, Motion(v, a, x, end, first.raised))
             speed /= _SLOWDOWN * max(fast, np.sqrt(hard), 1.0)
             acceleration /= _SLOWDOWN * max(hard, 1.0)
         return None
 
-    def _passed(self, speed: float, acceleration: float, before: int) -> tuple[np.ndarray, End]:
+    def _path_fractions(
+        self, speed: float, acceleration: float, before: int
+    ) -> tuple[np.ndarray, End]:
         """Return the fraction of a path covered at each tick, and the kind of the end.
 
         Args:
@@ -190,7 +194,7 @@ class MotionPlanner:
                 longer = reach((part + width) * one, *motion)
                 if longer is not None:
                     velocities, part = longer, part + width
-        velocities, accelerations = rounded(velocities, self._dt)
+        velocities, accelerations = average_over_tick(velocities, self._dt)
         return positions_of(0.0 * one, velocities, accelerations, self._dt)[:, 0], end
 
     def starts_violated(self) -> bool:
@@ -212,7 +216,7 @@ class MotionPlanner:
                 return False
         return True
 
-    def _kept_inside(self, make: Callable[[np.ndarray], tuple[np.ndarray, End]]) -> Motion:
+    def _within_limits(self, make: Callable[[np.ndarray], tuple[np.ndarray, End]]) -> Motion:
         """Return a motion that brakes as hard as necessary to keep joints within their ranges."""
         limits = self._limits
         acceleration, origin = limits.acceleration.copy(), np.zeros(len(limits.low))
@@ -220,7 +224,7 @@ class MotionPlanner:
         high = np.maximum(limits.high, 0.0) + _TOLERANCE
         for _ in range(_RAISES):
             velocities, end = make(acceleration)
-            motion = self._rounded(origin, velocities, end, np.zeros(len(low), dtype=bool))
+            motion = self._averaged_motion(origin, velocities, end, np.zeros(len(low), dtype=bool))
             x = motion.positions
             outside = np.any((x < low) | (x > high), axis=0)
             if not outside.any():
@@ -229,11 +233,11 @@ class MotionPlanner:
         harder = np.abs(motion.accelerations) > limits.acceleration * (1.0 + _TOLERANCE)
         return dataclasses.replace(motion, raised=np.any(harder, axis=0))
 
-    def _rounded(
+    def _averaged_motion(
         self, start: np.ndarray, velocities: np.ndarray, end: End, raised: np.ndarray
     ) -> Motion:
         """Return the motion with the velocities at the ticks, averaged over one tick."""
-        velocities, accelerations = rounded(velocities, self._dt)
+        velocities, accelerations = average_over_tick(velocities, self._dt)
         positions = positions_of(start, velocities, accelerations, self._dt)
         return Motion(velocities, accelerations, positions, end, raised)
 
@@ -278,7 +282,7 @@ class MotionPlanner:
             ticks -= len(part)
         yield np.concatenate(parts)
 
-    def _fewest(self, path: list[np.ndarray]) -> tuple[list[np.ndarray], bool]:
+    def _simplify(self, path: list[np.ndarray]) -> tuple[list[np.ndarray], bool]:
         """Return the fewest points of a path with free straight motions, and if it is complete."""
         corners, here, last = [path[0]], 0, len(path) - 1
         while here < last:
@@ -307,7 +311,7 @@ class MotionPlanner:
         if not _never_worsens(values, floor):
             return False
         for k in _near(values, floor):
-            between = np.linspace(parts[k], parts[k + 1], _FINER + 1)[1:-1]
+            between = np.linspace(parts[k], parts[k + 1], _SUBDIVISIONS + 1)[1:-1]
             inner = [self._arrays.sample(start + s * way) for s in between]
             if not _never_worsens(np.array([values[k], *inner, values[k + 1]]), floor):
                 return False
@@ -335,7 +339,7 @@ def _near(values: np.ndarray, floor: float | np.ndarray) -> np.ndarray:
     return np.flatnonzero(np.any(low, axis=1))
 
 
-def _joined(first: Motion, second: Motion) -> Motion:
+def _join(first: Motion, second: Motion) -> Motion:
     """Append a motion to another one that ends at rest at its start."""
     return Motion(
         np.concatenate([first.velocities, second.velocities[1:]]),

@@ -4,8 +4,9 @@
 
     x_{k+1} = x_k + dt (v_k + v_{k+1}) / 2,   |v_k| <= v_max,   |v_{k+1} - v_k| <= a dt
 
-The limits therefore hold between the ticks too. Averaged over one tick (:func:`rounded`), the
-motions have continuous accelerations, linear between ticks, which begin and end with zero:
+The limits therefore hold between the ticks too. Averaged over one tick
+(:func:`average_over_tick`), the motions have continuous accelerations, linear between ticks, which
+begin and end with zero:
 
     x_{k+1} = x_k + dt (v_k + v_{k+1}) / 2 - dt^2 (a_{k+1} - a_k) / 12
 
@@ -34,7 +35,7 @@ _ROUNDING = 1e-12
 _SEARCHES = 80
 
 
-def rounded(velocities: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
+def average_over_tick(velocities: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
     """Average a motion that ends at rest over one tick, which makes it one tick longer.
 
     The result covers v_0 dt / 2 more than the given motion, with the velocity v_0 at the start.
@@ -104,12 +105,12 @@ def reach(
         The velocities, None where ``max_ticks`` do not suffice.
     """
     if np.any(velocity):
-        return _reach_each(distance, velocity, speed, acceleration, dt, max_ticks)
+        return _reach_by_joint(distance, velocity, speed, acceleration, dt, max_ticks)
     moving = distance != 0.0
     if not np.any(moving):
         return np.zeros((1, len(distance)))
     way = np.abs(distance[moving])
-    profile = _reach_each(
+    profile = _reach_by_joint(
         np.ones(1),
         np.zeros(1),
         np.min(speed[moving] / way, keepdims=True),
@@ -163,7 +164,7 @@ def follow(
     return averaged(many)
 
 
-def _reach_each(
+def _reach_by_joint(
     distance: np.ndarray,
     velocity: np.ndarray,
     speed: np.ndarray,
@@ -177,19 +178,19 @@ def _reach_each(
     least = np.max([way / np.maximum(speed, np.abs(velocity)), np.abs(velocity) / acceleration])
     few = int(min(max(np.floor(least / dt) - 1, 0), max_ticks))
     ticks = few + 1
-    while not _suffices(distance, ticks, *motion):
+    while not _can_cover(distance, ticks, *motion):
         few, ticks = ticks, 2 * ticks
         if few > max_ticks:
             return None
     while ticks - few > 1:
         middle = (few + ticks) // 2
-        few, ticks = (few, middle) if _suffices(distance, middle, *motion) else (middle, ticks)
+        few, ticks = (few, middle) if _can_cover(distance, middle, *motion) else (middle, ticks)
     if ticks > max_ticks:
         return None
-    return _cruise(distance, ticks, *motion)
+    return _cruising_velocities(distance, ticks, *motion)
 
 
-def _tube(
+def _velocity_bounds(
     ticks: int, velocity: np.ndarray, acceleration: np.ndarray, dt: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and the largest velocities at the inner ticks, [ticks - 1, n]."""
@@ -199,7 +200,7 @@ def _tube(
     return np.maximum(velocity - gain, -stop), np.minimum(velocity + gain, stop)
 
 
-def _suffices(
+def _can_cover(
     distance: np.ndarray,
     ticks: int,
     velocity: np.ndarray,
@@ -210,14 +211,14 @@ def _suffices(
     """Return whether every joint can cover its distance in this many ticks."""
     if np.any(np.abs(velocity) > ticks * acceleration * dt * (1.0 + _ROUNDING)):
         return False
-    low, high = _tube(ticks, velocity, acceleration, dt)
+    low, high = _velocity_bounds(ticks, velocity, acceleration, dt)
     least = dt * (0.5 * velocity + np.clip(-speed, low, high).sum(axis=0))
     most = dt * (0.5 * velocity + np.clip(speed, low, high).sum(axis=0))
     room = _ROUNDING * (1.0 + np.abs(distance))
     return bool(np.all((least <= distance + room) & (distance <= most + room)))
 
 
-def _cruise(
+def _cruising_velocities(
     distance: np.ndarray,
     ticks: int,
     velocity: np.ndarray,
@@ -226,7 +227,7 @@ def _cruise(
     dt: float,
 ) -> np.ndarray:
     """Return the velocities, with cruising velocities found by a bracketed Newton method."""
-    low, high = _tube(ticks, velocity, acceleration, dt)
+    low, high = _velocity_bounds(ticks, velocity, acceleration, dt)
     least = np.maximum(-speed, low.min(axis=0, initial=0.0))
     most = np.minimum(speed, high.max(axis=0, initial=0.0))
     cruise = np.clip(distance / (ticks * dt), least, most)

@@ -21,13 +21,13 @@ from ros_ik.solvers.status import SolveStatus
 # Numbers of distinct solutions that the rounds request beyond the user's. With these, all of 3000
 # poses with a free solution were solved on each of Panda, UR5, Tiago and an arm of TALOS; without
 # the last round, 3 were missed.
-_FURTHER = (4, 16, 32)
+_EXTRA_SOLUTIONS = (4, 16, 32)
 # Largest number of candidates in memory, over all poses of a block.
 _MOST_CANDIDATES = 32_768
 
 
 @dataclasses.dataclass
-class _Pool:
+class _FreeSolutions:
     """Free solutions of some poses; entries of a pose from index ``count`` on are unused."""
 
     joint_q: np.ndarray  # [n, n_solutions, joint_coord_count]
@@ -68,14 +68,14 @@ class _Pool:
             distance[apart < separation] = np.inf
 
 
-class CollisionRounds:
+class CollisionRetries:
     """Further rounds of a search whose solutions collide."""
 
     def __init__(self, rounds: list[ChainSearch]) -> None:
         """Store the searches of the rounds, which have the same batch size."""
         self._rounds = rounds
 
-    def leave_collisions(self, search: ChainSearch) -> None:
+    def replace_colliding(self, search: ChainSearch) -> None:
         """Replace the solutions of a search that collide.
 
         Args:
@@ -92,15 +92,15 @@ class CollisionRounds:
         size = self._rounds[0].n_problems
         for first in range(0, len(rows), size):
             block = rows[first : first + size]
-            self._leave(search, block, taken[block] & ~collides[block])
+            self._search_again(search, block, taken[block] & ~collides[block])
 
-    def _leave(self, search: ChainSearch, rows: np.ndarray, valid: np.ndarray) -> None:
+    def _search_again(self, search: ChainSearch, rows: np.ndarray, valid: np.ndarray) -> None:
         """Continue the search for some poses, with flags ``valid`` of their solutions."""
         s = search.n_solutions
         seeds, poses = search.seeds.host[rows], search.poses.host[rows]
         coordinates, separation = search.problem.chain.coordinates, search.settings.separation
         joint_q = search.joint_q.host.reshape(search.n_problems, s, -1)
-        pool = _Pool(np.zeros_like(joint_q[rows]), np.zeros((len(rows), s, 2)),
+        pool = _FreeSolutions(np.zeros_like(joint_q[rows]), np.zeros((len(rows), s, 2)),
                      np.zeros(len(rows), dtype=int))  # fmt: skip
         open_rows = np.arange(len(rows))
         pool.choose(
@@ -114,7 +114,7 @@ class CollisionRounds:
                 open_rows,
                 further.joint_q.host[: k * c].reshape(k, c, -1),
                 _errors(further)[:k],
-                _free(further)[:k],
+                _free_mask(further)[:k],
                 seeds[open_rows],
                 coordinates,
                 separation,
@@ -125,7 +125,7 @@ class CollisionRounds:
         self._write(search, rows, joint_q, pool)
 
     def _write(
-        self, search: ChainSearch, rows: np.ndarray, joint_q: np.ndarray, pool: _Pool
+        self, search: ChainSearch, rows: np.ndarray, joint_q: np.ndarray, pool: _FreeSolutions
     ) -> None:
         """Write the solutions of the rounds into the arrays of a search."""
         some = pool.count > 0
@@ -146,7 +146,9 @@ class CollisionRounds:
             error[stuck] = error[stuck, :1]
 
 
-def collision_rounds(search: ChainSearch, checker: RowChecker, n_threads: int) -> CollisionRounds:
+def make_collision_retries(
+    search: ChainSearch, checker: RowChecker, n_threads: int
+) -> CollisionRetries:
     """Create the further rounds of a search, with blocks of bounded size.
 
     Args:
@@ -154,10 +156,10 @@ def collision_rounds(search: ChainSearch, checker: RowChecker, n_threads: int) -
         checker: Collision checker of solutions.
         n_threads: CPU threads that share a batch.
     """
-    most = search.n_solutions + _FURTHER[-1]
+    most = search.n_solutions + _EXTRA_SOLUTIONS[-1]
     size = max(1, min(search.n_problems, _MOST_CANDIDATES // most))
     rounds = []
-    for k, further in enumerate(_FURTHER, 1):
+    for k, further in enumerate(_EXTRA_SOLUTIONS, 1):
         settings = dataclasses.replace(search.settings, seed=search.settings.seed + k)
         rounds.append(
             ChainSearch(
@@ -169,7 +171,7 @@ def collision_rounds(search: ChainSearch, checker: RowChecker, n_threads: int) -
                 checker=checker,
             )  # fmt: skip
         )
-    return CollisionRounds(rounds)
+    return CollisionRetries(rounds)
 
 
 def _errors(search: ChainSearch) -> np.ndarray:
@@ -177,7 +179,7 @@ def _errors(search: ChainSearch) -> np.ndarray:
     return np.stack([search.position_error.host, search.rotation_error.host], axis=2)
 
 
-def _free(search: ChainSearch) -> np.ndarray:
+def _free_mask(search: ChainSearch) -> np.ndarray:
     """Return which solutions are verified and free of collisions, [n_problems, n_solutions]."""
     taken = np.arange(search.n_solutions) < search.n_found.host[:, None]
     verified = search.status.host[:, None] == SolveStatus.CONVERGED
