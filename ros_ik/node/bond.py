@@ -33,7 +33,7 @@ TOPIC = 'bond'
 HEARTBEAT_TIMEOUT = 4.0
 _DEPTH = 10
 # Maximum time for the end of a bond, if a subscriber of the topic does not acknowledge it [s].
-_LAST_WORD = 0.5
+_ACKNOWLEDGEMENT_TIMEOUT = 0.5
 
 
 def missing_bond(settings: Settings) -> str:
@@ -91,7 +91,7 @@ class ManagerBond:
     def close(self) -> None:
         """End the bond, and close the topic once the manager has received that."""
         self.end()
-        self._publisher.wait_for_all_acked(Duration(seconds=_LAST_WORD))
+        self._publisher.wait_for_all_acked(Duration(seconds=_ACKNOWLEDGEMENT_TIMEOUT))
         self._node.destroy_timer(self._timer)
         self._node.destroy_subscription(self._subscription)
         self._node.destroy_publisher(self._publisher)

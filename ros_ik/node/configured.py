@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ros_ik.node.control.control_loop import Controlled
+from ros_ik.node.control.control_loop import ControlledServo
 from ros_ik.node.control.control_loop import Inbox
 from ros_ik.node.control.publishing import CommandPublishers
 from ros_ik.node.subscribers.inputs import Inputs
@@ -63,7 +63,9 @@ class Configured:
         # First drop the targets of the old robot; command motion last.
         measurement = self.inputs.adopt(servo)
         jumps = self.inputs.jump_counter(servo)
-        self._inbox.controlled.put(Controlled(servo, templates, generation, measurement, jumps))
+        self._inbox.controlled.put(
+            ControlledServo(servo, templates, generation, measurement, jumps)
+        )
         self.inputs.change(replacing=False)
 
     def destroy(self, await_rest: Callable[[], None]) -> None:

@@ -28,7 +28,7 @@ from ros_ik.node.bond import missing_bond
 from ros_ik.node.configured import Configured
 from ros_ik.node.control.control_loop import ControlLoop
 from ros_ik.node.control.control_loop import Inbox
-from ros_ik.node.control.control_loop import Waiting
+from ros_ik.node.control.control_loop import WaitingStatus
 from ros_ik.node.control.publishing import CommandPublishers
 from ros_ik.node.control.publishing import StatusPublisher
 from ros_ik.node.execution.guard import fault_text
@@ -83,7 +83,7 @@ class IkNode(GuardedNode, StreamNode):
         BoundedParameterServices(self)
         self._drops = MessageStats(self)
         self._inbox = Inbox.empty()
-        self._outlets: Mailbox[CommandPublishers | None] = Mailbox(None)
+        self._command_publishers: Mailbox[CommandPublishers | None] = Mailbox(None)
         self._machine = StateMachine(NodeStage.WAITING, NODE_TRANSITIONS)
         # Result of the last build, until the node is configured with it.
         self._built: Built | None = None
@@ -99,7 +99,7 @@ class IkNode(GuardedNode, StreamNode):
         self._source = ModelSource(
             self,
             lambda: self._given.settings,
-            self._may_change,
+            self._prepare_build,
             self._loop.is_resting,
             self._on_progress,
             self._drops,
@@ -113,7 +113,7 @@ class IkNode(GuardedNode, StreamNode):
             self._loop,
             self._loop_now,
             lambda: self.get_clock().now().nanoseconds,
-            self._find,
+            self._find_frame,
             self._planning,
         )
         self._actions = Actions(self, commander, settings, self._drops)
@@ -201,7 +201,7 @@ class IkNode(GuardedNode, StreamNode):
         if self._built is None:
             return self._refuse(self._source.error or f'no robot_description within {timeout:g} s')
         self._configured = Configured(
-            self, settings, self._inbox, self._outlets, self._loop_now, self._drops
+            self, settings, self._inbox, self._command_publishers, self._loop_now, self._drops
         )
         built, self._built = self._built, None
         self._machine.handle(NodeEvent.CONFIGURE)
@@ -253,7 +253,7 @@ class IkNode(GuardedNode, StreamNode):
         self._report_waiting(StatusCode.INVALID, 'the node is shut down')
         return _SUCCESS
 
-    def _find(self, frame_id: str, stamp: Time) -> ResolvedFrame | UnresolvedFrame:
+    def _find_frame(self, frame_id: str, stamp: Time) -> ResolvedFrame | UnresolvedFrame:
         """Look up the frame of a goal."""
         if self._configured is None:
             return UnresolvedFrame(Rejection.NOT_READY, 'the node is not configured')
@@ -276,7 +276,7 @@ class IkNode(GuardedNode, StreamNode):
             schedule,
             # Without simulated time, the system clock gives the same time and needs no lock.
             (lambda: clock.now().nanoseconds) if simulated else time.time_ns,
-            self._outlets,
+            self._command_publishers,
             tuple(task.name for task in settings.tasks),
         )
 
@@ -292,7 +292,7 @@ class IkNode(GuardedNode, StreamNode):
             )
 
     def _report_waiting(self, code: StatusCode, text: str, *names: str) -> None:
-        self._inbox.waiting.put(Waiting(code, text, names))
+        self._inbox.waiting.put(WaitingStatus(code, text, names))
 
     def _refuse(self, reason: str) -> TransitionCallbackReturn:
         self._report_waiting(StatusCode.INVALID, f'not configured: {reason}')
@@ -315,7 +315,7 @@ class IkNode(GuardedNode, StreamNode):
         self._planning.apply(settings)
         return ''
 
-    def _may_change(self) -> bool:
+    def _prepare_build(self) -> bool:
         """Return whether a new description may be built, and prepare for it."""
         settings = self._given.settings
         if settings is None:
@@ -463,22 +463,22 @@ class IkNode(GuardedNode, StreamNode):
         self._reporter.generation = 0
         configured, self._configured = self._configured, None
         if configured is None:
-            self._await_rest()
+            self._poll_until_rest()
         else:
-            configured.destroy(self._await_rest)
+            configured.destroy(self._poll_until_rest)
 
     def _wait_for_rest(self) -> None:
         """Wait until the servo has come to rest."""
         if self._configured is not None:
             self._configured.inputs.activate(False)
-            self._await_rest()
+            self._poll_until_rest()
 
     def _end_bond(self) -> None:
         """Announce an orderly end to the lifecycle manager, if there is a bond."""
         if self._bond is not None:
             self._bond.end()
 
-    def _await_rest(self) -> None:
+    def _poll_until_rest(self) -> None:
         give_up = time.monotonic() + _REST_TIMEOUT
         while not self._loop.is_resting() and time.monotonic() < give_up:
             time.sleep(0.002)

@@ -98,7 +98,7 @@ class _Listener:
         self._node, self._executor, self._patience = node, executor, patience
         self._texts = {'robot_description': '', 'robot_description_semantic': ''}
         for topic in self._texts:
-            node.create_subscription(String, topic, self._keeper(topic), LATCHED)
+            node.create_subscription(String, topic, self._text_callback(topic), LATCHED)
 
     def listen(self) -> RobotGraph:
         """Listen for a while, and return the robot found on the graph."""
@@ -114,7 +114,7 @@ class _Listener:
             texts['robot_description'], texts['robot_description_semantic'], tuple(controllers)
         )
 
-    def _keeper(self, topic: str) -> Any:
+    def _text_callback(self, topic: str) -> Any:
         def keep(message: String) -> None:
             self._texts[topic] = message.data
 

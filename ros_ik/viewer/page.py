@@ -21,7 +21,7 @@ from ros_ik.viewer.gui.plots import Plots
 from ros_ik.viewer.gui.requests import Requests
 from ros_ik.viewer.gui.show_controls import ShowControls
 from ros_ik.viewer.obstacles.obstacles import Obstacles
-from ros_ik.viewer.scene.lights_and_floor import Surroundings
+from ros_ik.viewer.scene.lights_and_floor import LightsAndFloor
 
 _LOCAL_HOSTS = ('127.0.0.1', 'localhost', '::1')
 _LOCAL_ORIGIN = re.compile(r'http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?')
@@ -89,7 +89,7 @@ class Page:
         server: Server of the scene and the panels.
         requests: Requests of users.
         address: URL of the page.
-        surroundings: Light and floor.
+        lights_and_floor: Light and floor.
         show: Switches of drawn elements.
         jog: Joint targets and velocities of users.
         obstacles: Obstacles placed by users.
@@ -112,7 +112,7 @@ class Page:
         self.requests = requests
         self.address = f'http://{self.server.get_host()}:{self.server.get_port()}'
         self.server.on_client_disconnect(self._on_disconnect)
-        self.surroundings = Surroundings(self.server)
+        self.lights_and_floor = LightsAndFloor(self.server)
         gui = self.server.gui
         gui.configure_theme(show_logo=False, show_share_button=False)
         gui.main_panel.float(x=-_GAP, y=_GAP, width=_PANEL_WIDTH)
@@ -129,7 +129,7 @@ class Page:
             )
 
         async def on_mode(event: object) -> None:
-            self.requests.ask('mode', mode.value)
+            self.requests.add('mode', mode.value)
 
         mode.on_update(on_mode)
         self._status = gui.add_html('')
@@ -137,7 +137,7 @@ class Page:
         self._shown = '', ''
         tabs = gui.add_tab_group()
         with tabs.add_tab('Control'):
-            self.show = ShowControls(self.server, self.surroundings.cast_shadows)
+            self.show = ShowControls(self.server, self.lights_and_floor.cast_shadows)
             self.jog = Jog(self.server)
             self.obstacles = Obstacles(self.server)
         with tabs.add_tab('Plots'):
@@ -176,7 +176,7 @@ class Page:
         if kind != 'resume':
             self.requests.release_all()
             self.jog.release()
-        self.requests.ask(kind)
+        self.requests.add(kind)
 
     @property
     def status(self) -> str:

@@ -25,7 +25,7 @@ from ros_ik.demo.processes.process import describe
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions import poses
 from ros_ik.node.model_loading.package_paths import package_paths
-from ros_ik.node.transport.polled_subscription import LeavesStreams
+from ros_ik.node.transport.polled_subscription import PolledStreamsMixin
 from ros_ik.node.transport.pose_messages import pose_numbers
 from ros_ik.node.transport.qos_profiles import LATCHED
 from ros_ik.viewer.client.commands import Commands
@@ -87,7 +87,7 @@ _CAMERA_PART = 1.8
 _SET = 'parameter '
 
 
-def survive_wakes(callback: Callable[[], None]) -> Callable[[], None]:
+def ignore_viser_race(callback: Callable[[], None]) -> Callable[[], None]:
     """Return a callback that survives an error of viser, and draws again next time.
 
     viser wakes its senders from the calling thread, which asyncio does not allow: if a page
@@ -104,7 +104,7 @@ def survive_wakes(callback: Callable[[], None]) -> Callable[[], None]:
     return turn
 
 
-class ViewerNode(LeavesStreams, Node):
+class ViewerNode(PolledStreamsMixin, Node):
     """Node that shows one ros_ik node and sends it the requests of users.
 
     Attributes:
@@ -177,9 +177,9 @@ class ViewerNode(LeavesStreams, Node):
         self._changes: dict[str, Any] = {}
         self._boxes: dict[str, np.ndarray] = {}
         self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
-        self.create_timer(_TARGET_PERIOD, survive_wakes(self._send_targets))
-        self.create_timer(1.0 / rate, survive_wakes(self._draw))
-        self.create_timer(_STATUS_PERIOD, survive_wakes(self._show_status))
+        self.create_timer(_TARGET_PERIOD, ignore_viser_race(self._send_targets))
+        self.create_timer(1.0 / rate, ignore_viser_race(self._draw))
+        self.create_timer(_STATUS_PERIOD, ignore_viser_race(self._show_status))
         self.get_logger().info(f'the page is at {self.page.address}')
 
     @property
@@ -210,7 +210,7 @@ class ViewerNode(LeavesStreams, Node):
                 self._changes[kind.removeprefix(_SET)] = value
             else:
                 self.calls.call(kind, value)
-        self._exchange_robot()
+        self._replace_robot()
         self.inputs.read()
         if self.robot is None or self.robot_view is None:
             return
@@ -224,10 +224,10 @@ class ViewerNode(LeavesStreams, Node):
             self._draw_trails(self.robot, now)
             self.workspace.update(self._base_pose(self.robot), show.workspace.value)
             self._process_obstacles(self.robot)
-            self.page.obstacles.agree()
+            self.page.obstacles.refresh()
         self._commands.send_obstacles(self.robot, self.page.obstacles)
 
-    def _exchange_robot(self) -> None:
+    def _replace_robot(self) -> None:
         """Draw the robot of a new description once it has been read."""
         read = self._reader.take(self._wanted_description)
         if isinstance(read, str):
@@ -243,7 +243,7 @@ class ViewerNode(LeavesStreams, Node):
             self.get_logger().warning(f'not drawn: {problem}')
         self.parameters.forget()
         self.trails.clear()
-        self.page.surroundings.put_floor(min(0.0, robot.lowest))
+        self.page.lights_and_floor.put_floor(min(0.0, robot.lowest))
         x, y, z = robot.center.tolist()
         self.page.look_at((x, y, z), _CAMERA_PART * robot.radius)
         self.robot = self.inputs.robot = robot
@@ -299,7 +299,7 @@ class ViewerNode(LeavesStreams, Node):
             self._list = message, publisher
             if is_other_node:
                 self.parameters.forget()
-            self.page.obstacles.hear(message, robot.link_pose, is_other_node)
+            self.page.obstacles.process_node_list(message, robot.link_pose, is_other_node)
 
     def _draw_trails(self, robot: RobotState, now: float) -> None:
         targets = self._frame_poses(robot, self.inputs.take_targets())
@@ -325,7 +325,7 @@ class ViewerNode(LeavesStreams, Node):
         status = self.inputs.status()
         for task in status.tasks if status is not None else ():
             self._follow_task(task.name)
-        self._offer_jog(status)
+        self._update_jog(status)
         self._show_parameters()
         if status is not None and self.robot is not None:
             self.page.plots.add(time.monotonic(), self._curves(self.robot, status))
@@ -349,7 +349,7 @@ class ViewerNode(LeavesStreams, Node):
         except ValueError as error:
             self.get_logger().warning(f'task {task!r} cannot be followed: {error}')
 
-    def _offer_jog(self, status: IkStatus | None) -> None:
+    def _update_jog(self, status: IkStatus | None) -> None:
         """Adapt sliders and buttons to the robot and the node."""
         if self.robot is None or status is None:
             return
@@ -359,8 +359,8 @@ class ViewerNode(LeavesStreams, Node):
             return
         lower, upper, _ = self.robot.limits(names)
         positions = self.robot.positions(names)
-        self.page.jog.offer(list(self.targets), positions, lower, upper)
-        self.page.jog.follow(positions)
+        self.page.jog.update_controls(list(self.targets), positions, lower, upper)
+        self.page.jog.show_measured(positions)
 
     def _joint_names(self, robot: RobotState, status: IkStatus) -> list[str]:
         """Return the commanded joints that exist in the description."""
@@ -377,7 +377,7 @@ class ViewerNode(LeavesStreams, Node):
         parameters.list()
         if parameters.names:
             # Without names, after a restart, the chosen section would be lost.
-            panel.offer(parameters.sections)
+            panel.set_sections(parameters.sections)
         of_boxes = [name for name in parameters.names if name.startswith(BOX_PREFIX)]
         if of_boxes:
             parameters.read(['base_frame', *of_boxes])

@@ -27,14 +27,14 @@ def jog():
 
 
 def test_joints_that_the_user_leaves_alone_stay_where_they_are_measured(jog):
-    jog.offer(['ee'], {'one': 0.7, 'two': -0.2}, np.full(2, -1.0), np.ones(2))
+    jog.update_controls(['ee'], {'one': 0.7, 'two': -0.2}, np.full(2, -1.0), np.ones(2))
     # At once, before anything is measured again.
     jog.set_goal('two', 0.4)
     assert jog.goal() == {'one': 0.7, 'two': 0.4}
 
 
 def test_a_measured_position_beyond_its_limit_is_held_at_the_limit(jog):
-    jog.offer(['ee'], {'one': 1.02, 'two': 0.0}, np.full(2, -1.0), np.ones(2))
+    jog.update_controls(['ee'], {'one': 1.02, 'two': 0.0}, np.full(2, -1.0), np.ones(2))
     jog.set_goal('two', 0.4)
     assert jog.goal() == {'one': 1.0, 'two': 0.4}
 

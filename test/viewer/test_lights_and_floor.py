@@ -62,13 +62,13 @@ def test_floor_lies_below_a_robot_that_reaches_below_its_origin(tmp_path):
         domain = client.processes.domain
         with viewer_in_process(domain, 'triangles:=2000', robot='talos_left_arm') as viewer:
             client.wait_for(lambda: viewer.robot_view is not None, 'robot', timeout=LONG)
-            floor = viewer.page.surroundings.floor_height
+            floor = viewer.page.lights_and_floor.floor_height
             assert floor == pytest.approx(lowest_vertex(viewer.robot), abs=1e-6)
 
 
 def test_switch_casts_shadows(page):
-    assert not page.surroundings.casts_shadows
+    assert not page.lights_and_floor.casts_shadows
     page.show.shadows.value = True
-    wait_until(lambda: page.surroundings.casts_shadows, 'shadows')
+    wait_until(lambda: page.lights_and_floor.casts_shadows, 'shadows')
     page.show.shadows.value = False
-    wait_until(lambda: not page.surroundings.casts_shadows, 'end of the shadows')
+    wait_until(lambda: not page.lights_and_floor.casts_shadows, 'end of the shadows')

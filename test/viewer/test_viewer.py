@@ -31,7 +31,7 @@ from ros_ik.viewer.gui.plots import VELOCITIES
 from ros_ik.viewer.gui.requests import Requests
 from ros_ik.viewer.gui.status_text import status_html
 from ros_ik.viewer.scene.workspace_view import read_boxes
-from ros_ik.viewer.viewer_node import survive_wakes
+from ros_ik.viewer.viewer_node import ignore_viser_race
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import TaskError
 
@@ -127,7 +127,7 @@ def test_a_velocity_counts_while_its_button_is_held(fresh):
     start, jog = hand(client), viewer.page.jog
 
     def push():
-        jog.push(2, -1.0)
+        jog.set_velocity(2, -1.0)
         return hand(client)[2] < start[2] - 0.02
 
     client.wait_for(push, 'motion downwards')
@@ -138,14 +138,14 @@ def test_a_velocity_counts_while_its_button_is_held(fresh):
 
 def test_mode_is_set(fresh):
     client, viewer = fresh
-    viewer.requests.ask('mode', 'joint')
+    viewer.requests.add('mode', 'joint')
     viewer.requests.hold('ee', None, shifted(viewer, (0.0, 0.1, 0.0)))
     client.wait_for(lambda: 'mode' in viewer.answer, 'answer')
     # Earlier statuses arrive first.
     client.wait_for_text('waiting for a joint target (mode JOINT)')
     client.wait_for_ticks(50)
     assert not any(status.tasks[0].active for status in client.statuses)
-    viewer.requests.ask('mode', 'auto')
+    viewer.requests.add('mode', 'auto')
     client.wait_for(lambda: client.status.tasks[0].active, 'target that counts')
 
 
@@ -157,11 +157,11 @@ def test_parameters_are_tuned_and_refusals_are_shown(fresh):
     client.wait_for(lambda: 'limits.velocity_scale' in panel.inputs, 'inputs')
     # Read-only parameters have no input.
     assert 'frame_tasks' not in panel.inputs
-    viewer.requests.ask('parameter limits.velocity_scale', 0.5)
+    viewer.requests.add('parameter limits.velocity_scale', 0.5)
     client.wait_for(
         lambda: viewer.parameters.values['limits.velocity_scale'] == 0.5, 'value of the node'
     )
-    viewer.requests.ask('parameter limits.velocity_scale', 7.0)
+    viewer.requests.add('parameter limits.velocity_scale', 7.0)
     client.wait_for(lambda: 'is not set: ' in viewer.answer, 'reason')
     assert viewer.parameters.values['limits.velocity_scale'] == 0.5
     # Changes by other clients are shown as well.
@@ -172,14 +172,14 @@ def test_parameters_are_tuned_and_refusals_are_shown(fresh):
     # A number or a list of them is text.
     panel.choose('ee')
     client.wait_for(lambda: 'ee.position_weight' in panel.inputs, 'inputs of the task')
-    viewer.requests.ask('parameter ee.position_weight', '[1, 2, 1]')
+    viewer.requests.add('parameter ee.position_weight', '[1, 2, 1]')
     client.wait_for(
         lambda: list(np.atleast_1d(viewer.parameters.values['ee.position_weight'])) == [1, 2, 1],
         'list',
     )
-    viewer.requests.ask('parameter ee.position_weight', '1')
+    viewer.requests.add('parameter ee.position_weight', '1')
     client.wait_for(lambda: viewer.parameters.values['ee.position_weight'] == 1.0, 'number')
-    viewer.requests.ask('parameter limits.position_margin', '[1, nonsense')
+    viewer.requests.add('parameter limits.position_margin', '[1, nonsense')
     client.wait_for(lambda: 'is not a value' in viewer.answer, 'answer')
 
 
@@ -419,9 +419,9 @@ def test_the_viewer_outlives_a_page_that_comes_while_viser_wakes_its_senders():
             for _ in waiters:
                 waiters.append(3)
 
-    turn = survive_wakes(draw)
+    turn = ignore_viser_race(draw)
     turn()
     turn()
     assert turns == [0, 1]
     with pytest.raises(RuntimeError, match='something else'):
-        survive_wakes(lambda: (_ for _ in ()).throw(RuntimeError('something else')))()
+        ignore_viser_race(lambda: (_ for _ in ()).throw(RuntimeError('something else')))()

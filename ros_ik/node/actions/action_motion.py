@@ -53,15 +53,18 @@ class ActionMotion(abc.ABC):
     def begin(self) -> None:
         """Set the first target, in place of all others."""
         self._machine.handle(GoalEvent.BEGIN)
-        self._others = self._competitors()
+        self._others = self._other_targets()
         self._begin(self._commander.now())
 
     def poll(self, now: float, canceled: bool) -> End | None:
         """Advance the goal; return its end, or None. See :class:`Motion`."""
-        reason = self._commander.interruption(self._conditions, *self.modes) or self._replaced()
+        reason = (
+            self._commander.interruption(self._conditions, *self.modes)
+            or self._preempting_request()
+        )
         if reason:
             return self.abort(reason)
-        self._look(now)
+        self._read_state(now)
         if not canceled:
             return self._advance(now)
         if self.state is not GoalState.CANCELING:
@@ -79,7 +82,7 @@ class ActionMotion(abc.ABC):
         """Set the first target."""
 
     @abc.abstractmethod
-    def _look(self, now: float) -> None:
+    def _read_state(self, now: float) -> None:
         """Read the state of the robot."""
 
     @abc.abstractmethod
@@ -91,23 +94,23 @@ class ActionMotion(abc.ABC):
         """Return the end of a cancelled goal once the robot is at rest."""
 
     @abc.abstractmethod
-    def _present(self) -> Any:
+    def _current_target(self) -> Any:
         """Return the current target in the place of this goal."""
 
     @abc.abstractmethod
-    def _put(self, target: Any) -> None:
+    def _set_target(self, target: Any) -> None:
         """Set a target, or None, in the place of this goal."""
 
     @abc.abstractmethod
-    def _competitors(self) -> tuple[Any, ...]:
+    def _other_targets(self) -> tuple[Any, ...]:
         """Return the targets in other places that would preempt this goal if they changed."""
 
-    def _replaced(self) -> str:
+    def _preempting_request(self) -> str:
         """Return a description of the request that preempted this goal, or ''."""
         held = None if self.state is GoalState.CANCELING else self._target
-        if self._present() is not held:
+        if self._current_target() is not held:
             return f'preempted by a newer {self.place}'
-        return self._commander.preempting_target(self._others, self._competitors())
+        return self._commander.preempting_target(self._others, self._other_targets())
 
     def _finish(self, outcome: Outcome, result: Any) -> End:
         """Return the end of the goal, and remove its target."""
@@ -117,5 +120,5 @@ class ActionMotion(abc.ABC):
 
     def _withdraw(self) -> None:
         """Remove the target; the servo decelerates within its limits."""
-        if self._target is not None and self._present() is self._target:
-            self._put(None)
+        if self._target is not None and self._current_target() is self._target:
+            self._set_target(None)

@@ -150,7 +150,7 @@ class MotionServer:
             node,
             kind,
             f'~/{name}',
-            execute_callback=_never,
+            execute_callback=_unused_execute_callback,
             goal_callback=self._on_goal,
             handle_accepted_callback=self._on_accepted,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
@@ -170,7 +170,7 @@ class MotionServer:
         """
         for goal in tuple(self.running):
             try:
-                self._look_after(goal, now, feedback_period)
+                self._poll_goal(goal, now, feedback_period)
             except Exception as error:  # noqa: BLE001 it costs this goal alone
                 self._fail(goal, error)
 
@@ -186,7 +186,7 @@ class MotionServer:
         """Destroy the server."""
         self._server.destroy()
 
-    def _look_after(self, goal: _Running, now: float, feedback_period: float) -> None:
+    def _poll_goal(self, goal: _Running, now: float, feedback_period: float) -> None:
         end = goal.motion.poll(now, goal.handle.is_cancel_requested)
         if end is not None:
             self._finish(goal, end)
@@ -257,6 +257,6 @@ class MotionServer:
         self._server.send_result(handle, result)
 
 
-def _never(_: ServerGoalHandle) -> None:
+def _unused_execute_callback(_: ServerGoalHandle) -> None:
     """Raise an error: rclpy requires a callback, but each goal has its own."""
     raise AssertionError('rclpy executed a goal that has not ended')

@@ -17,7 +17,7 @@ import numpy as np
 
 from ros_ik.kinematics import eval_fk
 from ros_ik.node.actions.action_server import GoalError
-from ros_ik.node.control.control_loop import Controlled
+from ros_ik.node.control.control_loop import ControlledServo
 from ros_ik.node.control.control_loop import ControlLoop
 from ros_ik.node.services.planner_client import PlannerServices
 from ros_ik.node.subscribers.transforms import ResolvedFrame
@@ -50,7 +50,7 @@ _UNDER_WAY = 0.05
 class GoalConditions:
     """State that must not change while a goal is running."""
 
-    controlled: Controlled
+    controlled: ControlledServo
     resets: int
     time: float
 
@@ -199,7 +199,7 @@ class Commander:
         period = self.settings.period
         return self.output.still and self.now() - since > 2.0 * period + _UNDER_WAY
 
-    def _controlled(self) -> Controlled:
+    def _controlled(self) -> ControlledServo:
         controlled = self._loop.inbox.controlled.get()
         if controlled is None:
             raise GoalError(Rejection.NOT_READY, 'the node is not configured')

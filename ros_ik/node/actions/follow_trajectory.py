@@ -55,7 +55,7 @@ class FollowTrajectoryMotion(ActionMotion):
         )
         self._acceleration = robot.group.variable_limits(robot.acceleration)[self._goal.variables]
         self._start = self._within_since = commander.now() + self._goal.delay
-        self._look(commander.now())
+        self._read_state(commander.now())
 
     @staticmethod
     def refusal(error: GoalError) -> Any:
@@ -102,7 +102,7 @@ class FollowTrajectoryMotion(ActionMotion):
             self._aim(now)
         return end
 
-    def _look(self, now: float) -> None:
+    def _read_state(self, now: float) -> None:
         """Update the measured and the desired positions."""
         self._time = now - self._start
         self._segment, self._desired, self._velocity = self._goal.sample(self._time)
@@ -120,7 +120,7 @@ class FollowTrajectoryMotion(ActionMotion):
         )
         assert isinstance(target, JointTarget)  # checked with the goal
         self._target = target
-        self._put(target)
+        self._set_target(target)
 
     def _violation(self) -> End | None:
         """Return the end of the goal if the robot left the path tolerance."""
@@ -158,14 +158,14 @@ class FollowTrajectoryMotion(ActionMotion):
             for k in np.flatnonzero(beyond)
         )
 
-    def _competitors(self) -> tuple[Any, ...]:
+    def _other_targets(self) -> tuple[Any, ...]:
         command = self._commander.command
         return (*command.poses, *command.twists)
 
-    def _present(self) -> JointTarget | JointVelocityTarget | None:
+    def _current_target(self) -> JointTarget | JointVelocityTarget | None:
         return self._commander.command.joints
 
-    def _put(self, target: JointTarget | None) -> None:
+    def _set_target(self, target: JointTarget | None) -> None:
         self._commander.put(joints=target)
 
     def _canceled(self) -> End:

@@ -75,7 +75,7 @@ class MoveToPoseMotion(ActionMotion):
         self._timeout = min(goal.timeout or math.inf, settings.actions_timeout)
         self._target = self._pose = self._read(goal)
         self._started = self._within_since = self._aimed = commander.now()
-        self._may_change = goal.allow_reconfiguration
+        self._may_reconfigure = goal.allow_reconfiguration
         self._changes: list[str] = []
         self._errors = self._measure(task)
         self._check_jump()
@@ -102,11 +102,11 @@ class MoveToPoseMotion(ActionMotion):
         return self._finish(Outcome.ABORTED, self._result(False, reason))
 
     def _begin(self, now: float) -> None:
-        self._put(self._target)
-        if not self._may_change:
+        self._set_target(self._target)
+        if not self._may_reconfigure:
             self._machine.handle(GoalEvent.PERSIST)
 
-    def _look(self, now: float) -> None:
+    def _read_state(self, now: float) -> None:
         self._errors = self._measure(self._commander.settings.tasks[self._task])
 
     def _advance(self, now: float) -> End | None:
@@ -164,7 +164,7 @@ class MoveToPoseMotion(ActionMotion):
         self._way = way
         self._changes.append('changed the configuration')
         self._target = None
-        self._others = self._competitors()
+        self._others = self._other_targets()
         self._follow_joint_motion(way, now)
 
     def _follow_joint_motion(self, way: StraightMotion, now: float) -> None:
@@ -172,7 +172,7 @@ class MoveToPoseMotion(ActionMotion):
         target = way.target(now)
         if target is not None:
             self._target = target
-            self._put(target)
+            self._set_target(target)
             return
         if way.is_blocked:
             self._changes[-1] = 'a change of configuration was blocked'
@@ -184,8 +184,8 @@ class MoveToPoseMotion(ActionMotion):
         self._target = self._commander.reader.pose(
             self._task, frame, pose[:3], pose[3:], now, lasting=True
         )
-        self._others = self._competitors()
-        self._put(self._target)
+        self._others = self._other_targets()
+        self._set_target(self._target)
 
     def _stop_reconfiguring(self, reason: str) -> None:
         """Stop changing the configuration; the pose target stays, because a blockage may end."""
@@ -246,19 +246,19 @@ class MoveToPoseMotion(ActionMotion):
                 'than max_target_step_* permit while target_jump_policy is reject',
             )
 
-    def _competitors(self) -> tuple[Any, ...]:
+    def _other_targets(self) -> tuple[Any, ...]:
         command = self._commander.command
         if self._way is not None:
             return (*command.poses, *command.twists)
         return (command.joints, *command.twists[self._task : self._task + 1])
 
-    def _present(self) -> PoseTarget | JointTarget | JointVelocityTarget | None:
+    def _current_target(self) -> PoseTarget | JointTarget | JointVelocityTarget | None:
         if self._way is not None:
             return self._commander.command.joints
         poses = self._commander.command.poses
         return poses[self._task] if self._task < len(poses) else None
 
-    def _put(self, target: Any) -> None:
+    def _set_target(self, target: Any) -> None:
         if self._way is not None:
             self._commander.put(joints=target)
             return

@@ -22,7 +22,7 @@ from ros_ik_interfaces.action import MoveToPose
 # Minimum period of the timer, otherwise the control period [s].
 _SHORTEST_PERIOD = 0.005
 # Time limit for goals to end at shutdown [s]; the whole shutdown takes at most a second.
-_FAREWELL = 0.15
+_ABORT_TIMEOUT = 0.15
 
 
 class Actions:
@@ -85,7 +85,7 @@ class Actions:
     def end(self, reason: str) -> None:
         """Abort all goals in the executor's thread, and wait briefly for that."""
         self._ending = reason
-        give_up = time.monotonic() + _FAREWELL
+        give_up = time.monotonic() + _ABORT_TIMEOUT
         while self.busy and time.monotonic() < give_up:
             time.sleep(_SHORTEST_PERIOD)
 

@@ -28,7 +28,7 @@ from ros_ik.node.execution.schedule import RosTimeSchedule
 from ros_ik.node.execution.schedule import SteadySchedule
 from ros_ik.node.execution.tick_gap import TickGap
 from ros_ik.node.transport.mailbox import Mailbox
-from ros_ik.node.transport.polled_subscription import StreamRound
+from ros_ik.node.transport.polled_subscription import StreamPoller
 from ros_ik.servo import Command
 from ros_ik.servo import Measurement
 from ros_ik.servo import Servo
@@ -49,7 +49,7 @@ _NO_CLOCK = f'waiting for {CLOCK}: use_sim_time is set'
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Controlled:
+class ControlledServo:
     """A servo with its messages and its measured state.
 
     Attributes:
@@ -68,7 +68,7 @@ class Controlled:
 
 
 @dataclasses.dataclass(frozen=True)
-class Waiting:
+class WaitingStatus:
     """Status while there is no servo."""
 
     code: StatusCode
@@ -89,22 +89,22 @@ class Inbox:
         notice: Sentence to add to the status, or ''.
     """
 
-    streams: Mailbox[StreamRound]
+    streams: Mailbox[StreamPoller]
     command: Mailbox[Command]
     settings: Mailbox[Settings | None]
-    controlled: Mailbox[Controlled | None]
-    waiting: Mailbox[Waiting]
+    controlled: Mailbox[ControlledServo | None]
+    waiting: Mailbox[WaitingStatus]
     notice: Mailbox[str]
 
     @classmethod
     def empty(cls) -> Inbox:
         """Return an inbox without a servo."""
         return cls(
-            streams=Mailbox(StreamRound((), 0.0)),
+            streams=Mailbox(StreamPoller((), 0.0)),
             command=Mailbox(Command(active=False)),
             settings=Mailbox(None),
             controlled=Mailbox(None),
-            waiting=Mailbox(Waiting(StatusCode.WAITING_FOR_MODEL, 'starting')),
+            waiting=Mailbox(WaitingStatus(StatusCode.WAITING_FOR_MODEL, 'starting')),
             notice=Mailbox(''),
         )
 
@@ -142,13 +142,13 @@ class ControlLoop:
         self.inbox = inbox
         self.statistics = TickStatistics()
         self.gate = TickGap()
-        self.faults: TickFaults[Controlled] = TickFaults()
+        self.faults: TickFaults[ControlledServo] = TickFaults()
         self._status, self._schedule = status, schedule
         self._ros_nanoseconds, self._publishers = ros_nanoseconds, publishers
         self._idle_output = empty_output(task_names)
         self.output: ServoOutput = self._idle_output
         self._applied: Settings | None = None
-        self._running: Controlled | None = None
+        self._running: ControlledServo | None = None
         self._resting = True
         self._stepped = math.nan
         self._seen: Command | None = None
@@ -165,7 +165,7 @@ class ControlLoop:
         return self.faults.text
 
     @property
-    def failed(self) -> Controlled | None:
+    def failed(self) -> ControlledServo | None:
         """The servo to release, because it failed in consecutive ticks, or None."""
         return self.faults.to_release
 
@@ -263,7 +263,7 @@ class ControlLoop:
             return error
         return None
 
-    def _control(self, controlled: Controlled, command: Command, started: float) -> None:
+    def _control(self, controlled: ControlledServo, command: Command, started: float) -> None:
         servo = controlled.servo
         settings = self.inbox.settings.get()
         if controlled is not self._running:
@@ -333,7 +333,7 @@ class ControlLoop:
             _report_no_clock(output)
         self._publish(output, 0, started, '')
 
-    def _fail(self, controlled: Controlled, error: Exception, started: float) -> None:
+    def _fail(self, controlled: ControlledServo, error: Exception, started: float) -> None:
         """Hold after an error: send zero velocities only; published trajectories end at rest."""
         self.faults.note_tick(controlled, controlled.servo.robot.model.device, error)
         self._stop_velocities()

@@ -22,12 +22,12 @@ from ros_ik.settings import SettingsError
 _WORTH, _TOO_MANY = 700, 50_000
 # Number of collections of a generation after which the next generation is collected too, as in
 # Python.
-_EVERY = 10
+_COLLECTIONS_PER_GENERATION = 10
 # Required pause in multiples of the usual duration of a collection, and initial estimate of that
 # duration [s].
 _SPARE, _FIRST_GUESS = 3.0, 1e-4
 # Decay of an unusual duration per attempt [1].
-_FORGET = 0.98
+_DECAY = 0.98
 
 
 def check_cpu(cpu: int) -> None:
@@ -133,12 +133,13 @@ class PauseCollector:
         young, middle, old = gc.get_count()
         if young < _WORTH or gc.isenabled():
             return 0
-        generation = 0 if middle < _EVERY else 1 if old < _EVERY else 2
+        most = _COLLECTIONS_PER_GENERATION
+        generation = 0 if middle < most else 1 if old < most else 2
         if pause < _SPARE * self._usual[generation] and young < _TOO_MANY:
-            self._usual[generation] *= _FORGET
+            self._usual[generation] *= _DECAY
             return 0
         begin = time.perf_counter()
         gc.collect(generation)
         took = time.perf_counter() - begin
-        self._usual[generation] = max(took, _FORGET * self._usual[generation])
+        self._usual[generation] = max(took, _DECAY * self._usual[generation])
         return generation + 1

@@ -15,7 +15,7 @@ from visualization_msgs.msg import Marker
 from visualization_msgs.msg import MarkerArray
 
 from ros_ik.node.control.command_messages import LATEST
-from ros_ik.node.control.control_loop import Controlled
+from ros_ik.node.control.control_loop import ControlledServo
 from ros_ik.node.control.control_loop import ControlLoop
 from ros_ik.node.execution.child_process import start_module
 from ros_ik.node.markers.process_link import DrawnRobot
@@ -37,9 +37,9 @@ _IDLE_TIME = 30.0
 # Lifetime of markers, unless three periods are longer [s].
 _LIFETIME = 1.0
 # Longest wait until subscribers have received that all markers are deleted [s].
-_CLEARED = 0.5
+_ACKNOWLEDGEMENT_TIMEOUT = 0.5
 # Delay before a crashed process is restarted [s].
-_RESTART = 10.0
+_RESTART_DELAY = 10.0
 
 
 class Markers:
@@ -50,11 +50,11 @@ class Markers:
         self._node, self._settings, self._loop = node, settings, loop
         self._publisher = node.create_publisher(MarkerArray, '~/markers', LATEST)
         self._described: tuple[Servo | None, str, str] = (None, '', '')
-        self._painter: _MarkerProcess | None = None
-        self._painted: Controlled | None = None
+        self._process: _MarkerProcess | None = None
+        self._drawn: ControlledServo | None = None
         self._sent_settings: Settings | None = None
-        self._seen: tuple[ReceivedObstacle, ...] = ()
-        self._looked = self._fell = -float('inf')
+        self._received_obstacles: tuple[ReceivedObstacle, ...] = ()
+        self._subscribed_time = self._crash_time = -float('inf')
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name='markers', daemon=True)
         self._thread.start()
@@ -70,9 +70,9 @@ class Markers:
     def end(self) -> None:
         """End thread and process; the publisher may be destroyed afterwards."""
         self._ended.set()
-        painter = self._painter
-        if painter is not None:
-            painter.end()
+        process = self._process
+        if process is not None:
+            process.end()
         self._thread.join(0.2)
 
     def _run(self) -> None:
@@ -88,22 +88,22 @@ class Markers:
         controlled = self._loop.inbox.controlled.get()
         self._note_obstacles(controlled)
         if self._publisher.get_subscription_count() == 0:
-            if self._painter is not None and now - self._looked > _IDLE_TIME:
-                self._dismiss()
+            if self._process is not None and now - self._subscribed_time > _IDLE_TIME:
+                self._end_process()
             return
-        self._looked = now
+        self._subscribed_time = now
         if controlled is None:
-            if self._painted is not None:
+            if self._drawn is not None:
                 self._clear()
             return
-        if now - self._fell < _RESTART:
+        if now - self._crash_time < _RESTART_DELAY:
             return
-        self._paint(controlled)
+        self._draw(controlled)
 
-    def _note_obstacles(self, controlled: Controlled | None) -> None:
+    def _note_obstacles(self, controlled: ControlledServo | None) -> None:
         """Record the state of the robot at the arrival of obstacles."""
         obstacles = self._loop.inbox.command.get().obstacles if controlled is not None else ()
-        known = {id(one.obstacle): one for one in self._seen}
+        known = {id(one.obstacle): one for one in self._received_obstacles}
         if (
             controlled is None
             or len(known) == len(obstacles)
@@ -111,27 +111,27 @@ class Markers:
         ):
             return
         joint_q = _measured(controlled)
-        self._seen = tuple(
+        self._received_obstacles = tuple(
             known.get(id(obstacle)) or ReceivedObstacle(obstacle, joint_q)
             for obstacle in obstacles
         )
 
-    def _paint(self, controlled: Controlled) -> None:
+    def _draw(self, controlled: ControlledServo) -> None:
         """Request one message, and publish it."""
         servo, urdf, srdf = self._described
         if servo is not controlled.servo:
             return  # the loop will run it soon
-        if self._painter is None:
-            self._painter, self._sent_settings = _MarkerProcess(), None
-        if controlled is not self._painted:
+        if self._process is None:
+            self._process, self._sent_settings = _MarkerProcess(), None
+        if controlled is not self._drawn:
             self._clear()
         settings = self._settings
         if self._sent_settings is None:
-            self._painter.send(DrawnRobot(urdf, srdf, settings, package_paths()))
+            self._process.send(DrawnRobot(urdf, srdf, settings, package_paths()))
         elif settings is not self._sent_settings:
-            self._painter.send(settings)
-        self._painted, self._sent_settings = controlled, settings
-        answer = self._painter.request(self._marker_state(controlled))
+            self._process.send(settings)
+        self._drawn, self._sent_settings = controlled, settings
+        answer = self._process.request(self._marker_state(controlled))
         if self._ended.is_set():
             return
         if isinstance(answer, bytes):
@@ -139,7 +139,7 @@ class Markers:
         else:
             self._wait_after_crash(answer or 'it ended')
 
-    def _marker_state(self, controlled: Controlled) -> MarkerState:
+    def _marker_state(self, controlled: ControlledServo) -> MarkerState:
         """Return the scene of the current tick."""
         output, command = self._loop.output, self._loop.inbox.command.get()
         goals = controlled.servo.goals
@@ -154,7 +154,7 @@ class Markers:
                 for tracker, report in zip(goals.trackers, output.tasks, strict=True)
             ),
             center_of_mass=None if center is None else (center.frame_link, center.position),
-            obstacles=self._seen,
+            obstacles=self._received_obstacles,
             lifetime=max(_LIFETIME, 3.0 / self._settings.marker_rate),
         )  # fmt: skip
 
@@ -163,23 +163,23 @@ class Markers:
         everything = Marker(action=Marker.DELETEALL)
         self._publisher.publish(MarkerArray(markers=[everything]))
         # The next message would replace this one where a subscriber is late.
-        self._publisher.wait_for_all_acked(Duration(seconds=_CLEARED))
-        self._painted = self._sent_settings = None
+        self._publisher.wait_for_all_acked(Duration(seconds=_ACKNOWLEDGEMENT_TIMEOUT))
+        self._drawn = self._sent_settings = None
 
     def _wait_after_crash(self, reason: str) -> None:
         """Wait before a restart after a crash."""
-        self._dismiss()
-        self._fell = time.monotonic()
+        self._end_process()
+        self._crash_time = time.monotonic()
         if not self._ended.is_set():
             self._node.get_logger().error(
-                f'cannot draw ~/markers: {reason}; trying again in {_RESTART:g} s'
+                f'cannot draw ~/markers: {reason}; trying again in {_RESTART_DELAY:g} s'
             )
 
-    def _dismiss(self) -> None:
-        painter, self._painter = self._painter, None
-        self._painted = self._sent_settings = None
-        if painter is not None:
-            painter.end()
+    def _end_process(self) -> None:
+        process, self._process = self._process, None
+        self._drawn = self._sent_settings = None
+        if process is not None:
+            process.end()
 
 
 def _goal(tracker: TaskTracker, report: TaskReport) -> np.ndarray | None:
@@ -192,7 +192,7 @@ def _twist(tracker: TaskTracker, report: TaskReport) -> TwistTarget | None:
     return tracker.twist if report.active and tracker.target_kind is TargetKind.TWIST else None
 
 
-def _measured(controlled: Controlled) -> np.ndarray:
+def _measured(controlled: ControlledServo) -> np.ndarray:
     """Return the measured coordinates, neutral ones for joints without a state."""
     measurement, model = controlled.measurement.get(), controlled.servo.robot.model
     known = np.isfinite(measurement.received)

@@ -36,7 +36,7 @@ class ModelSource:
         self,
         node: Node,
         settings: Callable[[], Settings | None],
-        may_change: Callable[[], bool],
+        prepare_build: Callable[[], bool],
         is_resting: Callable[[], bool],
         report: Callable[[str], None],
         drops: MessageStats,
@@ -46,14 +46,14 @@ class ModelSource:
         Args:
             node: The node.
             settings: Function that returns the current settings, None if nothing can be built.
-            may_change: Called before a new description is built; False ignores it.
+            prepare_build: Called before a new description is built; False ignores it.
             is_resting: Function that tells whether the control thread leaves the device alone.
             report: Called with the progress of a build whenever it changes.
             drops: Counter of empty and oversized messages.
         """
         self._report, self._reported = report, ''
         self._node, self._drops = node, drops
-        self._settings, self._may_change, self._is_resting = settings, may_change, is_resting
+        self._settings, self._prepare_build, self._is_resting = settings, prepare_build, is_resting
         self.builder = ModelBuilder(settings())
         self.error = ''
         self._urdf = self._srdf = ''
@@ -172,7 +172,7 @@ class ModelSource:
             self._change(self._urdf, message.data)
 
     def _change(self, urdf: str, srdf: str) -> None:
-        if self._ending or (urdf and not self._may_change()):
+        if self._ending or (urdf and not self._prepare_build()):
             return
         self._urdf, self._srdf = urdf, srdf
         self.begin()

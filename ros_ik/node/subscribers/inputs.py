@@ -29,7 +29,7 @@ from ros_ik.node.transport.cdr_readers import JointSample
 from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.polled_subscription import StreamNode
-from ros_ik.node.transport.polled_subscription import StreamRound
+from ros_ik.node.transport.polled_subscription import StreamPoller
 from ros_ik.node.transport.qos_profiles import LATCHED
 from ros_ik.node.transport.qos_profiles import LATEST_STATES
 from ros_ik.node.transport.size_limited_subscription import FLAG_BYTES
@@ -97,7 +97,7 @@ class Inputs:
         )
         self._controllers = ControllerStates(node, settings, drops, now)
         streams = (self._joint_states, *self._targets.streams, *self._controllers.streams)
-        inbox.streams.put(StreamRound(streams, settings.period))
+        inbox.streams.put(StreamPoller(streams, settings.period))
 
     def adopt(self, servo: Servo) -> Mailbox[Measurement]:
         """Switch to another servo; targets for the previous one are dropped.
@@ -128,7 +128,7 @@ class Inputs:
 
     def destroy(self) -> None:
         """Destroy subscriptions and services."""
-        self._inbox.streams.put(StreamRound((), 0.0))
+        self._inbox.streams.put(StreamPoller((), 0.0))
         self._joint_states.destroy()
         self._node.destroy_subscription(self._stop_request)
         self._controllers.destroy()

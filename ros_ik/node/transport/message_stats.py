@@ -23,11 +23,11 @@ _MOST_SENTENCES = 20
 # Maximum number of queued log lines.
 _MOST_LINES = 64
 # Maximum length of a text in log and status; names in a message may have any length.
-_LONGEST = 500
+_MAX_TEXT_LENGTH = 500
 # Time for which the status reports the newest drop [s].
-_SHOWN = 1.0
+_REPORT_TIME = 1.0
 # Codes that TF_UNAVAILABLE may replace.
-_IDLE = (StatusCode.OK, StatusCode.COMMAND_STALE, StatusCode.DEADLINE_MISSED)
+_REPLACEABLE_CODES = (StatusCode.OK, StatusCode.COMMAND_STALE, StatusCode.DEADLINE_MISSED)
 
 
 class Drop(enum.Enum):
@@ -141,7 +141,7 @@ class MessageStats:
 
     def _log(self, refusal: Refusal, what: Callable[[], str]) -> None:
         """Log a drop, unless an equal line was logged recently."""
-        sentence = what()[:_LONGEST]
+        sentence = what()[:_MAX_TEXT_LENGTH]
         if self.latest is refusal:
             self.latest = dataclasses.replace(refusal, sentence=sentence)
         line = f'{_described(refusal)}: {sentence}'
@@ -162,9 +162,9 @@ class MessageStats:
     def shown(self, code: StatusCode, text: str) -> tuple[StatusCode, str]:
         """Return code and text of a status, with a recent drop."""
         latest = self.latest
-        if latest is None or time.monotonic() - latest.time > _SHOWN:
+        if latest is None or time.monotonic() - latest.time > _REPORT_TIME:
             return code, text
-        if latest.reason is Drop.TF_UNAVAILABLE and code in _IDLE:
+        if latest.reason is Drop.TF_UNAVAILABLE and code in _REPLACEABLE_CODES:
             code = StatusCode.TF_UNAVAILABLE
         sentence = latest.sentence and f': {latest.sentence}'
         return code, f'{text}; {_described(latest)}{sentence}'

@@ -25,11 +25,11 @@ from rclpy.subscription import Subscription
 
 # Time after the last message for which a topic is active [s], and polling period of inactive
 # topics [s].
-_LATELY, _LOOK_PERIOD = 1.0, 0.01
+_ACTIVE_TIME, _IDLE_POLL_PERIOD = 1.0, 0.01
 
 
 class Stream:
-    """A subscription that no executor serves; its node must derive from :class:`LeavesStreams`.
+    """A subscription that no executor serves, of a node derived from :class:`PolledStreamsMixin`.
 
     Attributes:
         topic: Name of the topic.
@@ -60,7 +60,7 @@ class Stream:
         self.info: Mapping[str, Any] = {}
         # Number of discards, and that number at the start of the current reading.
         self._discards = self._discards_before = 0
-        self._subscription = node.create_subscription(kind, topic, _left_alone, qos, raw=True)
+        self._subscription = node.create_subscription(kind, topic, _never_called, qos, raw=True)
 
     def read(self, now: float) -> None:
         """Pass on new messages, the oldest first; ``now`` in s."""
@@ -104,7 +104,7 @@ class Stream:
             pass  # destroyed meanwhile
 
 
-class StreamRound:
+class StreamPoller:
     """Reading of streams in each tick: active ones every time, the others in turn.
 
     Polling a silent topic takes a tenth of the time of a message, and a node with several tasks
@@ -115,32 +115,34 @@ class StreamRound:
         """Keep the streams; ``period`` is the time between two readings [s]."""
         self._streams = tuple(streams)
         self._turns = itertools.cycle(self._streams)
-        self._looks = min(len(streams), math.ceil(len(streams) * period / _LOOK_PERIOD))
+        self._polls_per_reading = min(
+            len(streams), math.ceil(len(streams) * period / _IDLE_POLL_PERIOD)
+        )
 
     def read(self, now: float) -> None:
         """Read the streams that are due at ``now`` [s]."""
-        before = now - _LATELY
+        before = now - _ACTIVE_TIME
         for stream in self._streams:
             if stream.heard >= before:
                 stream.read(now)
-        for stream in itertools.islice(self._turns, self._looks):
+        for stream in itertools.islice(self._turns, self._polls_per_reading):
             if stream.heard < before:
                 stream.read(now)
 
 
-class LeavesStreams:
+class PolledStreamsMixin:
     """Mixin for nodes with streams, to be derived before the node."""
 
     @property
     def subscriptions(self) -> Iterator[Subscription]:
         """Return the subscriptions of the executor: all except those of streams."""
         every: Iterator[Subscription] = super().subscriptions  # type: ignore[misc]
-        return (each for each in every if each.callback is not _left_alone)
+        return (each for each in every if each.callback is not _never_called)
 
 
-class StreamNode(LeavesStreams, LifecycleNode):
+class StreamNode(PolledStreamsMixin, LifecycleNode):
     """A lifecycle node with streams."""
 
 
-def _left_alone(data: Any) -> None:
+def _never_called(data: Any) -> None:
     pass

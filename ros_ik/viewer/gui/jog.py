@@ -60,7 +60,7 @@ class Jog:
                         modifier='shift' if row >= 3 else None,
                     ).on_trigger(push)
 
-    def offer(
+    def update_controls(
         self,
         tasks: Sequence[str],
         positions: Mapping[str, float],
@@ -95,7 +95,7 @@ class Jog:
                     slider.on_update(functools.partial(self._on_slide, name))
                     self._sliders[name] = slider
 
-    def follow(self, positions: Mapping[str, float]) -> None:
+    def show_measured(self, positions: Mapping[str, float]) -> None:
         """Update the sliders from the measured joints, and end a target that is reached.
 
         Args:
@@ -119,7 +119,7 @@ class Jog:
             if name in self._goal:
                 self._goal[name], self._goal_client = position, client
 
-    def push(self, row: int, sign: float) -> None:
+    def set_velocity(self, row: int, sign: float) -> None:
         """Request a velocity for a moment: along or about axis x, y, z, in rows 0 to 5."""
         with self._lock:
             self._twist = np.zeros(6)
@@ -161,4 +161,4 @@ class Jog:
             self.set_goal(name, float(event.target.value), event.client.client_id)
 
     async def _on_hold(self, row: int, sign: float, event: object) -> None:
-        self.push(row, sign)
+        self.set_velocity(row, sign)

@@ -77,7 +77,7 @@ class ParameterPanel:
         """Select a section."""
         self._section.value = section  # type: ignore[misc]
 
-    def offer(self, sections: Sequence[str]) -> None:
+    def set_sections(self, sections: Sequence[str]) -> None:
         """Set the available sections."""
         options = (NOTHING, *sections)
         if options != self._section.options:
@@ -121,7 +121,7 @@ class ParameterPanel:
         with self._lock:
             for name, each in self._inputs.items():
                 if each.value != self._input_value(name):
-                    self._requests.ask(f'parameter {name}', each.value)
+                    self._requests.add(f'parameter {name}', each.value)
 
     def _input_value(self, name: str) -> Any:
         """Return the value of the node as the input of a parameter has it."""

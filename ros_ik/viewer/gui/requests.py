@@ -26,19 +26,19 @@ class Requests:
             clock: Returns a monotonic time [s].
         """
         self._lock, self._clock = threading.Lock(), clock
-        self._wishes: dict[str, Any] = {}
+        self._pending: dict[str, Any] = {}
         self._held: dict[str, tuple[int | None, np.ndarray, float]] = {}
 
-    def ask(self, kind: str, value: Any = None) -> None:
+    def add(self, kind: str, value: Any = None) -> None:
         """Add a request; it replaces an older one of its kind."""
         with self._lock:
-            self._wishes[kind] = value
+            self._pending[kind] = value
 
     def take(self) -> dict[str, Any]:
         """Return the requests since the last call, the oldest kind first."""
         with self._lock:
-            wishes, self._wishes = self._wishes, {}
-        return wishes
+            pending, self._pending = self._pending, {}
+        return pending
 
     def hold(self, task: str, client: int | None, pose: np.ndarray) -> None:
         """Hold the target of a task; a previous holder loses it.

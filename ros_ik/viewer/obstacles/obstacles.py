@@ -149,7 +149,7 @@ class Obstacles:
                 own = [other for other in self._shared.placed if other in self._shared.own]
                 self._update(selected=own[-1] if own else '')
 
-    def hear(
+    def process_node_list(
         self,
         message: ObstacleArray,
         link_pose: Callable[[str], np.ndarray | None],
@@ -157,12 +157,12 @@ class Obstacles:
     ) -> None:
         """Process the obstacles of the node, see SharedObstacles."""
         with self._lock:
-            self._shared.hear(message, link_pose, is_other_node)
+            self._shared.process_node_list(message, link_pose, is_other_node)
 
-    def agree(self) -> None:
+    def refresh(self) -> None:
         """Draw the current obstacles."""
         with self._lock:
-            self._shared.agree()
+            self._shared.adopt_node_list()
             self._update()
 
     def take_message(self, from_world: np.ndarray, frame: str) -> ObstacleArray | None:

@@ -22,7 +22,7 @@ from ros_ik_interfaces.msg import Obstacle
 from ros_ik_interfaces.msg import ObstacleArray
 
 # Time after a local change within which messages of the node may be older than it [s].
-_HOLD = 1.0
+_CONFIRMATION_TIME = 1.0
 # Maximum number of unanswered versions of one obstacle; the node answers in order.
 _MOST_SENT = 100
 # Maximum number of unanswered removals; more than a page can have obstacles.
@@ -37,13 +37,13 @@ class _Change:
         since: Time of the last change [s].
         answered: Last state reported by the node, before the change or as an answer.
         sent: Versions sent since then.
-        asked: Time at which it was resent without a change [s].
+        resent: Time at which it was sent again without a change [s].
     """
 
     since: float
     answered: PlacedObstacle | None
     sent: collections.deque[PlacedObstacle | None]
-    asked: float = np.inf
+    resent: float = np.inf
 
 
 class SharedObstacles:
@@ -62,14 +62,14 @@ class SharedObstacles:
         # Last list of the node, with its messages: an obstacle in a moving link stays where it was
         # first.
         self._known: dict[str, tuple[Obstacle, PlacedObstacle]] = {}
-        self._heard = -np.inf
-        self._touched: dict[str, _Change] = {}
+        self._last_heard = -np.inf
+        self._changes: dict[str, _Change] = {}
         self._removed: list[str] = []
         self._is_changed = False
         # Times at which others changed obstacles of the last message [s]. Late subscribers must
         # not receive the old state. The message is replaced after a delay, because further changes
         # may follow.
-        self._outdated = np.inf
+        self._outdated_since = np.inf
 
     def is_free(self, name: str) -> bool:
         """Return whether no obstacle has this name, here or in the node."""
@@ -81,18 +81,18 @@ class SharedObstacles:
         self.own.add(name)
         if name in self._removed:
             self._removed.remove(name)
-        self._touch(name)
+        self._record_change(name)
 
     def remove(self, name: str) -> None:
         """Remove an obstacle."""
         del self.placed[name]
         self.own.discard(name)
         self._removed.append(name)
-        self._touch(name)
+        self._record_change(name)
         for forgotten in self._removed[:-_MOST_REMOVALS]:
             self._forget(forgotten)
 
-    def hear(
+    def process_node_list(
         self,
         message: ObstacleArray,
         link_pose: Callable[[str], np.ndarray | None],
@@ -118,25 +118,25 @@ class SharedObstacles:
             placed = None if frame is None else PlacedObstacle.from_message(entry, frame)
             if placed is not None:
                 self._known[entry.id] = entry, placed
-        self._heard = self._clock()
-        for name, change in self._touched.items():
+        self._last_heard = self._clock()
+        for name, change in self._changes.items():
             self._note_answer(self._state_in_node(name), change)
         if is_other_node:
             for name in (*self._removed, *self.own):
                 self._forget(name)
             for name in self.own:
-                self._touch(name)
+                self._record_change(name)
 
-    def agree(self) -> None:
+    def adopt_node_list(self) -> None:
         """Adopt the list of the node, except for recent local changes."""
-        for name in {**self.placed, **self._known, **self._touched}:
-            if self._is_in_doubt(name):
+        for name in {**self.placed, **self._known, **self._changes}:
+            if self._is_unconfirmed(name):
                 continue
             if name in self._removed:
                 # Others may reuse the name.
-                self._outdate()
+                self._note_outdated()
             self._forget(name)
-            self._take(name)
+            self._adopt(name)
 
     def take_message(self, from_world: np.ndarray, frame: str) -> ObstacleArray | None:
         """Return the changes made here since the last call, or None.
@@ -148,37 +148,37 @@ class SharedObstacles:
             from_world: Pose of the world in the frame [7].
             frame: Link in whose frame poses are given.
         """
-        if not self._is_changed and self._clock() - self._outdated < _HOLD:
+        if not self._is_changed and self._clock() - self._outdated_since < _CONFIRMATION_TIME:
             return None
-        self._is_changed, self._outdated = False, np.inf
+        self._is_changed, self._outdated_since = False, np.inf
         message = ObstacleArray()
         for name in self._removed:
-            if not self._is_of_others(name):
+            if not self._is_changed_by_others(name):
                 message.obstacles.append(Obstacle(id=name, operation=Obstacle.REMOVE))
         for name, obstacle in self.placed.items():
-            if name in self.own and not self._is_of_others(name):
+            if name in self.own and not self._is_changed_by_others(name):
                 message.obstacles.append(obstacle.message(name, from_world, frame))
-        for name, change in self._touched.items():
+        for name, change in self._changes.items():
             change.sent.append(self.placed.get(name))
         return message
 
-    def _touch(self, name: str) -> None:
+    def _record_change(self, name: str) -> None:
         self._is_changed = True
-        change = self._touched.get(name)
+        change = self._changes.get(name)
         if change is None:
             sent = collections.deque[PlacedObstacle | None](maxlen=_MOST_SENT)
-            self._touched[name] = _Change(self._clock(), self._state_in_node(name), sent)
+            self._changes[name] = _Change(self._clock(), self._state_in_node(name), sent)
         else:
             # Current changes are newer than all messages of the node.
             change.answered = self._state_in_node(name)
-            change.since, change.asked = self._clock(), np.inf
+            change.since, change.resent = self._clock(), np.inf
 
-    def _outdate(self) -> None:
-        self._outdated = min(self._outdated, self._clock())
+    def _note_outdated(self) -> None:
+        self._outdated_since = min(self._outdated_since, self._clock())
 
     def _forget(self, name: str) -> None:
         """Forget the local change of a name."""
-        self._touched.pop(name, None)
+        self._changes.pop(name, None)
         if name in self._removed:
             self._removed.remove(name)
 
@@ -187,53 +187,56 @@ class SharedObstacles:
         known = self._known.get(name)
         return None if known is None else known[1]
 
-    def _is_in_doubt(self, name: str) -> bool:
+    def _is_unconfirmed(self, name: str) -> bool:
         """Return whether the node may not have processed a local change; resend it once.
 
         Resending makes the node answer, because it publishes after each accepted message.
         """
-        change, now = self._touched.get(name), self._clock()
+        change, now = self._changes.get(name), self._clock()
         if change is None:
             return False
-        if now - change.since < _HOLD:
+        if now - change.since < _CONFIRMATION_TIME:
             return True
-        said = self._state_in_node(name)
-        if _are_same(said, self.placed.get(name)) or self._heard - change.asked >= _HOLD:
+        reported = self._state_in_node(name)
+        if (
+            _are_same(reported, self.placed.get(name))
+            or self._last_heard - change.resent >= _CONFIRMATION_TIME
+        ):
             return False
-        if self._is_of_others(name):
+        if self._is_changed_by_others(name):
             return False
-        if change.asked == np.inf:
-            change.asked, self._is_changed = now, True
+        if change.resent == np.inf:
+            change.resent, self._is_changed = now, True
         return True
 
-    def _is_of_others(self, name: str) -> bool:
+    def _is_changed_by_others(self, name: str) -> bool:
         """Return whether the node reports a state that was never sent from here."""
-        change, said = self._touched.get(name), self._state_in_node(name)
+        change, reported = self._changes.get(name), self._state_in_node(name)
         ours = () if change is None else (self.placed.get(name), change.answered, *change.sent)
-        return change is not None and not any(_are_same(said, one) for one in ours)
+        return change is not None and not any(_are_same(reported, one) for one in ours)
 
     @staticmethod
-    def _note_answer(said: PlacedObstacle | None, change: _Change) -> None:
+    def _note_answer(reported: PlacedObstacle | None, change: _Change) -> None:
         """Record which of the sent messages the node has processed."""
         for count, sent in enumerate(change.sent, start=1):
-            if _are_same(said, sent):
-                change.answered = said
+            if _are_same(reported, sent):
+                change.answered = reported
                 for _ in range(count):
                     change.sent.popleft()
                 return
 
-    def _take(self, name: str) -> None:
+    def _adopt(self, name: str) -> None:
         """Adopt the state of one obstacle in the node."""
-        said = self._state_in_node(name)
-        if said is None:
+        reported = self._state_in_node(name)
+        if reported is None:
             self.placed.pop(name, None)
-        elif name in self.own and _are_same(said, self.placed[name]):
+        elif name in self.own and _are_same(reported, self.placed[name]):
             return
         else:
-            self.placed[name] = said
+            self.placed[name] = reported
         if name in self.own:
             self.own.discard(name)
-            self._outdate()
+            self._note_outdated()
 
 
 def _are_same(one: PlacedObstacle | None, other: PlacedObstacle | None) -> bool:

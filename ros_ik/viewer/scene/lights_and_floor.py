@@ -12,7 +12,7 @@ _SUN, _SUN_INTENSITY = (1.0, 0.4, 1.6), 1.8
 _FLOOR_SIZE, _CELL_SIZE = 4.0, 0.1
 
 
-class Surroundings:
+class LightsAndFloor:
     """Light of a sky and a sun, and a floor below the robot."""
 
     def __init__(self, server: viser.ViserServer) -> None:

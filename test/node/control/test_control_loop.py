@@ -11,7 +11,7 @@ import pytest
 from support.rigs.ros_rig import panda_urdf
 
 from ros_ik import Model
-from ros_ik.node.control.control_loop import Controlled
+from ros_ik.node.control.control_loop import ControlledServo
 from ros_ik.node.control.control_loop import ControlLoop
 from ros_ik.node.control.control_loop import Inbox
 from ros_ik.node.control.jump_counter import JumpCounter
@@ -54,7 +54,7 @@ def loop(servo, period):
 def controlled(servo):
     measurement = JointStateMerger(servo, None, lambda: None).measurement
     jumps = JumpCounter(servo, None, ['target_pose'])
-    return Controlled(servo, SimpleNamespace(base_frame=''), 1, measurement, jumps)
+    return ControlledServo(servo, SimpleNamespace(base_frame=''), 1, measurement, jumps)
 
 
 def wait(condition):

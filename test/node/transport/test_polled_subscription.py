@@ -28,7 +28,7 @@ from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.polled_subscription import Stream
 from ros_ik.node.transport.polled_subscription import StreamNode
-from ros_ik.node.transport.polled_subscription import StreamRound
+from ros_ik.node.transport.polled_subscription import StreamPoller
 from ros_ik.node.transport.qos_profiles import LATEST_STATES
 from ros_ik.node.transport.qos_profiles import LATEST_TARGET
 from ros_ik.servo import Servo
@@ -179,7 +179,7 @@ class Counted:
 def test_a_silent_stream_is_looked_at_in_turn_and_a_lively_one_each_tick(rate, looks):
     streams = [Counted() for _ in range(6)]
     streams[2].full = True
-    turns = StreamRound(streams, 1.0 / rate)
+    turns = StreamPoller(streams, 1.0 / rate)
     now = 0.0
     for _ in range(6):
         turns.read(now)
@@ -199,7 +199,7 @@ def test_a_silent_stream_is_looked_at_in_turn_and_a_lively_one_each_tick(rate, l
 
 
 def test_no_stream_is_read_where_there_is_none():
-    StreamRound((), 0.0).read(1.0)
+    StreamPoller((), 0.0).read(1.0)
 
 
 @pytest.fixture(scope='module')

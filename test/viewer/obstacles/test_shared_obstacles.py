@@ -69,9 +69,11 @@ class Node:
     def tell(self, is_other_node=False):
         everything = [Obstacle(operation=Obstacle.CLEAR), *self.known.values()]
         for page in self.pages:
-            page.hear(ObstacleArray(obstacles=everything), self.links.get, is_other_node)
+            page.process_node_list(
+                ObstacleArray(obstacles=everything), self.links.get, is_other_node
+            )
         for page in self.pages:
-            page.agree()
+            page.adopt_node_list()
 
     def settle(self):
         """Let time pass until all messages are sent and received."""
@@ -121,7 +123,7 @@ def test_a_hand_does_not_fight_what_the_node_heard_before():
     # A stalled node has not received it; its queue holds the newest message only.
     for _ in range(50):
         node.now += 0.1
-        page.agree()
+        page.adopt_node_list()
         assert places(page)['a'] == pytest.approx(1.9)
         node.collect()
         node.drop_old()
@@ -198,7 +200,7 @@ def test_both_pages_keep_their_own_over_a_restart_of_the_node():
         # However long the new node takes to receive them.
         node.now += 2.0
         for page in (one, two):
-            page.agree()
+            page.adopt_node_list()
         assert places(one) == {'b': 2.0} and places(two) == {'a': place}
         node.settle()
         assert places(one) == places(two) == {'a': place, 'b': 2.0}
@@ -296,7 +298,7 @@ def test_obstacles_wait_for_a_node_that_is_not_there():
     page.put('b', box(2.0))
     page.remove('b')
     node.now += 100.0
-    page.agree()
+    page.adopt_node_list()
     assert places(page) == {'a': 1.0}
     node.tell(is_other_node=True)
     assert places(page) == {'a': 1.0}
@@ -310,7 +312,7 @@ def test_removals_do_not_accumulate_without_listeners():
         page.put(f'{number}', box(0.0))
         page.remove(f'{number}')
     assert len(page.take_message(ORIGIN, 'base').obstacles) == 100
-    assert len(page._touched) == len(page._removed) == 100
+    assert len(page._changes) == len(page._removed) == 100
 
 
 def test_names_of_the_node_are_not_free():
