@@ -80,7 +80,7 @@ def relative_chain(
     return dofs, signs
 
 
-def lines_in_children(
+def axes_in_child_frames(
     model: Model, joints: np.ndarray, dofs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the axes of single-axis joints in the frames of their children.

@@ -106,7 +106,7 @@ def kinematic_tree(model: Any, scalar: type) -> KinematicTree:
     arrays.joint_order = wp.array(order, dtype=wp.int32, device=device)
     still = [body for body in range(model.body_count) if body not in incoming]
     arrays.still_body = wp.array(still, dtype=wp.int32, device=device)
-    poses = still_poses(model)[still]
+    poses = fixed_body_poses(model)[still]
     arrays.still_pose = wp.array(poses, dtype=types.transform, device=device)
     return KinematicTree(
         scalar=scalar,
@@ -153,7 +153,7 @@ def incoming_joints(model: Any) -> dict[int, int]:
     return {int(child[joint]): int(joint) for joint in np.flatnonzero(inside)}
 
 
-def still_poses(model: Any) -> np.ndarray:
+def fixed_body_poses(model: Any) -> np.ndarray:
     """Return ``model.body_q`` in float64 with unit quaternions, shape [body_count, 7]."""
     body_q = getattr(model, 'body_q', None)
     if body_q is None:  # an object with joint arrays only
@@ -176,7 +176,7 @@ def root_pose(model: Any, joints: Sequence[int]) -> np.ndarray:
     parent = int(model.joint_parent.numpy()[joints[0]]) if len(joints) else -1
     if parent < 0:
         return np.array(IDENTITY_POSE)
-    return np.asarray(still_poses(model)[parent])
+    return np.asarray(fixed_body_poses(model)[parent])
 
 
 def poses_between(model: Any, joints: Sequence[int]) -> tuple[list[int], np.ndarray]:

@@ -64,7 +64,7 @@ def test_a_library_waits_for_what_was_written_in_place(monkeypatch, library, the
 
     monkeypatch.setattr(wp, 'Stream', made)
     monkeypatch.setattr(array_exchange, 'exchanged', lambda name, given: given)
-    array_exchange.hand_back(view)
+    array_exchange.wait_for_warp(view)
     assert found == ([(theirs, ours)] if waits else [])
 
 

@@ -25,7 +25,7 @@ from ros_ik.planning import Point
 from ros_ik.planning import solve_ik
 from ros_ik.planning import solve_optimal
 from ros_ik.planning import UnmeasuredError
-from ros_ik.planning.poses.multi_frame_ik import solve_together
+from ros_ik.planning.poses.multi_frame_ik import solve_frames_together
 from ros_ik.settings import read_settings
 from ros_ik.solvers import inverse_kinematics
 
@@ -77,11 +77,13 @@ def test_a_check_for_collisions_that_would_leave_out_links_is_refused():
     assert set(error.value.links) == missing
     frames = planner.task_frames()
     with pytest.raises(UnmeasuredError, match='panda_link0'):
-        solve_together(planner, frames, np.array(target), check_collisions=True)
+        solve_frames_together(planner, frames, np.array(target), check_collisions=True)
     whole = make_planner('panda', srdf=SRDF, package_paths=PACKAGES)
     answer = solve_ik(whole, IkRequest(np.array(target), check_collisions=True))
     assert answer.complete and len(answer.positions)
-    assert solve_together(whole, frames, np.array(target), check_collisions=True) is not None
+    assert (
+        solve_frames_together(whole, frames, np.array(target), check_collisions=True) is not None
+    )
 
 
 def test_an_optimal_motion_names_what_its_barriers_left_out():

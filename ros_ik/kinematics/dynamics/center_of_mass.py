@@ -194,7 +194,7 @@ def mass_distribution(
     if not total > 0.0:
         raise ArgumentError(f'bodies must have a mass for their centre to exist, got {total} kg')
     massive = chosen[mass[chosen] > 0.0]
-    start, moved = _moved_entries(model, massive)
+    start, moved = _moving_entries(model, massive)
     arrays = center_of_mass_functions(scalar).MassArrays()
     device = wp.get_device(model.device)
     arrays.body = wp.array(massive, dtype=wp.int32, device=device)
@@ -251,7 +251,7 @@ def launch_center_of_mass_jacobian(
     )
 
 
-def _moved_entries(model: Any, bodies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _moving_entries(model: Any, bodies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices into ``bodies`` of the bodies that each degree of freedom moves."""
     entries: list[list[int]] = [[] for _ in range(model.joint_dof_count)]
     for position, body in enumerate(bodies):

@@ -163,7 +163,7 @@ def in_namespace(result: wp.array, namespace: ModuleType) -> Any:
     return namespace.from_dlpack(result)
 
 
-def hand_back(given: Any) -> None:
+def wait_for_warp(given: Any) -> None:
     """Make the current stream of an array's library wait for the work that Warp has enqueued.
 
     Args:

@@ -13,9 +13,9 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.array_exchange import check_device
 from ros_ik.kinematics.runtime.array_exchange import check_writable
 from ros_ik.kinematics.runtime.array_exchange import exchanged
-from ros_ik.kinematics.runtime.array_exchange import hand_back
 from ros_ik.kinematics.runtime.array_exchange import host_view
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
+from ros_ik.kinematics.runtime.array_exchange import wait_for_warp
 from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 
 # Warp's types that have a name of their own.
@@ -121,7 +121,7 @@ def copy_back(result: wp.array, given: Any) -> None:
         if result.ptr != given.__array_interface__['data'][0]:
             given[...] = result.numpy()
     elif wp.get_device(result.device).is_cuda:
-        hand_back(given)
+        wait_for_warp(given)
 
 
 def cast_into(target: wp.array, source: wp.array) -> None:

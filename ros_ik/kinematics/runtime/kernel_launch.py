@@ -42,19 +42,19 @@ def resident_threads(registers: int) -> int:
     return min(_MOST_THREADS, _REGISTERS // (granules * _WARP) * _WARP)
 
 
-def full_device(device: wp.Device) -> int:
+def max_resident_threads(device: wp.Device) -> int:
     """Return the number of threads of the largest kernels that are resident on a GPU at a time."""
     return device.sm_count * resident_threads(MOST_REGISTERS)
 
 
-def more_than_fills(device: wp.Device, n: int) -> bool:
+def exceeds_device(device: wp.Device, n: int) -> bool:
     """Return whether n threads of the largest kernels more than fill a GPU, False for a CPU.
 
     While all of them are resident, a batch takes the time of its slowest thread. Kernels that
     leave slow threads to a later launch, over the list of them, only help larger batches. Such a
     list needs Warp's memory pool, because a graph capture allocates work space.
     """
-    return device.is_cuda and n > full_device(device) and wp.is_mempool_enabled(device)
+    return device.is_cuda and n > max_resident_threads(device) and wp.is_mempool_enabled(device)
 
 
 def block_size(registers: int) -> int:

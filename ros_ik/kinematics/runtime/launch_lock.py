@@ -22,7 +22,7 @@ _Parameters = ParamSpec('_Parameters')
 _Result = TypeVar('_Result')
 
 
-class _Own(threading.local):
+class _ThreadState(threading.local):
     """Number of nested :meth:`SharedLock.shared` of a thread, and whether it counts as inside."""
 
     depth = 0
@@ -41,18 +41,18 @@ class SharedLock:
         self._condition = threading.Condition(threading.Lock())
         self._inside = 0
         self._owner: int | None = None
-        self._own = _Own()
-        self._shared = _Shared(self)
+        self._thread_state = _ThreadState()
+        self._shared = _SharedContext(self)
 
     @property
     def is_shared_here(self) -> bool:
         """True if this thread is inside :meth:`shared`."""
-        return self._own.depth > 0
+        return self._thread_state.depth > 0
 
     @property
     def is_held_here(self) -> bool:
         """True if this thread is inside :meth:`shared` or :meth:`alone`."""
-        return self._own.depth > 0 or self._owner == threading.get_ident()
+        return self._thread_state.depth > 0 or self._owner == threading.get_ident()
 
     def shared(self) -> contextlib.AbstractContextManager[None]:
         """Return the context in which this thread shares the lock with others."""
@@ -64,7 +64,7 @@ class SharedLock:
         if self._owner == threading.get_ident():
             yield
             return
-        counted = self._own.is_counted
+        counted = self._thread_state.is_counted
         with self._condition:
             if counted:
                 self._inside -= 1
@@ -82,7 +82,7 @@ class SharedLock:
 
     def enter(self) -> None:
         """Enter :meth:`shared`."""
-        own = self._own
+        own = self._thread_state
         if own.depth == 0 and self._owner != threading.get_ident():
             with self._condition:
                 if self._owner is not None:
@@ -93,7 +93,7 @@ class SharedLock:
 
     def leave(self) -> None:
         """Leave :meth:`shared`."""
-        own = self._own
+        own = self._thread_state
         own.depth -= 1
         if own.depth == 0 and own.is_counted:
             own.is_counted = False
@@ -103,7 +103,7 @@ class SharedLock:
                     self._condition.notify_all()
 
 
-class _Shared:
+class _SharedContext:
     """Context of :meth:`SharedLock.shared`; a generator would take twice as long."""
 
     __slots__ = ('_lock',)

@@ -27,8 +27,8 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.tree import fixed_body_poses
 from ros_ik.kinematics.tree import incoming_joints
-from ros_ik.kinematics.tree import still_poses
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.conventions.poses import inverse
@@ -225,7 +225,7 @@ def _fold(model: 'Model', order: np.ndarray, links: Iterable[int] | None) -> lis
     nodes: list[_Node] = []
     # Each link: an ancestor with a node, and the constant pose relative to it.
     place: dict[int, tuple[int, np.ndarray]] = {_WORLD: (_WORLD, np.array(IDENTITY_POSE))}
-    poses, placed = still_poses(model), incoming_joints(model)
+    poses, placed = fixed_body_poses(model), incoming_joints(model)
     for body in sorted(on_path - {_WORLD}):
         if body not in placed:
             place[body] = _WORLD, poses[body]

@@ -21,7 +21,7 @@ _AXIS_STEPS = 30
 # Number of candidate axes of a capsule, and angles of the refinements about the best one [rad].
 _AXES, _ROUNDS, _ANGLE = 32, 7, 0.3
 # Factors on the radius of the cylinder; a larger radius can give a shorter capsule.
-_WIDENING = (1.0, 1.02, 1.05, 1.1)
+_RADIUS_FACTORS = (1.0, 1.02, 1.05, 1.1)
 # Allowance for rounding errors, relative to the size.
 _ROUNDING = 1e-9
 
@@ -46,7 +46,7 @@ class Capsule:
 
     def surface(self, count: int) -> np.ndarray:
         """Return points evenly spread over both caps, and over the cylinder [m], [n, 3]."""
-        around = self.radius * spread_directions(count)
+        around = self.radius * uniform_directions(count)
         axis = self.ends[1] - self.ends[0]
         side = around @ axis
         caps = [self.ends[0] + around[side <= 0.0], self.ends[1] + around[side > 0.0]]
@@ -61,7 +61,7 @@ class Capsule:
         return np.concatenate(caps)
 
 
-def spread_directions(n: int) -> np.ndarray:
+def uniform_directions(n: int) -> np.ndarray:
     """Return unit vectors evenly spread over the sphere, from -z to z (a spiral), [n, 3]."""
     z = (2.0 * np.arange(n) + 1.0) / n - 1.0
     angle = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(n)
@@ -73,17 +73,17 @@ def enclosing_sphere(points: np.ndarray) -> Capsule:
     """Return the smallest sphere about points [m], [n, 3]."""
     center = smallest_sphere_center(points)
     radius = float(np.linalg.norm(points - center, axis=1).max())
-    return Capsule(np.stack([center, center]), radius + _slack(points))
+    return Capsule(np.stack([center, center]), radius + _rounding_allowance(points))
 
 
 def enclosing_capsule(points: np.ndarray) -> Capsule:
     """Return a capsule of small volume about points [m], [n, 3]."""
     spread = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2]
-    axes = np.concatenate([spread, spread_directions(2 * _AXES)[:_AXES]])
+    axes = np.concatenate([spread, uniform_directions(2 * _AXES)[:_AXES]])
     axis, best = _best_capsule(points, axes)
     angle = _ANGLE
     for _ in range(_ROUNDS):
-        near = axis + angle * spread_directions(_AXES)
+        near = axis + angle * uniform_directions(_AXES)
         near_axis, found = _best_capsule(points, near)
         if found.volume < best.volume:
             axis, best = near_axis, found
@@ -99,7 +99,7 @@ def _best_capsule(points: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, Cap
     offset = points - middle
     along = axes @ offset.T  # [m, n]
     centers, reach = _smallest_circles(offset, axes, along)
-    radius = reach.max(axis=1)[:, None] * np.array(_WIDENING)[None]  # [m, w]
+    radius = reach.max(axis=1)[:, None] * np.array(_RADIUS_FACTORS)[None]  # [m, w]
     # A point at height z and reach rho lies in the capsule where z is in [low - s, high + s].
     s = np.sqrt(np.maximum(radius[..., None] ** 2 - reach[:, None] ** 2, 0.0))  # [m, w, n]
     high = (along[:, None] - s).max(axis=2)
@@ -109,10 +109,12 @@ def _best_capsule(points: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, Cap
     k, w = np.unravel_index(int(np.argmin(volume)), volume.shape)
     height = 0.5 * (low[k, w] + high[k, w]) + half[k, w] * np.array([[-1.0], [1.0]])
     ends = middle + centers[k] + height * axes[k]
-    return axes[k], Capsule(ends, _reach(points, ends) + _slack(points))
+    return axes[k], Capsule(
+        ends, _distance_from_segment(points, ends) + _rounding_allowance(points)
+    )
 
 
-def _reach(points: np.ndarray, ends: np.ndarray) -> float:
+def _distance_from_segment(points: np.ndarray, ends: np.ndarray) -> float:
     """Return the largest distance of points from a segment."""
     axis = ends[1] - ends[0]
     squared = float(axis @ axis)
@@ -153,7 +155,7 @@ def _smallest_circles(
     return best, np.sqrt(np.maximum(squared, 0.0))
 
 
-def _slack(points: np.ndarray) -> float:
+def _rounding_allowance(points: np.ndarray) -> float:
     """Return the allowance for rounding errors."""
     return _ROUNDING * float(np.ptp(points, axis=0).max() + np.abs(points).max())
 
@@ -178,11 +180,11 @@ def split_hull(points: np.ndarray, normal: np.ndarray, offset: float) -> list[np
     part = low[:, None] / (low[:, None] - high[None])  # [b, a]
     cut = below[:, None] + part[..., None] * (above[None] - below[:, None])
     cut = np.concatenate([cut.reshape(-1, 3), points[height == 0.0]])
-    rim = cut[_rim(cut, normal)]
+    rim = cut[_planar_outline(cut, normal)]
     return [np.concatenate([below, rim]), np.concatenate([above, rim])]
 
 
-def _rim(points: np.ndarray, normal: np.ndarray) -> np.ndarray:
+def _planar_outline(points: np.ndarray, normal: np.ndarray) -> np.ndarray:
     """Return the indices of points in a plane that span their hull."""
     helper = np.eye(3)[int(np.argmin(np.abs(normal)))]
     u = np.cross(normal, helper)

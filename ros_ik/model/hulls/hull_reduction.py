@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros_ik.model.hulls.incremental_hull import GrowingHull
+from ros_ik.model.hulls.incremental_hull import IncrementalHull
 
 # Number of directions whose extreme vertices are kept, 0.4 rad apart.
 _DIRECTIONS = 64
@@ -18,14 +18,14 @@ _ROUNDS, _PER_ROUND, _SPACING = 8, 16, 0.05
 _TOLERANCE, _MOST_STEPS = 1e-6, 40
 # Number of consecutive steps without progress that end the search, and minimum progress relative
 # to that accuracy.
-_MOST_STALLS, _STALL = 6, 1e-3
+_MOST_STALLS, _LEAST_PROGRESS = 6, 1e-3
 # Allowance for rounding errors, relative to the size.
 _ROUNDING = 1e-12
 # Number of vertices per block, which bounds the memory for a large mesh.
 _BLOCK = 8192
 # Number of vertices whose distances are computed together, the farthest first, and among which
 # the farthest outside are chosen.
-_TOGETHER, _CONSIDERED = 64, 512
+_BATCH, _CANDIDATES = 64, 512
 
 
 def reduced_points(points: np.ndarray) -> tuple[np.ndarray, float]:
@@ -43,18 +43,18 @@ def reduced_points(points: np.ndarray) -> tuple[np.ndarray, float]:
         return points, 0.0
     size = float(np.ptp(points, axis=0).max())
     kept = points[np.unique(np.argmax(points @ _directions(_DIRECTIONS).T, axis=0))]
-    hull = GrowingHull.around(kept)
+    hull = IncrementalHull.around(kept)
     if hull is None:
-        return _reduced_flat(points, kept, size)
+        return _reduced_coplanar_points(points, kept, size)
     outside, known = points, _TOLERANCE * size
     for _ in range(_ROUNDS):
-        outside, height, _ = _still_outside(hull, outside, known)
+        outside, height, _ = _points_outside(hull, outside, known)
         if not len(outside):
             return kept, known
         found = _farthest(outside, height, _SPACING * size)
         kept = np.concatenate([kept, found])
         hull.add(found)
-    outside, height, bound = _still_outside(hull, outside, known)
+    outside, height, bound = _points_outside(hull, outside, known)
     # If the foot of the perpendicular is on the triangle, no point of the hull is nearer.
     is_exact = bound - height <= known
     largest = float(bound[is_exact].max(initial=known))
@@ -62,8 +62,8 @@ def reduced_points(points: np.ndarray) -> tuple[np.ndarray, float]:
     return kept, largest + _ROUNDING * size
 
 
-def _still_outside(
-    hull: GrowingHull, points: np.ndarray, known: float
+def _points_outside(
+    hull: IncrementalHull, points: np.ndarray, known: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the points that may be farther outside than known, and their bounds."""
     height, bound = hull.locate(points)
@@ -83,15 +83,15 @@ def _largest_distance(
         largest: Lower bound on the result [m].
     """
     order = np.argsort(-bound)
-    for first in range(0, len(order), _TOGETHER):
-        some = order[first : first + _TOGETHER]
+    for first in range(0, len(order), _BATCH):
+        some = order[first : first + _BATCH]
         if bound[some[0]] <= largest:
             break
         largest = largest_outside_distance(points[some], kept, largest)
     return largest
 
 
-def _reduced_flat(
+def _reduced_coplanar_points(
     points: np.ndarray, kept: np.ndarray, size: float
 ) -> tuple[np.ndarray, float]:
     """Reduce almost coplanar points, as :func:`reduced_points` does."""
@@ -118,8 +118,8 @@ def _farthest(points: np.ndarray, distance: np.ndarray, spacing: float) -> np.nd
     """Return some of the farthest points that are not close to each other, [k, 3]."""
     order = np.argsort(-distance)
     chosen: list[np.ndarray] = []
-    for first in range(0, len(order), _CONSIDERED):
-        some = points[order[first : first + _CONSIDERED]]
+    for first in range(0, len(order), _CANDIDATES):
+        some = points[order[first : first + _CANDIDATES]]
         for one in chosen:
             some = some[np.linalg.norm(some - one, axis=1) > spacing]
         while len(some) and len(chosen) < _PER_ROUND:
@@ -205,7 +205,7 @@ def _outside_distances(
         corners, nearest = _nearest_of_simplex(corners)
         now = np.linalg.norm(nearest, axis=1)
         # Rounding errors may keep the bounds from converging.
-        is_nearer = now < distance[active] - _STALL * tolerance
+        is_nearer = now < distance[active] - _LEAST_PROGRESS * tolerance
         stalled[active] = np.where(is_nearer, 0, stalled[active] + 1)
         distance[active] = np.minimum(distance[active], now)
         goes_on = stalled[active] < _MOST_STALLS

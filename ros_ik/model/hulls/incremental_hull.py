@@ -4,7 +4,7 @@
 
 Each triangle and the centre of the polytope form a tetrahedron with corners in the hull of the
 points. A point in such a tetrahedron is in the hull, regardless of rounding errors in the
-triangles. :meth:`GrowingHull.locate` therefore never reports a point outside as inside.
+triangles. :meth:`IncrementalHull.locate` therefore never reports a point outside as inside.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ROUNDING = 1e-9
 _MOST_ENTRIES = 1 << 16
 
 
-class GrowingHull:
+class IncrementalHull:
     """The polytope; made by :meth:`around`.
 
     Attributes:
@@ -44,7 +44,7 @@ class GrowingHull:
         self._append(faces)
 
     @classmethod
-    def around(cls, points: np.ndarray) -> GrowingHull | None:
+    def around(cls, points: np.ndarray) -> IncrementalHull | None:
         """Return the polytope of points [n, 3], or None if they are almost coplanar."""
         size = float(np.ptp(points, axis=0).max())
         first = points[np.argmin(points[:, 0])]

@@ -18,7 +18,7 @@ _BLOCK = 2048
 
 def planar_hull(flat: np.ndarray) -> np.ndarray:
     """Return the indices of points [n, 2] that span their hull, in ascending order."""
-    left = _left_by_filter(flat)
+    left = _hull_candidates(flat)
     order = left[np.lexsort((flat[left, 1], flat[left, 0]))]
     if len(order) < 3:
         return np.sort(order)
@@ -43,7 +43,7 @@ def _chain(rows: list[list[float]]) -> list[int]:
     return kept
 
 
-def _left_by_filter(flat: np.ndarray) -> np.ndarray:
+def _hull_candidates(flat: np.ndarray) -> np.ndarray:
     """Return the indices of the farthest points, and of all outside their polygon."""
     angle = 2.0 * np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS
     directions = np.stack([np.cos(angle), np.sin(angle)])

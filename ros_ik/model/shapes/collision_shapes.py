@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _MESHES = (GeoType.MESH, GeoType.CONVEX_MESH)
 # Cache of hulls by file and scale, because they take long; files are assumed not to change.
-_HULLS: weakref.WeakKeyDictionary[MeshFile, dict[tuple, _Core]] = weakref.WeakKeyDictionary()
+_HULLS: weakref.WeakKeyDictionary[MeshFile, dict[tuple, _ConvexCore]] = weakref.WeakKeyDictionary()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +74,7 @@ class ConvexShapes:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Core:
+class _ConvexCore:
     """Core of one shape; the names are those of ConvexShapes."""
 
     kind: GeoType
@@ -101,8 +101,8 @@ def convex_shapes(model: Model, shapes: Sequence[int] | np.ndarray | None = None
     indices = sorted({checked_index('shapes', k, model.shape_count) for k in asked})
     kinds, scales = model.shape_type.numpy(), model.shape_scale.numpy().astype(np.float64)
     # Shapes that share a mesh share its reduction, which takes long.
-    known: dict[tuple, _Core | None] = {}
-    cores: dict[int, _Core] = {}
+    known: dict[tuple, _ConvexCore | None] = {}
+    cores: dict[int, _ConvexCore] = {}
     for k in indices:
         source = model.shape_source[k]
         key = (int(kinds[k]), tuple(scales[k]), id(source))
@@ -113,11 +113,11 @@ def convex_shapes(model: Model, shapes: Sequence[int] | np.ndarray | None = None
         if core is not None:
             cores[k] = core
     ignored = tuple(k for k in indices if k not in cores)
-    return _gathered(model, np.array(list(cores), dtype=int), list(cores.values()), ignored)
+    return _concatenate(model, np.array(list(cores), dtype=int), list(cores.values()), ignored)
 
 
-def _gathered(
-    model: Model, shapes: np.ndarray, cores: list[_Core], ignored: tuple[int, ...]
+def _concatenate(
+    model: Model, shapes: np.ndarray, cores: list[_ConvexCore], ignored: tuple[int, ...]
 ) -> ConvexShapes:
     """Concatenate the cores of shapes."""
     pose = model.shape_transform.numpy().reshape(-1, 7)[shapes].astype(np.float64)
@@ -143,21 +143,21 @@ def _gathered(
     )
 
 
-def _core(where: str, kind: GeoType, scale: np.ndarray, source: Any) -> _Core | None:
+def _core(where: str, kind: GeoType, scale: np.ndarray, source: Any) -> _ConvexCore | None:
     """Return the core of a shape, or None without a size in memory."""
     a, b, _ = scale
     if kind == GeoType.PLANE:
-        return _Core(kind, np.zeros(3), 0.0, np.inf)
+        return _ConvexCore(kind, np.zeros(3), 0.0, np.inf)
     if kind == GeoType.SPHERE:
-        return _Core(kind, np.zeros(3), a, 0.0)
+        return _ConvexCore(kind, np.zeros(3), a, 0.0)
     if kind == GeoType.CAPSULE:
-        return _Core(kind, np.array([0.0, 0.0, b]), a, b)
+        return _ConvexCore(kind, np.array([0.0, 0.0, b]), a, b)
     if kind in (GeoType.CYLINDER, GeoType.CONE):
-        return _Core(kind, np.array([a, a, b]), 0.0, float(np.hypot(a, b)))
+        return _ConvexCore(kind, np.array([a, a, b]), 0.0, float(np.hypot(a, b)))
     if kind == GeoType.BOX:
-        return _Core(kind, scale, 0.0, float(np.linalg.norm(scale)))
+        return _ConvexCore(kind, scale, 0.0, float(np.linalg.norm(scale)))
     if kind == GeoType.ELLIPSOID:
-        return _Core(kind, scale, 0.0, float(scale.max()))
+        return _ConvexCore(kind, scale, 0.0, float(scale.max()))
     if kind not in _MESHES:
         return None
     if isinstance(source, MeshFile):
@@ -168,7 +168,7 @@ def _core(where: str, kind: GeoType, scale: np.ndarray, source: Any) -> _Core | 
     return None
 
 
-def _file_hull(where: str, source: MeshFile, scale: np.ndarray) -> _Core | None:
+def _file_hull(where: str, source: MeshFile, scale: np.ndarray) -> _ConvexCore | None:
     """Return the core of a mesh file, which is read once, or None without a file."""
     known = _HULLS.setdefault(source, {})
     key = tuple(scale.tolist())
@@ -180,7 +180,7 @@ def _file_hull(where: str, source: MeshFile, scale: np.ndarray) -> _Core | None:
     return known[key]
 
 
-def _hull(where: str, vertices: np.ndarray, scale: np.ndarray) -> _Core:
+def _hull(where: str, vertices: np.ndarray, scale: np.ndarray) -> _ConvexCore:
     """Return the core of a mesh, about the middle of its bounding box."""
     if vertices.ndim != 2 or vertices.shape[1] != 3 or not len(vertices):
         raise ArgumentError(
@@ -193,4 +193,4 @@ def _hull(where: str, vertices: np.ndarray, scale: np.ndarray) -> _Core:
     points, error = reduced_points(vertices - center)
     reach = float(np.linalg.norm(points, axis=1).max())
     half = 0.5 * np.ptp(vertices, axis=0)
-    return _Core(GeoType.MESH, half, 0.0, reach, center, points, error)
+    return _ConvexCore(GeoType.MESH, half, 0.0, reach, center, points, error)

@@ -88,14 +88,14 @@ def parse_urdf(
     for name in names if bodies_follow_joint_ordering else links:
         _add_link(builder, bodies, name, links[name])
     base = {'joint_type': JointType.FREE if floating else JointType.FIXED, **(base_joint or {})}
-    base.setdefault('label', _free_name(ROOT_JOINT, joints))
+    base.setdefault('label', _unused_name(ROOT_JOINT, joints))
     builder.add_joint(**base, parent=-1, child=bodies[root_link])
     for joint in order:
         _add_joint(builder, bodies, joint)
     add_mimics(builder, {name: joint.element for name, joint in joints.items()})
     for name, element in links.items():
         if visuals_as_colliders:
-            _take_visuals(element)
+            _use_visuals_for_collision(element)
         add_shapes(builder, bodies[name], name, element, package_paths)
 
 
@@ -158,7 +158,7 @@ def _root_link(links: dict[str, Element], joints: dict[str, _Joint]) -> str:
     return roots[0]
 
 
-def _take_visuals(element: Element) -> None:
+def _use_visuals_for_collision(element: Element) -> None:
     """Use the visual shapes of a link as its collision shapes."""
     for shape in element.findall('collision'):
         element.remove(shape)
@@ -189,7 +189,7 @@ def _ordered(root_link: str, joints: dict[str, _Joint], ordering: str | None) ->
     return order
 
 
-def _free_name(name: str, taken: dict[str, _Joint]) -> str:
+def _unused_name(name: str, taken: dict[str, _Joint]) -> str:
     """Return ``name`` with as many leading underscores as needed to be unique."""
     while name in taken:
         name = f'_{name}'

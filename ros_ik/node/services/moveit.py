@@ -28,7 +28,7 @@ from ros_ik.planning import solve_ik
 from ros_ik.planning import UnmeasuredError
 from ros_ik.planning.context.budget import refusing
 from ros_ik.planning.context.planner import Frame
-from ros_ik.planning.poses.multi_frame_ik import solve_together
+from ros_ik.planning.poses.multi_frame_ik import solve_frames_together
 
 if HAS_MOVEIT:
     from moveit_msgs.msg import MoveItErrorCodes as Code
@@ -143,7 +143,7 @@ def _solve_several(
     planner: Planner, wanted: Any, frames: list[Frame], targets: np.ndarray, budget: Budget
 ) -> np.ndarray:
     _require(planner, [(frame.link, planner.robot.base_link) for frame in frames], wanted)
-    joint_q = solve_together(
+    joint_q = solve_frames_together(
         planner,
         frames,
         targets,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.chain import lines_in_children
+from ros_ik.kinematics.chain import axes_in_child_frames
 from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.model.conventions.joint_type import JointType
 
@@ -80,7 +80,7 @@ def serial_joints(model: Model, link_index: int, reference_link_index: int = -1)
 
 def _gathered(model: Model, joints: np.ndarray) -> SerialJoints:
     dofs = model.joint_qd_start.numpy()[joints]
-    axes, points, slides = lines_in_children(model, joints, dofs)
+    axes, points, slides = axes_in_child_frames(model, joints, dofs)
     return SerialJoints(
         dofs=dofs.astype(np.int32),
         links=model.joint_child.numpy()[joints].astype(np.int32),

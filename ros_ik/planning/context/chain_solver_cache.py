@@ -130,7 +130,7 @@ class ChainSolvers:
             *(getattr(result, field.name)[:n] for field in dataclasses.fields(result))
         )
 
-    def solve_sets(
+    def solve_goal_sets(
         self,
         task: ChainTask,
         poses: np.ndarray,

@@ -89,7 +89,7 @@ class PlanningContext:
         self.obstacles, self._placed_at = obstacles, joint_q
         self._forget('collision_model')
         if 'steps' in self.__dict__:
-            self._give_obstacles(self.steps)
+            self._set_obstacles(self.steps)
 
     @functools.cached_property
     def bounded_model(self) -> Model:
@@ -120,7 +120,7 @@ class PlanningContext:
         """
         steps = StepSolver(self.robot, self.settings)
         if self.obstacles:
-            self._give_obstacles(steps)
+            self._set_obstacles(steps)
         return steps
 
     @functools.cached_property
@@ -144,7 +144,7 @@ class PlanningContext:
         apply_settings(barriers, self.steps.scene, self.settings)
         return barriers
 
-    def _give_obstacles(self, steps: StepSolver) -> None:
+    def _set_obstacles(self, steps: StepSolver) -> None:
         steps.set_obstacles(self.obstacles, self.body_poses(self._placed_at[None])[0])
 
     def _forget(self, *names: str) -> None:

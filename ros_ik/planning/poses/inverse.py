@@ -79,7 +79,7 @@ def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None)
     for rows in _slices(n, planner.chains.most_poses(task), n_goals, budget):
         some = seeds[rows] if len(seeds) > 1 else seeds
         poses = targets[n_goals * rows.start : n_goals * rows.stop]
-        found = planner.chains.solve_sets(task, poses, some, n_goals, wanted, preference)
+        found = planner.chains.solve_goal_sets(task, poses, some, n_goals, wanted, preference)
         parts.append(_found(found, rows.start, n_goals, solved))
     answer = _answer(_joint_names(planner, solved), parts, n)
     return dataclasses.replace(answer, complete=request.check_collisions)

@@ -27,7 +27,7 @@ from ros_ik.solvers import IKSolver
 _SEEDS, _ITERATIONS, _ROUNDS = 16, 60, 8
 
 
-def solve_together(
+def solve_frames_together(
     planner: Planner,
     frames: Sequence[Frame],
     targets: np.ndarray,

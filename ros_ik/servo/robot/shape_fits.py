@@ -20,7 +20,7 @@ from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.hulls.bounding_volumes import Capsule
 from ros_ik.model.hulls.bounding_volumes import enclosing_capsule
-from ros_ik.model.hulls.bounding_volumes import spread_directions
+from ros_ik.model.hulls.bounding_volumes import uniform_directions
 from ros_ik.model.hulls.fit_cache import fit_key
 from ros_ik.model.hulls.fit_cache import FitCache
 from ros_ik.model.hulls.hull_reduction import largest_outside_distance
@@ -173,7 +173,7 @@ def farthest_vertices(vertices: np.ndarray, directions: int) -> np.ndarray:
     """Return the farthest vertices in evenly spread directions, without repetition."""
     found = [
         np.argmax(vertices @ some.T, axis=0)
-        for some in np.array_split(spread_directions(directions), -(-directions // _DIRECTIONS))
+        for some in np.array_split(uniform_directions(directions), -(-directions // _DIRECTIONS))
     ]
     return vertices[np.unique(np.concatenate(found))]
 

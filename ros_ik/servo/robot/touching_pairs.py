@@ -40,7 +40,7 @@ from ros_ik.servo.robot.shape_fits import farthest_vertices
 # Many pairs have fewer configurations, to bound the number of distances.
 _SAMPLES, _OFTEN, _MOST_DISTANCES = 500, 0.05, 2_000_000
 # Fraction of the configurations at which a checked pair causes a warning.
-_HALF = 0.5
+_WARNED_FRACTION = 0.5
 # Number of configurations for the shapes, half of them with joints at their limits.
 _PROOF, _BLOCK, _SEED = 4000, 500, 1
 # Largest number of pairs of shapes, because a description is untrusted. The tested robots have up
@@ -112,7 +112,7 @@ def touching_pairs(
         known = {
             'always': always,
             'thick': np.isin(np.arange(len(pairs)), left[thick]),
-            'often': np.isin(np.arange(len(pairs)), left[watched & (share >= _HALF)]),
+            'often': np.isin(np.arange(len(pairs)), left[watched & (share >= _WARNED_FRACTION)]),
         }
         cache.store_masks(key, known)
     return TouchingPairs(known['always'], known['thick'], known['often'])

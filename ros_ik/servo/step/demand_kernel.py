@@ -1,15 +1,15 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel that computes the joint accelerations needed for an acceleration of one frame.
+"""Kernel that computes the joint accelerations needed for an acceleration of one task.
 
-A place is the frame of a task or the centre of mass, relative to its reference link. For an
-acceleration x of one place, with those of the other active places unchanged, the joints need
+Tasks are frame tasks and the centre of mass, relative to their reference links. For an
+acceleration x of one task, with those of the other active tasks unchanged, the joints need
 
     S^2 (W J)^T (W J S^2 J^T W + e)^-1 W x
 
-J stacks the Jacobians of all active places over the controlled joints. W are their weights,
-relative to the largest of each place. S are the acceleration limits of the joints, relative to the
-largest of those that move any place, so that joints with higher limits do more of the work. The
+J stacks the Jacobians of all active tasks over the controlled joints. W are their weights,
+relative to the largest of each task. S are the acceleration limits of the joints, relative to the
+largest of those that move any task, so that joints with higher limits do more of the work. The
 damping e bounds the result near a singularity.
 """
 
@@ -41,12 +41,12 @@ def demand_kernel() -> wp.Kernel:
 
     @compiled_kernel(registers=128)
     def joint_demand(
-        counts: wp.array(dtype=wp.int32),  # [places], frames of tasks and the centre of mass
+        counts: wp.array(dtype=wp.int32),  # [tasks], frames of tasks and the centre of mass
         weight: wp.array2d(dtype=wp.float64),  # [n_tasks, 6]
         column: wp.array(dtype=vector),  # [chains], weighted motion of a frame with a joint
-        # Joints that move each place: first those of frames, in the order of the columns, then
+        # Joints that move each task: first those of frames, in the order of the columns, then
         # those of the centre of mass.
-        chain_start: wp.array(dtype=wp.int32),  # [places + 1]
+        chain_start: wp.array(dtype=wp.int32),  # [tasks + 1]
         variable: wp.array(dtype=wp.int32),  # [chains]
         factor: wp.array(dtype=wp.float64),  # [chains], of the joint to the variable
         # Motion of the centre of mass, whose joints are those of the last chain.
@@ -61,47 +61,47 @@ def demand_kernel() -> wp.Kernel:
         moves_base: wp.array(dtype=wp.int32),  # [chain]
         acceleration: wp.array(dtype=wp.float64),  # [variables], limits
         # scratch
-        row_of: wp.array(dtype=wp.int32),  # [rows], rows that count, 6 place + axis
+        row_of: wp.array(dtype=wp.int32),  # [rows], rows that count, 6 task + axis
         J: wp.array2d(dtype=wp.float64),  # [rows, variables], W J S
         L: wp.array2d(dtype=wp.float64),  # [rows, rows]
         x: wp.array(dtype=wp.float64),  # [rows]
         # out
-        demand: wp.array2d(dtype=vector),  # [places, variables], of its limit, per acceleration
-        most: wp.array2d(dtype=wp.float64),  # [places, 2], longest linear and angular part
+        demand: wp.array2d(dtype=vector),  # [tasks, variables], of its limit, per acceleration
+        most: wp.array2d(dtype=wp.float64),  # [tasks, 2], longest linear and angular part
     ):
         variables = acceleration.shape[0]
-        places = counts.shape[0]
+        tasks = counts.shape[0]
         # Positive, also if no joint may accelerate.
         largest = wp.float64(least)
-        for place in range(places):
-            if counts[place] != 0:
-                for k in range(chain_start[place], chain_start[place + 1]):
+        for task in range(tasks):
+            if counts[task] != 0:
+                for k in range(chain_start[task], chain_start[task + 1]):
                     largest = wp.max(largest, acceleration[variable[k]])
         rows = int(0)
-        for place in range(places):
+        for task in range(tasks):
             first = rows
             for a in range(6):
-                is_row = counts[place]
-                if place == places - 1:
+                is_row = counts[task]
+                if task == tasks - 1:
                     if a >= 3:
                         is_row = 0
-                elif weight[place, a] == zero:
+                elif weight[task, a] == zero:
                     is_row = 0
                 if is_row != 0:
-                    row_of[rows] = 6 * place + a
+                    row_of[rows] = 6 * task + a
                     for j in range(variables):
                         J[rows, j] = zero
                     rows += 1
             for j in range(variables):
-                demand[place, j] = vector()
-            most[place, 0] = zero
-            most[place, 1] = zero
-            if first < rows and place < places - 1:
-                for k in range(chain_start[place], chain_start[place + 1]):
+                demand[task, j] = vector()
+            most[task, 0] = zero
+            most[task, 1] = zero
+            if first < rows and task < tasks - 1:
+                for k in range(chain_start[task], chain_start[task + 1]):
                     j = variable[k]
                     scale = factor[k] * acceleration[j] / largest
                     for row in range(first, rows):
-                        part = column[k][row_of[row] - 6 * place]
+                        part = column[k][row_of[row] - 6 * task]
                         J[row, j] = J[row, j] + scale * part
             elif first < rows:
                 center = center_of_mass(masses, 0, body_q)
@@ -115,8 +115,8 @@ def demand_kernel() -> wp.Kernel:
                     velocity = moved_mass_velocity(masses, 0, dof[k], body_q, S)
                     if moves_base[k] != 0:
                         velocity -= point_velocity(S, center)
-                    j = variable[chain_start[place] + k]
-                    scale = factor[chain_start[place] + k] * acceleration[j] / largest
+                    j = variable[chain_start[task] + k]
+                    scale = factor[chain_start[task] + k] * acceleration[j] / largest
                     velocity = scale * wp.quat_rotate(back, velocity)
                     for a in range(3):
                         J[first + a, j] = J[first + a, j] + velocity[a]
@@ -148,18 +148,18 @@ def demand_kernel() -> wp.Kernel:
                         value -= L[a, row] * x[a]
                     x[row] = value / L[row, row]
                 row = int(0)
-                for place in range(places):
+                for task in range(tasks):
                     needed = vector()
-                    while row < rows and row_of[row] < 6 * place + 6:
-                        a = row_of[row] - 6 * place
+                    while row < rows and row_of[row] < 6 * task + 6:
+                        a = row_of[row] - 6 * task
                         needed[a] = x[row] / largest
-                        if place < places - 1:
-                            needed[a] *= weight[place, a]
+                        if task < tasks - 1:
+                            needed[a] *= weight[task, a]
                         row += 1
-                    demand[place, j] = needed
+                    demand[task, j] = needed
                     linear = wp.length(vec3(needed[0], needed[1], needed[2]))
                     angular = wp.length(vec3(needed[3], needed[4], needed[5]))
-                    most[place, 0] = wp.max(most[place, 0], linear)
-                    most[place, 1] = wp.max(most[place, 1], angular)
+                    most[task, 0] = wp.max(most[task, 0], linear)
+                    most[task, 1] = wp.max(most[task, 1], angular)
 
     return joint_demand

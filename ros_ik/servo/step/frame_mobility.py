@@ -10,7 +10,7 @@ from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.motion.singular_approach import SingularDirection
 from ros_ik.servo.motion.singular_approach import slowed_approach
-from ros_ik.servo.step.joint_demand import PlaceDemand
+from ros_ik.servo.step.joint_demand import TaskDemand
 
 
 class FrameMobility:
@@ -23,7 +23,7 @@ class FrameMobility:
         slows: True if the last step was slowed.
     """
 
-    def __init__(self, found: np.ndarray, demand: PlaceDemand, ramp: float, dt: float) -> None:
+    def __init__(self, found: np.ndarray, demand: TaskDemand, ramp: float, dt: float) -> None:
         """Keep references to the measurement.
 
         Args:
@@ -63,7 +63,7 @@ class FrameMobility:
         ways: tuple[Vector, Vector],
         achieved: tuple[Vector, Vector],
     ) -> tuple[ApproachLimits, ApproachLimits]:
-        """Return limits that the joints can keep; see :meth:`PlaceDemand.limits_along`."""
+        """Return limits that the joints can keep; see :meth:`TaskDemand.limits_along`."""
         if self.slows:
             # The approach of a singularity is limited separately.
             self.demand.limiting_joint = -1

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Acceleration that the joints allow each active place: frames and the centre of mass.
+"""Acceleration that the joints allow each active task: frame tasks and the centre of mass.
 
-The acceleration of a place along its path is limited to the capability of its joints. Otherwise
-some joints would lag behind others: the place would leave its path, brake too late and oscillate
-about its target. Places share the joints, so each leaves the others what they are likely to need.
+The acceleration of a frame along its path is limited to the capability of its joints. Otherwise
+some joints would lag behind others: the frame would leave its path, brake too late and oscillate
+about its target. Tasks share the joints, so each leaves the others what they are likely to need.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.demand_kernel import demand_kernel
 from ros_ik.servo.step.task_joints import center_joints
 from ros_ik.servo.step.task_joints import joint_axes
-from ros_ik.servo.step.task_joints import PlaceJoints
+from ros_ik.servo.step.task_joints import TaskJoints
 
 # Fraction of the acceleration limits that is used along a path. The rest is for the accelerations
 # due to the velocity of the joints, which grow with the speed.
 _PATH_FRACTION = 0.7
 # Fraction of the requested acceleration below which the status names the limiting joint.
 _LIMITED = 0.5
-# Time in which a place is expected to close its remaining distance or to lose its speed, for the
-# share that others leave it [s]. A place at rest at its target needs almost nothing.
+# Time in which a task is expected to close its remaining distance or to lose its speed, for the
+# share that others leave it [s]. A task at rest at its target needs almost nothing.
 _LIKELY_TIME = 0.06
-# Fraction of the largest need of a place. Joints of which it needs less are shared less.
+# Fraction of the largest need of a task. Joints of which it needs less are shared less.
 _SHARED = 0.1
 
 
-class PlaceDemand:
-    """Acceleration that the joints allow one place at the last measured configuration.
+class TaskDemand:
+    """Acceleration that the joints allow one task at the last measured configuration.
 
     Attributes:
         acceleration_scale: Current factor on the acceleration limits [1].
-        others: The other active places.
-        expected: Linear and angular acceleration that the place is likely to need [m/s^2],
+        others: The other active tasks.
+        expected: Linear and angular acceleration that the task is likely to need [m/s^2],
             [rad/s^2].
         limiting_joint: Index of the controlled joint that limits its acceleration, or -1.
     """
@@ -59,13 +59,13 @@ class PlaceDemand:
 
         Args:
             demand: Fraction of its acceleration limit that each controlled joint needs, per
-                acceleration of the place, linear first, [n_variables, 6]; updated in place.
+                acceleration of the task, linear first, [n_variables, 6]; updated in place.
             most: Largest norms of the linear and the angular parts of ``demand``, [2].
             dt: Duration of a tick [s].
         """
         self._demand, self._most, self._dt = demand, most, dt
         self.acceleration_scale, self.limiting_joint = 1.0, -1
-        self.others: tuple[PlaceDemand, ...] = ()
+        self.others: tuple[TaskDemand, ...] = ()
         self.expected = [0.0, 0.0]
         # Linear and angular acceleration as columns, the joint demand of each, and views of them.
         self._accelerations, self._parts = np.zeros((6, 2)), np.zeros((len(demand), 2))
@@ -164,7 +164,7 @@ class PlaceDemand:
         return bool(most <= _PATH_FRACTION * self.acceleration_scale)
 
     def _add_demand_of_others(self, needed: np.ndarray) -> None:
-        """Add the expected need of the other places to that of the joints [n], in place."""
+        """Add the expected need of the other tasks to that of the joints [n], in place."""
         largest = float(needed.max())
         if largest > 0.0:
             used = np.minimum(needed / (_SHARED * largest), 1.0)
@@ -174,13 +174,13 @@ class PlaceDemand:
     def _set_expected(
         self, kind: int, limits: ApproachLimits, way: Vector, achieved: Vector
     ) -> None:
-        """Set the expected acceleration of the place, linear (0) or angular (1)."""
+        """Set the expected acceleration of the task, linear (0) or angular (1)."""
         speed = float_length(achieved) / self._dt
         self.expected[kind] = limits.likely_acceleration(way, speed, _LIKELY_TIME)
 
 
 class JointDemand:
-    """Joint demand of every place of one robot; owned by the control thread.
+    """Joint demand of every task of one robot; owned by the control thread.
 
     Attributes:
         frames: Demand of the frame of each task.
@@ -188,7 +188,7 @@ class JointDemand:
     """
 
     def __init__(
-        self, robot: ControlledRobot, chains: Sequence[PlaceJoints], weight: HostBuffer, dt: float
+        self, robot: ControlledRobot, chains: Sequence[TaskJoints], weight: HostBuffer, dt: float
     ) -> None:
         """Start with every frame, without the centre of mass.
 
@@ -202,7 +202,7 @@ class JointDemand:
         types, masses_of = spatial_functions(wp.float64), center_of_mass_functions(wp.float64)
         mass = has_mass(model)
         center = center_joints(robot)
-        places, variables, rows = len(chains) + 1, group.n_variables, 6 * (len(chains) + 1)
+        tasks, variables, rows = len(chains) + 1, group.n_variables, 6 * (len(chains) + 1)
         dofs = np.concatenate([chain.dofs for chain in (*chains, center)])
         starts = np.cumsum([0, *map(len, chains), len(center)])
         moves_base = np.isin(center.dofs, link_dofs(model, robot.base_link))
@@ -214,7 +214,7 @@ class JointDemand:
             return wp.array(values, dtype=wp.float64, device=device)
 
         self.column = wp.zeros(int(starts[-2]), dtype=types.twist, device=device)
-        self._counts = HostBuffer((places,), wp.int32, device)
+        self._counts = HostBuffer((tasks,), wp.int32, device)
         self._weight = weight
         self._chains = [
             indices(starts), indices(group.dof_variable[dofs]), numbers(group.dof_scale[dofs]),
@@ -234,43 +234,43 @@ class JointDemand:
                 (rows, wp.float64),
             )
         ]  # fmt: skip
-        self._demand = HostBuffer((places, variables), types.twist, device)
-        self._most = HostBuffer((places, 2), wp.float64, device)
+        self._demand = HostBuffer((tasks, variables), types.twist, device)
+        self._most = HostBuffer((tasks, 2), wp.float64, device)
         *self.frames, self.center = (
-            PlaceDemand(demand, most, dt)
+            TaskDemand(demand, most, dt)
             for demand, most in zip(self._demand.host, self._most.host, strict=True)
         )
         self.choose([True] * len(chains), False)
 
     @property
-    def _places(self) -> list[PlaceDemand]:
+    def _tasks(self) -> list[TaskDemand]:
         return [*self.frames, self.center]
 
     def scale_acceleration(self, scale: float) -> None:
         """Set the factor on the acceleration limits [1]."""
-        for place in self._places:
-            place.acceleration_scale = scale
+        for task in self._tasks:
+            task.acceleration_scale = scale
 
     def choose(self, frames: Sequence[bool], center: bool) -> None:
         """Set the active frames [n_tasks], and whether the centre of mass is active."""
         self._counts.host[:] = counts = [*frames, center]
-        chosen = [place for place, counts in zip(self._places, counts, strict=True) if counts]
-        for place in self._places:
-            place.others = tuple(other for other in chosen if other is not place)
-            place.expected = [0.0, 0.0]
+        chosen = [task for task, counts in zip(self._tasks, counts, strict=True) if counts]
+        for task in self._tasks:
+            task.others = tuple(other for other in chosen if other is not task)
+            task.expected = [0.0, 0.0]
 
     def continue_from(self, other: JointDemand) -> None:
         """Copy the measurement of the same robot with the same settings."""
-        for place, before in zip(self._places, other._places, strict=True):
-            place.expected = before.expected.copy()
+        for task, before in zip(self._tasks, other._tasks, strict=True):
+            task.expected = before.expected.copy()
 
     def limiting_joints(self) -> list[int]:
-        """Return the indices of the controlled joints whose limits slow an active place."""
-        places = zip(self._places, self._counts.host.tolist(), strict=True)
+        """Return the indices of the controlled joints whose limits slow an active task."""
+        tasks = zip(self._tasks, self._counts.host.tolist(), strict=True)
         return [
-            place.limiting_joint
-            for place, counts in places
-            if counts and place.limiting_joint >= 0
+            task.limiting_joint
+            for task, counts in tasks
+            if counts and task.limiting_joint >= 0
         ]
 
     def record(self, body_q: wp.array) -> None:

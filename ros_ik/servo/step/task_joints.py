@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Controlled joints that move a place of the robot: the frame of a task, or its mass."""
+"""Controlled joints that move the frame of a task, or the centre of mass."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import dataclasses
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.chain import lines_in_children
+from ros_ik.kinematics.chain import axes_in_child_frames
 from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.kinematics.spatial import spatial_functions
@@ -21,13 +21,13 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
 
 @dataclasses.dataclass(frozen=True)
-class PlaceJoints:
-    """Joints with one degree of freedom each, in some order.
+class TaskJoints:
+    """Joints of one task, with one degree of freedom each, in some order.
 
     Attributes:
         joints: Indices in the model [n].
         dofs: Degrees of freedom [n].
-        signs: 1.0 for a joint that moves the place, -1.0 for one that moves the reference link
+        signs: 1.0 for a joint that moves the frame, -1.0 for one that moves the reference link
             [n].
     """
 
@@ -40,7 +40,7 @@ class PlaceJoints:
         return len(self.joints)
 
 
-def chain_joints(robot: ControlledRobot, link: int, reference: int) -> PlaceJoints:
+def chain_joints(robot: ControlledRobot, link: int, reference: int) -> TaskJoints:
     """Return the joints from a reference link to a link, in this order."""
     model = robot.model
     dofs, signs = relative_chain(model, link, reference)
@@ -50,7 +50,7 @@ def chain_joints(robot: ControlledRobot, link: int, reference: int) -> PlaceJoin
     return _controlled(robot, dofs[order], signs[order])
 
 
-def center_joints(robot: ControlledRobot) -> PlaceJoints:
+def center_joints(robot: ControlledRobot) -> TaskJoints:
     """Return the joints that move the centre of mass or its reference link."""
     dofs = np.arange(robot.model.joint_dof_count)
     return _controlled(robot, dofs, np.ones(len(dofs)))
@@ -131,7 +131,7 @@ def _axes(
     robot: ControlledRobot, joints: np.ndarray, dofs: np.ndarray, signs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the results of :func:`joint_axes` on the host."""
-    axes, points, slides = lines_in_children(robot.model, joints, dofs)
+    axes, points, slides = axes_in_child_frames(robot.model, joints, dofs)
     child = robot.model.joint_child.numpy()[joints]
     return child, axes * signs[:, None], points, slides
 
@@ -141,8 +141,8 @@ def _joints_of(robot: ControlledRobot, dofs: np.ndarray) -> np.ndarray:
     return np.searchsorted(starts, dofs, side='right') - 1
 
 
-def _controlled(robot: ControlledRobot, dofs: np.ndarray, signs: np.ndarray) -> PlaceJoints:
+def _controlled(robot: ControlledRobot, dofs: np.ndarray, signs: np.ndarray) -> TaskJoints:
     """Return the degrees of freedom that the servo controls."""
     joints, starts = _joints_of(robot, dofs), robot.model.joint_qd_start.numpy()
     moved = (robot.group.dof_variable[dofs] >= 0) & (starts[joints + 1] - starts[joints] == 1)
-    return PlaceJoints(joints[moved], dofs[moved], np.array(signs, dtype=float)[moved])
+    return TaskJoints(joints[moved], dofs[moved], np.array(signs, dtype=float)[moved])

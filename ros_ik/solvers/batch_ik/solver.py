@@ -19,7 +19,7 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.array_exchange import as_warp
-from ros_ik.kinematics.runtime.array_exchange import hand_back
+from ros_ik.kinematics.runtime.array_exchange import wait_for_warp
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 from ros_ik.kinematics.runtime.read_once import ReadOnce
@@ -239,7 +239,7 @@ class IKSolver(ReadOnce):
             self._mark_beyond_reach()
             copy_array(joint_q_out, self._best)
             if self.device.is_cuda:
-                hand_back(joint_q_out)
+                wait_for_warp(joint_q_out)
 
     def reset(self) -> None:
         """Restart the sampler, and reset the state of the last solve."""

@@ -25,8 +25,8 @@ from ros_ik.kinematics.runtime.array_exchange import check_device
 from ros_ik.kinematics.runtime.array_exchange import check_writable
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.array_exchange import exchanged
-from ros_ik.kinematics.runtime.array_exchange import hand_back
 from ros_ik.kinematics.runtime.array_exchange import in_namespace
+from ros_ik.kinematics.runtime.array_exchange import wait_for_warp
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.launch_lock import beside_launches
@@ -229,7 +229,7 @@ class DifferentialIK(ReadOnce):
             raise wrong_step(step.shape, problem.delta_q, problem.x)
         cast_into(step, found[step.shape])
         if self._device.is_cuda:
-            hand_back(step)
+            wait_for_warp(step)
         return self._statuses(problem, xp, on_device=True)
 
     def _statuses(self, problem: StepProblem, xp: Any, *, on_device: bool = False) -> Any:

@@ -10,7 +10,7 @@ from support.robots.collision_oracle import convex_hull
 
 from ros_ik.model.hulls.hull_reduction import reduced_points
 from ros_ik.model.hulls.hull_reduction import unique_rows
-from ros_ik.model.hulls.incremental_hull import GrowingHull
+from ros_ik.model.hulls.incremental_hull import IncrementalHull
 
 spatial = pytest.importorskip('scipy.spatial', reason='scipy, the oracle, is not installed')
 RNG = np.random.default_rng(3)
@@ -56,7 +56,7 @@ def test_bounds_are_never_too_small(name):
     center = points.mean(axis=0)
     asked = np.concatenate([points, center + 1.3 * (points - center), center[None]])
     order = RNG.permutation(len(points))
-    hull, taken = GrowingHull.around(points[order[:64]]), 64
+    hull, taken = IncrementalHull.around(points[order[:64]]), 64
     for more in (0, 16, 100):
         hull.add(points[order[taken : taken + more]])
         taken += more
@@ -67,7 +67,7 @@ def test_bounds_are_never_too_small(name):
         assert np.all(height <= outside + 1e-8 * size)
         # Points inside are known, so they need no further check.
         assert np.all(bound[outside == 0.0] <= 1e-6 * size) and bound[-1] == 0.0
-    whole = GrowingHull.around(points)
+    whole = IncrementalHull.around(points)
     assert whole.locate(points)[0].max() <= 1e-8 * size
 
 
@@ -88,8 +88,8 @@ def test_what_is_left_out_is_within_the_error(name):
 
 def test_flat_points_have_none():
     flat = RNG.normal(size=(300, 3)) * [1.0, 1.0, 0.0]
-    assert GrowingHull.around(flat) is None
-    assert GrowingHull.around(np.outer(RNG.normal(size=300), [1.0, 2.0, 3.0])) is None
+    assert IncrementalHull.around(flat) is None
+    assert IncrementalHull.around(np.outer(RNG.normal(size=300), [1.0, 2.0, 3.0])) is None
     kept, error = reduced_points(flat)
     assert 0.0 < error < 0.1 and len(kept) <= 192
 

@@ -10,7 +10,7 @@ from support.robots.robots import urdf_text
 import warp as wp
 
 from ros_ik.kinematics import eval_fk
-from ros_ik.kinematics.runtime.kernel_launch import full_device
+from ros_ik.kinematics.runtime.kernel_launch import max_resident_threads
 from ros_ik.model import Model
 from ros_ik.solvers import ChainIK
 from ros_ik.solvers.pose_ik.search import phases
@@ -95,7 +95,7 @@ def test_part_of_a_batch_after_a_whole_one(monkeypatch, panda, problems):
 def test_only_batches_that_more_than_fill_a_gpu_pause(monkeypatch):
     card = SimpleNamespace(is_cuda=True, sm_count=132)
     monkeypatch.setattr(wp, 'is_mempool_enabled', lambda device: device is card)
-    full = full_device(card)
+    full = max_resident_threads(card)
     assert full == 132 * 256
     assert phases.phase_ends(card, full) == ()
     assert phases.phase_ends(card, full + 1) == phases._ENDS

@@ -10,7 +10,7 @@ from support.robots.robots import urdf_text
 import warp as wp
 
 from ros_ik.barriers import PositionBarrier
-from ros_ik.kinematics.runtime.kernel_launch import full_device
+from ros_ik.kinematics.runtime.kernel_launch import max_resident_threads
 from ros_ik.kinematics.runtime.row_list import RowList
 from ros_ik.limits import VelocityLimit
 from ros_ik.model import Model
@@ -75,6 +75,6 @@ def test_only_batches_that_more_than_fill_a_gpu_are_listed(monkeypatch):
     monkeypatch.setattr(
         'ros_ik.solvers.step.quadratic_program.dual_fallback.RowList', lambda n, device: n
     )
-    most = full_device(card)
+    most = max_resident_threads(card)
     assert list_of_failed(most, card) is None
     assert list_of_failed(most + 1, card) == most + 1

@@ -14,7 +14,7 @@ from ros_ik.planning import reconfigure
 from ros_ik.planning import solve_fk
 from ros_ik.planning import solve_ik
 from ros_ik.planning import solve_optimal
-from ros_ik.planning.poses.multi_frame_ik import solve_together
+from ros_ik.planning.poses.multi_frame_ik import solve_frames_together
 
 TCP, BASE = 'panda_hand_tcp', 'panda_link0'
 
@@ -32,7 +32,7 @@ def every_answer(planner):
     found['other'] = np.array(other.positions)
     frames = [planner.frame(TCP), planner.frame('panda_link5')]
     links = solve_fk(planner, names, start[None], [TCP, 'panda_link5'])[0]
-    found['together'] = solve_together(planner, frames, links + [1e-3, 0, 0, 0, 0, 0, 0])
+    found['together'] = solve_frames_together(planner, frames, links + [1e-3, 0, 0, 0, 0, 0, 0])
     motion = solve_optimal(planner, OptimalRequest([PoseCost(BASE, TCP, poses[0], 1.0, 0.5)]))
     found |= {'times': motion.times, 'motion': motion.positions[-1:]}
     points = [Point(0.0, start), Point(100.0, answer.positions[0])]

@@ -40,7 +40,7 @@ _INT32 = 2**31
 
 
 @dataclasses.dataclass(frozen=True)
-class Rule:
+class ColumnRule:
     """A rule for the rows of a list.
 
     Attributes:
@@ -87,33 +87,33 @@ def _one_of(kinds: Any) -> Callable[[np.ndarray], np.ndarray]:
     return lambda rows: np.isin(rows[:, 0], [int(kind) for kind in kinds])
 
 
-RULES: dict[str, Rule] = {
-    'finite': Rule(_finite, 'finite numbers'),
-    'amount': Rule(lambda r: _finite(r) & (r[:, 0] >= 0.0), 'a finite number >= 0'),
-    'bound': Rule(lambda r: r[:, 0] >= 0.0, 'a number >= 0', _no_limit),
-    'limit': Rule(lambda r: ~np.isnan(r[:, 0]), 'a number', _no_limit),
-    'coefficient': Rule(
+RULES: dict[str, ColumnRule] = {
+    'finite': ColumnRule(_finite, 'finite numbers'),
+    'amount': ColumnRule(lambda r: _finite(r) & (r[:, 0] >= 0.0), 'a finite number >= 0'),
+    'bound': ColumnRule(lambda r: r[:, 0] >= 0.0, 'a number >= 0', _no_limit),
+    'limit': ColumnRule(lambda r: ~np.isnan(r[:, 0]), 'a number', _no_limit),
+    'coefficient': ColumnRule(
         lambda r: np.abs(r[:, 0]) <= MAX_COEFFICIENT, f'a number within +-{MAX_COEFFICIENT:g}'
     ),
-    'inertia': Rule(
+    'inertia': ColumnRule(
         lambda r: _finite(r) & (r[:, ::4] >= LEAST_MOMENT).all(axis=1),
         'finite numbers, moments >= 0',
     ),
-    'pose': Rule(
+    'pose': ColumnRule(
         lambda r: _finite(r) & is_rotation(r[:, 3:]),
         f'a finite pose with a quaternion of norm {LEAST_NORM} to {MOST_NORM}',
         _unit_poses,
     ),
-    'axis': Rule(
+    'axis': ColumnRule(
         lambda r: _finite(r) & (_norms(r) >= LEAST_AXIS),
         'a finite axis of a length other than 0',
         lambda r: r / _norms(r)[:, None],
     ),
-    'integer': Rule(_is_integer, 'integers'),
-    'index': Rule(_is_integer, 'an index'),
-    'joint type': Rule(_one_of(JointType), 'a JointType'),
-    'shape type': Rule(_one_of(GeoType), 'a GeoType'),
-    'flag': Rule(lambda r: np.isin(r[:, 0], (0, 1)), 'True or False'),
+    'integer': ColumnRule(_is_integer, 'integers'),
+    'index': ColumnRule(_is_integer, 'an index'),
+    'joint type': ColumnRule(_one_of(JointType), 'a JointType'),
+    'shape type': ColumnRule(_one_of(GeoType), 'a GeoType'),
+    'flag': ColumnRule(lambda r: np.isin(r[:, 0], (0, 1)), 'True or False'),
 }
 
 

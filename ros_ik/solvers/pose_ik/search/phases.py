@@ -10,8 +10,8 @@ from typing import Any
 
 import warp as wp
 
+from ros_ik.kinematics.runtime.kernel_launch import exceeds_device
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.kernel_launch import more_than_fills
 from ros_ik.kinematics.runtime.row_list import BYTES_PER_ROW
 from ros_ik.kinematics.runtime.row_list import RowList
 from ros_ik.solvers.pose_ik.kernels.phase import NEVER
@@ -31,7 +31,7 @@ def phase_ends(device: wp.Device, n_lanes: int) -> tuple[int, ...]:
         device: Device of the search.
         n_lanes: Number of lanes of the whole batch.
     """
-    return _ENDS if more_than_fills(device, n_lanes) else ()
+    return _ENDS if exceeds_device(device, n_lanes) else ()
 
 
 def bytes_per_lane(ends: Sequence[int], m: int) -> int:

@@ -24,8 +24,8 @@ from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
-from ros_ik.kinematics.runtime.kernel_launch import full_device
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.kernel_launch import max_resident_threads
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import kinematic_tree
@@ -330,7 +330,7 @@ class ChainSearch(ReadOnce):
         if not self._device.is_cuda:
             return 1
         # Several lanes work on each problem if there are too few problems to fill the GPU.
-        return max(1, min(_MAX_LANES, full_device(self._device) // self.n_problems))
+        return max(1, min(_MAX_LANES, max_resident_threads(self._device) // self.n_problems))
 
 
 def thread_count(model: Model, n_threads: int | None) -> int:

@@ -15,7 +15,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.runtime.kernel_launch import more_than_fills
+from ros_ik.kinematics.runtime.kernel_launch import exceeds_device
 from ros_ik.kinematics.runtime.row_list import row_list_functions
 from ros_ik.kinematics.runtime.row_list import RowList
 from ros_ik.solvers.qp.active_set import active_set_functions
@@ -68,7 +68,7 @@ def list_of_failed(n: int, device: wp.DeviceLike) -> RowList | None:
     Returns:
         None for a batch whose steps are better solved in a single kernel.
     """
-    return RowList(n, device) if more_than_fills(wp.get_device(device), n) else None
+    return RowList(n, device) if exceeds_device(wp.get_device(device), n) else None
 
 
 @no_type_check
