@@ -15,9 +15,11 @@ import zlib
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.solvers.analytic.candidates.circles import angle_of
 from ros_ik.solvers.analytic.candidates.circles import line_roots
 from ros_ik.solvers.analytic.candidates.circles import mat22
 from ros_ik.solvers.analytic.candidates.circles import one_then_other
+from ros_ik.solvers.analytic.candidates.circles import sincos
 from ros_ik.solvers.analytic.candidates.circles import swapped
 from ros_ik.solvers.analytic.candidates.circles import vec2
 from ros_ik.solvers.analytic.candidates.circles import vec3
@@ -111,7 +113,7 @@ def candidates_kernel(
 
     @wp.func
     def solve_pairs(
-        chart: ChartAxes, A: mat22, B: mat22, d: vec2, free_x: wp.float64, free_y: wp.float64
+        chart: ChartAxes, A: mat22, B: mat22, d: vec2, free_x: vec2, free_y: vec2
     ):
         if wp.static(x_first):
             return one_then_other(
@@ -134,8 +136,8 @@ def candidates_kernel(
 
     @wp.func
     def may_exist(
-        chart: ChartAxes, A: mat22, B: mat22, d: vec2, free_x: wp.float64, free_y: wp.float64
-    ) -> bool:  # fmt: skip
+        chart: ChartAxes, A: mat22, B: mat22, d: vec2, free_x: vec2, free_y: vec2
+    ) -> bool:
         """Return whether the angle that is solved first has a root inside the limits."""
         a = A[first_row]
         free = free_x
@@ -146,7 +148,8 @@ def candidates_kernel(
             joint = chart.order[wp.static(y_place)]
         low, high, miss = line_roots(a, d[first_row], free, chart.opening)
         bounds = vec2(chart.lower[joint], chart.upper[joint])
-        return miss <= chart.loose and (within(bounds, low) or within(bounds, high))
+        is_inside = within(bounds, angle_of(low)) or within(bounds, angle_of(high))
+        return miss <= chart.loose and is_inside
 
     @compiled_kernel(registers=255)
     def candidate_configurations(
@@ -177,48 +180,52 @@ def candidates_kernel(
             p[0] = R * chart.points[0] + t
         moved_center = R * chart.center + t
         A, B, d = equations(h, p, chart.center, moved_center, R)
-        free_y = free[wp.static(y_place)]
+        free_x, free_y = sincos(free[0]), sincos(free[wp.static(y_place)])
         nowhere = wp.float64(wp.inf)
         if wp.static(x_first or y_first):
-            if chart.bounded != 0 and not may_exist(chart, A, B, d, free[0], free_y):
+            if chart.bounded != 0 and not may_exist(chart, A, B, d, free_x, free_y):
                 for slot in range(wp.static(MAX_CANDIDATES)):
                     misses[problem, slot] = nowhere
                 return
-        pairs, count = solve_pairs(chart, A, B, d, free[0], free_y)
+        pairs, count = solve_pairs(chart, A, B, d, free_x, free_y)
         bounds = mat62()
-        for j in range(6):
-            bounds[j, 0] = wp.float64(-wp.inf)
-            bounds[j, 1] = wp.float64(wp.inf)
-            if chart.bounded != 0:
+        if chart.bounded != 0:
+            for j in range(6):
                 bounds[j, 0] = chart.lower[chart.order[j]]
                 bounds[j, 1] = chart.upper[chart.order[j]]
-        most_miss = nowhere
-        if chart.bounded != 0:
-            most_miss = chart.loose
         first = int(0)
         while first < count:
-            x = LaneNumbers()
-            y = LaneNumbers()
+            # Directions of x, y and the angle of place 6.
+            directions = LaneAngles()
             miss = LaneNumbers()
             lane = int(0)
             while lane < wp.static(lanes):
-                x[lane] = pairs[first + lane, 0]
-                y[lane] = pairs[first + lane, 1]
-                miss[lane] = pairs[first + lane, 2]
+                for j in range(4):
+                    directions[j, lane] = pairs[first + lane, j]
+                miss[lane] = pairs[first + lane, 4]
                 lane += 1
             total = LaneNumbers()
-            last = LaneNumbers()
             special = LaneNumbers()
             lane = int(0)
             while lane < wp.static(lanes):
-                angle, sixth, is_special = middle(h, R, x[lane], y[lane], free)
-                inside = within(bounds[0], x[lane]) and within(bounds[wp.static(y_place)], y[lane])
-                inside = inside and miss[lane] <= most_miss
-                miss[lane] = wp.where(inside, miss[lane], nowhere)
+                angle, sixth, is_special = middle(
+                    h, R, vec2(directions[0, lane], directions[1, lane]),
+                    vec2(directions[2, lane], directions[3, lane]), free,
+                )  # fmt: skip
                 total[lane] = angle
-                last[lane] = sixth
+                directions[4, lane] = sixth[0]
+                directions[5, lane] = sixth[1]
                 special[lane] = wp.where(is_special, wp.float64(1.0), wp.float64(0.0))
                 lane += 1
+            if chart.bounded != 0:
+                lane = int(0)
+                while lane < wp.static(lanes):
+                    x = angle_of(vec2(directions[0, lane], directions[1, lane]))
+                    y = angle_of(vec2(directions[2, lane], directions[3, lane]))
+                    inside = within(bounds[0], x) and within(bounds[wp.static(y_place)], y)
+                    inside = inside and miss[lane] <= chart.loose
+                    miss[lane] = wp.where(inside, miss[lane], nowhere)
+                    lane += 1
             above_miss = miss
             wanted = bool(False)
             lane = int(0)
@@ -226,13 +233,16 @@ def candidates_kernel(
                 if first + lane < count and wp.isfinite(miss[lane]):
                     wanted = True
                     if special[lane] > wp.float64(0.0):
-                        x_there, y_there, angle, sixth = middle_of_singular(
-                            h, p, chart.center, moved_center, R, t, x[lane], y[lane], free, known
-                        )
-                        x[lane] = x_there
-                        y[lane] = y_there
+                        X, Y, angle, sixth = middle_of_singular(
+                            h, p, chart.center, moved_center, R, t,
+                            vec2(directions[0, lane], directions[1, lane]),
+                            vec2(directions[2, lane], directions[3, lane]), free, known,
+                        )  # fmt: skip
+                        for j in range(2):
+                            directions[j, lane] = X[j]
+                            directions[2 + j, lane] = Y[j]
+                            directions[4 + j, lane] = sixth[j]
                         total[lane] = angle
-                        last[lane] = sixth
                 lane += 1
             if wanted:
                 below = LaneAngles()
@@ -240,19 +250,28 @@ def candidates_kernel(
                 lane = int(0)
                 while lane < wp.static(lanes):
                     low, high, off = finish(
-                        h, p, chart.center, moved_center, R, t, chart.signs, x[lane], y[lane],
-                        total[lane], last[lane], free, chart.opening,
+                        h, p, chart.center, moved_center, R, t, chart.signs,
+                        vec2(directions[0, lane], directions[1, lane]),
+                        vec2(directions[2, lane], directions[3, lane]), total[lane],
+                        vec2(directions[4, lane], directions[5, lane]), free, chart.opening,
                     )  # fmt: skip
-                    below_inside = bool(True)
-                    above_inside = bool(True)
                     for j in range(6):
                         below[j, lane] = within_half_turn(low[j])
                         above[j, lane] = within_half_turn(high[j])
-                        below_inside = below_inside and within(bounds[j], low[j])
-                        above_inside = above_inside and within(bounds[j], high[j])
-                    above_miss[lane] = wp.where(above_inside, miss[lane] + off, nowhere)
-                    miss[lane] = wp.where(below_inside, miss[lane] + off, nowhere)
+                    above_miss[lane] = miss[lane] + off
+                    miss[lane] += off
                     lane += 1
+                if chart.bounded != 0:
+                    lane = int(0)
+                    while lane < wp.static(lanes):
+                        below_inside = bool(True)
+                        above_inside = bool(True)
+                        for j in range(6):
+                            below_inside = below_inside and within(bounds[j], below[j, lane])
+                            above_inside = above_inside and within(bounds[j], above[j, lane])
+                        above_miss[lane] = wp.where(above_inside, above_miss[lane], nowhere)
+                        miss[lane] = wp.where(below_inside, miss[lane], nowhere)
+                        lane += 1
                 lane = int(0)
                 while lane < wp.static(lanes) and first + lane < count:
                     for j in range(6):

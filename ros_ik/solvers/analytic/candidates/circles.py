@@ -6,6 +6,9 @@ Three functions solve the subproblems of Elias and Wen, "IK-Geo" (2022): a rotat
 to another (SP1), one equation a sin t + b cos t = d (SP3 and SP4), and two equations in two
 angles, A [sin x, cos x] + B [sin y, cos y] = d (SP2, SP5 and SP6). If an equation has no real
 root, they return the angle of least residual, and this residual ("miss").
+
+Angles are passed on as directions (sin t, cos t), which takes less time than to compute an angle
+and its sine and cosine again.
 """
 
 import math
@@ -23,8 +26,8 @@ vec5 = wp.types.vector(5, wp.float64)
 sincos = sincos_function(wp.float64)
 # Roots of one equation: angle, miss.
 Roots = wp.types.matrix((8, 2), wp.float64)
-# Solutions of two equations: x, y, miss.
-Pairs = wp.types.matrix((8, 3), wp.float64)
+# Solutions of two equations: sine and cosine of x and of y, or a length instead of a sine; miss.
+Pairs = wp.types.matrix((8, 5), wp.float64)
 
 # Size of coefficients, of the order of one otherwise, below which they are rounding, and the angle
 # is arbitrary.
@@ -42,23 +45,67 @@ def across(k: vec3, v: vec3) -> vec3:
 
 @no_type_check
 @wp.func
+def rotated(k: vec3, direction: vec2, v: vec3) -> vec3:
+    """Rotate v about the unit vector k by the angle of a direction."""
+    along = k * wp.dot(k, v)
+    return along + (v - along) * direction[1] + wp.cross(k, v) * direction[0]
+
+
+@no_type_check
+@wp.func
 def turned(k: vec3, angle: wp.float64, v: vec3) -> vec3:
     """Rotate v by an angle about the unit vector k."""
-    sc = sincos(angle)
-    along = k * wp.dot(k, v)
-    return along + (v - along) * sc[1] + wp.cross(k, v) * sc[0]
+    return rotated(k, sincos(angle), v)
+
+
+@no_type_check
+@wp.func
+def reverse(direction: vec2) -> vec2:
+    """Return the direction of the opposite angle."""
+    return vec2(-direction[0], direction[1])
+
+
+@no_type_check
+@wp.func
+def angle_of(direction: vec2) -> wp.float64:
+    return arctangent(direction[0], direction[1])
+
+
+@no_type_check
+@wp.func
+def carried(k: vec3, a: vec3, b: vec3) -> vec2:
+    """Return a multiple of the direction of the angle about k that rotates a to b.
+
+    It is zero if one of them is along k.
+    """
+    a_across = across(k, a)
+    b_across = across(k, b)
+    least = wp.min(wp.length_sq(a_across), wp.length_sq(b_across))
+    known = least >= wp.float64(wp.static(_FREE * _FREE))
+    sine = wp.dot(k, wp.cross(a_across, b_across))
+    cosine = wp.dot(a_across, b_across)
+    zero = wp.float64(0.0)
+    return vec2(wp.where(known, sine, zero), wp.where(known, cosine, zero))
+
+
+@no_type_check
+@wp.func
+def carry(k: vec3, a: vec3, b: vec3, free: vec2) -> vec2:
+    """Return the direction of the angle about k that rotates a to b; ``free`` for one along k."""
+    multiple = carried(k, a, b)
+    size = wp.length(multiple)
+    known = size > wp.float64(0.0)
+    scale = wp.float64(1.0) / wp.where(known, size, wp.float64(1.0))
+    sine = wp.where(known, multiple[0] * scale, free[0])
+    return vec2(sine, wp.where(known, multiple[1] * scale, free[1]))
 
 
 @no_type_check
 @wp.func
 def carry_angle(k: vec3, a: vec3, b: vec3, free: wp.float64) -> wp.float64:
     """Return the angle about k that rotates a to b; ``free`` if one of them is along k."""
-    a_across = across(k, a)
-    b_across = across(k, b)
-    least = wp.min(wp.length_sq(a_across), wp.length_sq(b_across))
-    if least < wp.float64(wp.static(_FREE * _FREE)):
-        return free
-    return arctangent(wp.dot(k, wp.cross(a_across, b_across)), wp.dot(a_across, b_across))
+    multiple = carried(k, a, b)
+    return wp.where(wp.length_sq(multiple) > wp.float64(0.0), angle_of(multiple), free)
 
 
 @no_type_check
@@ -70,8 +117,20 @@ def slope(k: vec3, h: vec3, v: vec3) -> vec2:
 
 @no_type_check
 @wp.func
-def line_roots(a: vec2, d: wp.float64, free: wp.float64, opening: wp.float64):
-    """Solve a . (sin t, cos t) = d; return both roots and their residual.
+def both_sides(a: vec2, root: wp.float64, d: wp.float64):
+    """Return the directions of a minus and plus the angle of the direction (root, d)."""
+    scale = wp.float64(1.0) / wp.sqrt(wp.dot(a, a) * (root * root + d * d))
+    sine = root * scale
+    cosine = d * scale
+    low = vec2(a[0] * cosine - a[1] * sine, a[1] * cosine + a[0] * sine)
+    high = vec2(a[0] * cosine + a[1] * sine, a[1] * cosine - a[0] * sine)
+    return low, high
+
+
+@no_type_check
+@wp.func
+def line_roots(a: vec2, d: wp.float64, free: vec2, opening: wp.float64):
+    """Solve a . (sin t, cos t) = d; return the directions of both roots, and their residual.
 
     ``opening`` separates the two roots of an equation with a double root or a near root; its
     square root is about half their distance.
@@ -79,17 +138,16 @@ def line_roots(a: vec2, d: wp.float64, free: wp.float64, opening: wp.float64):
     r = wp.length(a)
     if r < wp.float64(wp.static(_FREE)):
         return free, free, wp.abs(d)
-    middle = arctangent(a[0], a[1])
     room = (r - d) * (r + d)
     miss = wp.max(wp.abs(d) - r, wp.float64(0.0))
-    half = arctangent(wp.sqrt(wp.max(room, opening * r * r)), d)
-    return middle - half, middle + half, miss
+    low, high = both_sides(a, wp.sqrt(wp.max(room, opening * r * r)), d)
+    return low, high, miss
 
 
 @no_type_check
 @wp.func
 def direction_roots(k: vec3, a: vec3, b: vec3, goal: vec3, opening: wp.float64):
-    """Solve a . R(k, t) b = a . goal for unit vectors; return both roots and the residual.
+    """Solve a . R(k, t) b = a . goal for unit vectors; return as :func:`line_roots`.
 
     If R b is nearly along a, the small angle between them cannot be computed accurately from
     1 - a . goal, but from the chord between a and the goal.
@@ -107,9 +165,9 @@ def direction_roots(k: vec3, a: vec3, b: vec3, goal: vec3, opening: wp.float64):
     above = half * wp.length_sq(a + goal) - two * sum_apart * sum_apart
     room = below * above
     miss = wp.max(-wp.min(below, above), wp.float64(0.0))
-    middle = arctangent(coefficients[0], coefficients[1])
-    spread = arctangent(wp.sqrt(wp.max(room, opening * r * r)), half * (above - below))
-    return middle - spread, middle + spread, miss
+    root = wp.sqrt(wp.max(room, opening * r * r))
+    low, high = both_sides(coefficients, root, half * (above - below))
+    return low, high, miss
 
 
 @no_type_check
@@ -277,20 +335,21 @@ def within_half_turn(angle: wp.float64) -> wp.float64:
 @no_type_check
 @wp.func
 def swapped(pairs: Pairs, count: int) -> Pairs:
-    """Return rows (y, x, miss) of rows (x, y, miss)."""
+    """Return the rows with x and y exchanged."""
     rows = Pairs()
     for k in range(count):
-        rows[k, 0] = pairs[k, 1]
-        rows[k, 1] = pairs[k, 0]
-        rows[k, 2] = pairs[k, 2]
+        for j in range(2):
+            rows[k, j] = pairs[k, 2 + j]
+            rows[k, 2 + j] = pairs[k, j]
+        rows[k, 4] = pairs[k, 4]
     return rows
 
 
 @no_type_check
 @wp.func
 def one_then_other(
-    a: vec2, d: wp.float64, C: vec2, D: vec2, e: wp.float64, free_first: wp.float64,
-    free_other: wp.float64, opening: wp.float64,
+    a: vec2, d: wp.float64, C: vec2, D: vec2, e: wp.float64, free_first: vec2, free_other: vec2,
+    opening: wp.float64,
 ):  # fmt: skip
     """Solve a . X = d for the first angle, then C . X + D . Y = e for the other.
 
@@ -300,20 +359,21 @@ def one_then_other(
     pairs = Pairs()
     low, high, miss = line_roots(a, d, free_first, opening)
     for k in range(2):
-        t = wp.where(k == 0, low, high)
-        rest = e - wp.dot(C, sincos(t))
-        other_low, other_high, other_miss = line_roots(D, rest, free_other, opening)
+        X = wp.where(k == 0, low, high)
+        other_low, other_high, other_miss = line_roots(D, e - wp.dot(C, X), free_other, opening)
         for j in range(2):
-            pairs[2 * k + j, 0] = t
-            pairs[2 * k + j, 1] = wp.where(j == 0, other_low, other_high)
-            pairs[2 * k + j, 2] = miss + other_miss
+            Y = wp.where(j == 0, other_low, other_high)
+            for i in range(2):
+                pairs[2 * k + j, i] = X[i]
+                pairs[2 * k + j, 2 + i] = Y[i]
+            pairs[2 * k + j, 4] = miss + other_miss
     return pairs, int(4)
 
 
 @no_type_check
 @wp.func
 def both_at_once(
-    A: mat22, B: mat22, d: vec2, free: wp.float64, loose: wp.float64, opening: wp.float64
+    A: mat22, B: mat22, d: vec2, free: vec2, loose: wp.float64, opening: wp.float64
 ):
     """Solve A X + B Y = d for pairs (x, y), if both equations depend on both angles.
 
@@ -349,11 +409,14 @@ def both_at_once(
         # Neither equation depends on x.
         row = wp.where(B[1, 0] * B[1, 0] + B[1, 1] * B[1, 1] > wp.length_sq(b), int(1), int(0))
         b = vec2(B[row, 0], B[row, 1])
-        low, high, line_miss = line_roots(b, d[row], wp.float64(0.0), wp.float64(0.0))
+        zero = vec2(wp.float64(0.0), wp.float64(1.0))
+        low, high, line_miss = line_roots(b, d[row], zero, wp.float64(0.0))
         for j in range(2):
-            pairs[j, 0] = free
-            pairs[j, 1] = wp.where(j == 0, low, high)
-            pairs[j, 2] = line_miss
+            Y = wp.where(j == 0, low, high)
+            for i in range(2):
+                pairs[j, i] = free[i]
+                pairs[j, 2 + i] = Y[i]
+            pairs[j, 4] = line_miss
         return pairs, int(2)
     regular = wp.abs(det) > wp.float64(1.0e-6) * wp.dot(a, a)
     for k in range(2 * n):
@@ -363,23 +426,26 @@ def both_at_once(
             y = roots[k // 2, 0]
             if near:
                 y += side * wp.sqrt(opening)
-            rest = d - B * sincos(y)
+            Y = sincos(y)
+            rest = d - B * Y
             miss = roots[k // 2, 1] / wp.max(size, wp.float64(1.0e-300))
             if regular:
-                X = adj * rest
+                X = wp.normalize(adj * rest)
                 if det < wp.float64(0.0):
                     X = -X
-                pairs[count, 0] = arctangent(X[0], X[1])
-                pairs[count, 1] = y
-                pairs[count, 2] = miss
+                for i in range(2):
+                    pairs[count, i] = X[i]
+                    pairs[count, 2 + i] = Y[i]
+                pairs[count, 4] = miss
                 count += 1
             else:
                 low, high, line_miss = line_roots(a, rest[larger], free, wp.float64(0.0))
-                pairs[count, 0] = low
-                pairs[count + 1, 0] = high
                 for j in range(2):
-                    pairs[count + j, 1] = y
-                    pairs[count + j, 2] = miss + line_miss
+                    X = wp.where(j == 0, low, high)
+                    for i in range(2):
+                        pairs[count + j, i] = X[i]
+                        pairs[count + j, 2 + i] = Y[i]
+                    pairs[count + j, 4] = miss + line_miss
                 count += 2
     return pairs, count
 
@@ -387,7 +453,7 @@ def both_at_once(
 @no_type_check
 @wp.func
 def with_either_eliminated(
-    A: mat22, B: mat22, d: vec2, free_x: wp.float64, free_y: wp.float64, loose: wp.float64,
+    A: mat22, B: mat22, d: vec2, free_x: vec2, free_y: vec2, loose: wp.float64,
     opening: wp.float64,
 ):  # fmt: skip
     """Solve as :func:`both_at_once`, by elimination of x or y.

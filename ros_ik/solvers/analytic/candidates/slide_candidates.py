@@ -23,12 +23,15 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.candidates.candidates import tool_motion
+from ros_ik.solvers.analytic.candidates.circles import angle_of
 from ros_ik.solvers.analytic.candidates.circles import carry_angle
 from ros_ik.solvers.analytic.candidates.circles import circle_roots
 from ros_ik.solvers.analytic.candidates.circles import line_roots
 from ros_ik.solvers.analytic.candidates.circles import mat22
 from ros_ik.solvers.analytic.candidates.circles import one_then_other
 from ros_ik.solvers.analytic.candidates.circles import Pairs
+from ros_ik.solvers.analytic.candidates.circles import rotated
+from ros_ik.solvers.analytic.candidates.circles import sincos
 from ros_ik.solvers.analytic.candidates.circles import slope
 from ros_ik.solvers.analytic.candidates.circles import swapped
 from ros_ik.solvers.analytic.candidates.circles import turned
@@ -103,17 +106,20 @@ def slide_and_turn(
     pairs = Pairs()
     count = int(0)
     two = wp.float64(2.0)
+    zero = vec2(wp.float64(0.0), wp.float64(1.0))
     if middle_slides != 0:
         # Perpendicular to both prismatic axes, the point is on its circle.
         normal = wp.cross(way, h2)
         rest = wp.dot(normal, start - pivot) - wp.dot(normal, axis) * wp.dot(axis, arm)
-        low, high, miss = line_roots(slope(axis, normal, arm), rest, wp.float64(0.0), opening)
+        low, high, miss = line_roots(slope(axis, normal, arm), rest, zero, opening)
         ahead = way - h2 * wp.dot(h2, way)
         for k in range(2):
             s = wp.where(k == 0, low, high)
-            pairs[k, 0] = wp.dot(ahead, pivot + turned(axis, s, arm) - start) / wp.length_sq(ahead)
-            pairs[k, 1] = s
-            pairs[k, 2] = miss
+            change = pivot + rotated(axis, s, arm) - start
+            pairs[k, 0] = wp.dot(ahead, change) / wp.length_sq(ahead)
+            pairs[k, 2] = s[0]
+            pairs[k, 3] = s[1]
+            pairs[k, 4] = miss
         return pairs, int(2)
     # Heights over joint 2: start and way give h + k t, the turn gives g + a . (sin s, cos s).
     k_way = wp.dot(h2, way)
@@ -127,16 +133,17 @@ def slide_and_turn(
     far = wp.length_sq(after) + wp.length_sq(arm)
     far += two * wp.dot(after, axis) * wp.dot(axis, arm)
     if wp.abs(k_way) < wp.float64(wp.static(RIGHT_ANGLE)):
-        low, high, miss = line_roots(a, -heights, wp.float64(0.0), opening)
+        low, high, miss = line_roots(a, -heights, zero, opening)
         for k in range(2):
             s = wp.where(k == 0, low, high)
-            rest = wp.dot(D, D) - far - two * (b[0] * wp.sin(s) + b[1] * wp.cos(s))
+            rest = wp.dot(D, D) - far - two * wp.dot(b, s)
             first, second, off = quadratic_roots(wp.float64(1.0), two * along, rest)
             pairs[2 * k, 0] = first
             pairs[2 * k + 1, 0] = second
             for j in range(2):
-                pairs[2 * k + j, 1] = s
-                pairs[2 * k + j, 2] = miss + off
+                pairs[2 * k + j, 2] = s[0]
+                pairs[2 * k + j, 3] = s[1]
+                pairs[2 * k + j, 4] = miss + off
         return pairs, int(4)
     # t = alpha + beta . (sin s, cos s) in the equation of distances.
     alpha = heights / k_way
@@ -155,12 +162,14 @@ def slide_and_turn(
     for k in range(2 * n):
         near = roots[k // 2, 1] > wp.float64(0.0)
         if (near or k % 2 == 0) and count < 8:
-            s = roots[k // 2, 0]
+            angle = roots[k // 2, 0]
             if near:
-                s += wp.float64(2 * (k % 2) - 1) * wp.sqrt(opening)
-            pairs[count, 0] = alpha + beta[0] * wp.sin(s) + beta[1] * wp.cos(s)
-            pairs[count, 1] = s
-            pairs[count, 2] = roots[k // 2, 1] / wp.max(size, wp.float64(1.0e-300))
+                angle += wp.float64(2 * (k % 2) - 1) * wp.sqrt(opening)
+            s = sincos(angle)
+            pairs[count, 0] = alpha + wp.dot(beta, s)
+            pairs[count, 2] = s[0]
+            pairs[count, 3] = s[1]
+            pairs[count, 4] = roots[k // 2, 1] / wp.max(size, wp.float64(1.0e-300))
             count += 1
     return pairs, count
 
@@ -168,8 +177,8 @@ def slide_and_turn(
 @no_type_check
 @wp.func
 def turn_and_turn(
-    h2: vec3, h1: vec3, p1: vec3, out: vec3, h3: vec3, p3: vec3, far: vec3, free_x: wp.float64,
-    free_y: wp.float64, loose: wp.float64, opening: wp.float64,
+    h2: vec3, h1: vec3, p1: vec3, out: vec3, h3: vec3, p3: vec3, far: vec3, free_x: vec2,
+    free_y: vec2, loose: wp.float64, opening: wp.float64,
 ):  # fmt: skip
     """Find x and y for which p_3 + R_3(y) far and p_1 + R_1(-x) out differ only along h_2."""
     right = wp.float64(wp.static(RIGHT_ANGLE))
@@ -221,8 +230,8 @@ def slide_and_slide(h2: vec3, from_u: vec3, h3: vec3, from_v: vec3, way: vec3):
     for j in range(2):
         y = wp.where(j == 0, low, high)
         pairs[j, 0] = a + b * y
-        pairs[j, 1] = y
-        pairs[j, 2] = miss
+        pairs[j, 2] = y
+        pairs[j, 4] = miss
     return pairs, int(2)
 
 
@@ -238,7 +247,7 @@ def slide_candidates_kernel() -> wp.Kernel:
 
     @wp.func
     def first_stage(
-        chart: SlideAxes, h: mat63, p: mat63, moved: vec3, free_x: wp.float64, free_y: wp.float64
+        chart: SlideAxes, h: mat63, p: mat63, moved: vec3, free_x: vec2, free_y: vec2
     ):
         """Return values of joints 1 and 3 as rows (x, y, miss), and their number."""
         pairs = Pairs()
@@ -271,6 +280,13 @@ def slide_candidates_kernel() -> wp.Kernel:
         if swap:
             pairs = swapped(pairs, count)
         return pairs, count
+
+    @wp.func
+    def value_of(chart: SlideAxes, k: int, first: wp.float64, cosine: wp.float64) -> wp.float64:
+        """Return the value of a joint from two entries of a row: a length, or a direction."""
+        if chart.slides[k] != 0:
+            return first
+        return angle_of(vec2(first, cosine))
 
     @wp.func
     def carried(chart: SlideAxes, h: mat63, p: mat63, k: int, value: wp.float64, x: vec3) -> vec3:
@@ -349,7 +365,7 @@ def slide_candidates_kernel() -> wp.Kernel:
         count = int(1)
         if chart.three_slides == 0:
             turning = wp.vec3i(3, 4, 5)
-            pairs, count = first_stage(chart, h, p, moved, free[0], free[2])
+            pairs, count = first_stage(chart, h, p, moved, sincos(free[0]), sincos(free[2]))
         h4, h5, h6 = h[turning[0]], h[turning[1]], h[turning[2]]
         side = side_of(h6)
         k = int(0)
@@ -358,8 +374,8 @@ def slide_candidates_kernel() -> wp.Kernel:
             tip = R * h6
             flag = R * side
             if chart.three_slides == 0:
-                q[0] = pairs[k, 0]
-                q[2] = pairs[k, 1]
+                q[0] = value_of(chart, 0, pairs[k, 0], pairs[k, 1])
+                q[2] = value_of(chart, 2, pairs[k, 2], pairs[k, 3])
                 u = carried(chart, h, p, 2, q[2], chart.center)
                 v = carried(chart, h, p, 0, -q[0], moved)
                 if chart.slides[1] != 0:
@@ -374,7 +390,7 @@ def slide_candidates_kernel() -> wp.Kernel:
             branch = int(0)
             while branch < 2:
                 angles = wp.where(branch == 0, low, high)
-                miss = pairs[k, 2] + off
+                miss = pairs[k, 4] + off
                 for i in range(3):
                     q[turning[i]] = angles[i]
                 if chart.three_slides != 0:

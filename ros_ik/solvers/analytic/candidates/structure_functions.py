@@ -26,10 +26,15 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.solvers.analytic.candidates.circles import across
+from ros_ik.solvers.analytic.candidates.circles import angle_of
+from ros_ik.solvers.analytic.candidates.circles import carry
 from ros_ik.solvers.analytic.candidates.circles import carry_angle
 from ros_ik.solvers.analytic.candidates.circles import direction_roots
 from ros_ik.solvers.analytic.candidates.circles import line_roots
 from ros_ik.solvers.analytic.candidates.circles import mat22
+from ros_ik.solvers.analytic.candidates.circles import reverse
+from ros_ik.solvers.analytic.candidates.circles import rotated
+from ros_ik.solvers.analytic.candidates.circles import sincos
 from ros_ik.solvers.analytic.candidates.circles import slope
 from ros_ik.solvers.analytic.candidates.circles import turned
 from ros_ik.solvers.analytic.candidates.circles import vec2
@@ -85,46 +90,58 @@ def wrist_angles(
 ):  # fmt: skip
     """Return both triples of wrist angles that rotate h_6 to tip, side to flag, and the miss."""
     low, high, miss = direction_roots(h5, h4, h6, tip, opening)
-    low4 = carry_angle(h4, turned(h5, low, h6), tip, free4)
-    high4 = carry_angle(h4, turned(h5, high, h6), tip, free4)
-    low6 = carry_angle(h6, side, turned(h5, -low, turned(h4, -low4, flag)), free6)
-    high6 = carry_angle(h6, side, turned(h5, -high, turned(h4, -high4, flag)), free6)
-    return vec3(low4, low, low6), vec3(high4, high, high6), miss
+    first, last = sincos(free4), sincos(free6)
+    low4 = carry(h4, rotated(h5, low, h6), tip, first)
+    high4 = carry(h4, rotated(h5, high, h6), tip, first)
+    low6 = carry(h6, side, rotated(h5, reverse(low), rotated(h4, reverse(low4), flag)), last)
+    high6 = carry(h6, side, rotated(h5, reverse(high), rotated(h4, reverse(high4), flag)), last)
+    return (
+        vec3(angle_of(low4), angle_of(low), angle_of(low6)),
+        vec3(angle_of(high4), angle_of(high), angle_of(high6)),
+        miss,
+    )
 
 
 @no_type_check
 @wp.func
-def no_middle(h: mat63, R: mat33, x: wp.float64, y: wp.float64, free: vec6):
+def no_middle(h: mat63, R: mat33, x: vec2, y: vec2, free: vec6):
     """Return zeros; this structure has no intermediate angles."""
-    return wp.float64(0.0), wp.float64(0.0), bool(False)
+    return wp.float64(0.0), x, bool(False)
 
 
 @no_type_check
 @wp.func
 def no_singular_middle(
-    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, x: wp.float64, y: wp.float64,
-    free: vec6, known: int,
+    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, x: vec2, y: vec2, free: vec6,
+    known: int,
 ):  # fmt: skip
-    return x, y, wp.float64(0.0), wp.float64(0.0)
+    return x, y, wp.float64(0.0), x
 
 
 @no_type_check
 @wp.func
 def spherical_finish(
-    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3, x: wp.float64,
-    y: wp.float64, total: wp.float64, q6: wp.float64, free: vec6, opening: wp.float64,
+    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3, x: vec2, y: vec2,
+    total: wp.float64, sixth: vec2, free: vec6, opening: wp.float64,
 ):  # fmt: skip
     """Compute all angles from those of places 1 and 3, for both branches of the wrist."""
     h1, h2, h3, h4, h5, h6 = h[0], h[1], h[2], h[3], h[4], h[5]
-    u = p[2] + turned(h3, y, c - p[2]) - p[1]
-    v = p[0] + turned(h1, -x, moved - p[0]) - p[1]
-    q2 = carry_angle(h2, u, v, free[1])
+    x_back, y_back = reverse(x), reverse(y)
+    u = p[2] + rotated(h3, y, c - p[2]) - p[1]
+    v = p[0] + rotated(h1, x_back, moved - p[0]) - p[1]
+    second = carry(h2, u, v, sincos(free[1]))
+    second_back = reverse(second)
     # Q = (R_1 R_2 R_3)^T R_M applied to h_6 and to a vector perpendicular to it.
     side = side_of(h6)
-    tip = turned(h3, -y, turned(h2, -q2, turned(h1, -x, R * h6)))
-    flag = turned(h3, -y, turned(h2, -q2, turned(h1, -x, R * side)))
+    tip = rotated(h3, y_back, rotated(h2, second_back, rotated(h1, x_back, R * h6)))
+    flag = rotated(h3, y_back, rotated(h2, second_back, rotated(h1, x_back, R * side)))
     low, high, miss = wrist_angles(h4, h5, h6, tip, side, flag, free[3], free[5], opening)
-    return vec6(x, q2, y, low[0], low[1], low[2]), vec6(x, q2, y, high[0], high[1], high[2]), miss
+    q1, q2, q3 = angle_of(x), angle_of(second), angle_of(y)
+    return (
+        vec6(q1, q2, q3, low[0], low[1], low[2]),
+        vec6(q1, q2, q3, high[0], high[1], high[2]),
+        miss,
+    )
 
 
 @no_type_check
@@ -149,46 +166,49 @@ def parallel_equations(h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33):
 
 @no_type_check
 @wp.func
-def wrist_of(
-    h: mat63, p: mat63, R: mat33, t: vec3, x: wp.float64, y: wp.float64, q6: wp.float64
-) -> vec3:
+def wrist_of(h: mat63, p: mat63, R: mat33, t: vec3, x: vec2, y: vec2, sixth: vec2) -> vec3:
     """Return the part of E_1^-1 M E_6^-1 E_5^-1 p_4 - p_2 that is perpendicular to h."""
-    knee = p[4] + turned(h[4], -y, p[3] - p[4])
-    knee = p[5] + turned(h[5], -q6, knee - p[5])
-    return across(h[1], p[0] + turned(h[0], -x, R * knee + t - p[0]) - p[1])
+    knee = p[4] + rotated(h[4], reverse(y), p[3] - p[4])
+    knee = p[5] + rotated(h[5], reverse(sixth), knee - p[5])
+    return across(h[1], p[0] + rotated(h[0], reverse(x), R * knee + t - p[0]) - p[1])
+
+
+@no_type_check
+@wp.func
+def nearer_root(low: vec2, high: vec2, angle: wp.float64) -> wp.float64:
+    """Return the angle of the direction that is nearer to an angle."""
+    there = sincos(angle)
+    return angle_of(wp.where(wp.dot(low, there) > wp.dot(high, there), low, high))
 
 
 @no_type_check
 @wp.func
 def nearest_in_reach(
-    h: mat63, p: mat63, R: mat33, t: vec3, x: wp.float64, y: wp.float64, q6: wp.float64
+    h: mat63, p: mat63, R: mat33, t: vec3, x: vec2, y: vec2, q6: wp.float64
 ) -> wp.float64:
     """Return the angle of place 6 nearest to q6 for which the triangle closes, or q6.
 
     With axis 6 along h, the squared distance that the triangle spans is c + a . (sin, cos) of
     this angle.
     """
-    quarter = wp.float64(wp.static(0.5 * 3.141592653589793))
-    start = wp.length_sq(wrist_of(h, p, R, t, x, y, wp.float64(0.0)))
-    beside = wp.length_sq(wrist_of(h, p, R, t, x, y, quarter))
-    opposite = wp.length_sq(wrist_of(h, p, R, t, x, y, wp.float64(2.0) * quarter))
+    one, zero = wp.float64(1.0), wp.float64(0.0)
+    start = wp.length_sq(wrist_of(h, p, R, t, x, y, vec2(zero, one)))
+    beside = wp.length_sq(wrist_of(h, p, R, t, x, y, vec2(one, zero)))
+    opposite = wp.length_sq(wrist_of(h, p, R, t, x, y, vec2(zero, -one)))
     middle = wp.float64(0.5) * (start + opposite)
     a = vec2(beside - middle, wp.float64(0.5) * (start - opposite))
     upper = wp.length(across(h[1], p[2] - p[1]))
     lower = wp.length(across(h[1], p[3] - p[2]))
     least = (upper - lower) * (upper - lower)
     most = (upper + lower) * (upper + lower)
-    span = middle + a[0] * wp.sin(q6) + a[1] * wp.cos(q6)
+    span = middle + wp.dot(a, sincos(q6))
     if span >= least and span <= most:
         return q6
     # Slightly inside, where the elbow is not fully stretched.
     inside = wp.float64(1.0e-3) * (most - least)
     edge = wp.where(span > most, most - inside, least + inside)
-    low, high, miss = line_roots(a, edge - middle, q6, wp.float64(0.0))
-    turn = wp.float64(wp.TAU)
-    low += turn * wp.rint((q6 - low) / turn)
-    high += turn * wp.rint((q6 - high) / turn)
-    return wp.where(wp.abs(low - q6) < wp.abs(high - q6), low, high)
+    low, high, _miss = line_roots(a, edge - middle, sincos(q6), zero)
+    return nearer_root(low, high, q6)
 
 
 @no_type_check
@@ -196,9 +216,7 @@ def nearest_in_reach(
 def nearest_root(k: vec3, a: vec3, b: vec3, goal: vec3, angle: wp.float64) -> wp.float64:
     """Return the root of a . R(k, t) b = a . goal (unit vectors) nearest to an angle."""
     low, high, _miss = direction_roots(k, a, b, goal, wp.float64(0.0))
-    off_low = wp.abs(wp.sin(wp.float64(0.5) * (low - angle)))
-    off_high = wp.abs(wp.sin(wp.float64(0.5) * (high - angle)))
-    return wp.where(off_low < off_high, low, high)
+    return nearer_root(low, high, angle)
 
 
 @no_type_check
@@ -265,66 +283,76 @@ def sharpened(
 
 @no_type_check
 @wp.func
-def parallel_middle(h: mat63, R: mat33, x: wp.float64, y: wp.float64, free: vec6):
-    """Return the angle of places 2, 3, 4 together, that of place 6, and if axis 6 is nearly along
-    h.
+def parallel_middle(h: mat63, R: mat33, x: vec2, y: vec2, free: vec6):
+    """Return the angle of places 2, 3, 4 together, the direction of place 6, and if axis 6 is
+    nearly along h.
 
     The first is not finite if axis 6 is along h.
     """
     h1, along, h5, h6 = h[0], h[1], h[4], h[5]
-    goal = turned(h1, -x, R * h6)
-    total = carry_angle(along, turned(h5, y, h6), goal, wp.float64(wp.inf))
+    x_back, y_back = reverse(x), reverse(y)
+    nowhere = vec2(wp.float64(wp.inf), wp.float64(wp.inf))
+    goal = rotated(h1, x_back, R * h6)
+    total = carry(along, rotated(h5, y, h6), goal, nowhere)
     side = side_of(h6)
-    flag = turned(along, -total, turned(h1, -x, R * side))
-    q6 = carry_angle(h6, side, turned(h5, -y, flag), free[5])
-    return total, q6, wp.abs(total) == wp.float64(wp.inf) or nearly_along(along, goal)
+    flag = rotated(along, reverse(total), rotated(h1, x_back, R * side))
+    sixth = carry(h6, side, rotated(h5, y_back, flag), sincos(free[5]))
+    is_along = total[0] == wp.float64(wp.inf)
+    angle = wp.where(is_along, total[0], angle_of(total))
+    return angle, sixth, is_along or nearly_along(along, goal)
 
 
 @no_type_check
 @wp.func
 def parallel_singular_middle(
-    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, first_x: wp.float64,
-    first_y: wp.float64, free: vec6, known: int,
+    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, first_x: vec2, first_y: vec2,
+    free: vec6, known: int,
 ):  # fmt: skip
     """Refine the angles of places 1 and 5, and return the others as :func:`parallel_middle`.
 
     With axis 6 along h, only the sum of the other angles is determined, so place 6 is free.
     """
-    x, y = sharpened(h, p, c, moved, R, first_x, first_y, known)
-    total, q6, _near = parallel_middle(h, R, x, y, free)
+    q1, q5 = sharpened(h, p, c, moved, R, angle_of(first_x), angle_of(first_y), known)
+    x, y = sincos(q1), sincos(q5)
+    total, sixth, _near = parallel_middle(h, R, x, y, free)
     if not wp.isfinite(total):
         side = side_of(h[1])
-        q6 = nearest_in_reach(h, p, R, t, x, y, free[5])
-        back = turned(h[5], -q6, turned(h[4], -y, side))
-        total = carry_angle(h[1], side, turned(h[0], -x, R * back), wp.float64(0.0))
-    return x, y, total, q6
+        sixth = sincos(nearest_in_reach(h, p, R, t, x, y, free[5]))
+        back = rotated(h[5], reverse(sixth), rotated(h[4], reverse(y), side))
+        goal = rotated(h[0], reverse(x), R * back)
+        total = carry_angle(h[1], side, goal, wp.float64(0.0))
+    return x, y, total, sixth
 
 
 @no_type_check
 @wp.func
 def parallel_finish(
-    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3, x: wp.float64,
-    y: wp.float64, total: wp.float64, q6: wp.float64, free: vec6, opening: wp.float64,
+    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3, x: vec2, y: vec2,
+    total: wp.float64, sixth: vec2, free: vec6, opening: wp.float64,
 ):  # fmt: skip
     """Compute all angles from those of places 1 and 5, for both branches of the triangle."""
     along = h[1]
-    wrist = wrist_of(h, p, R, t, x, y, q6)
+    wrist = wrist_of(h, p, R, t, x, y, sixth)
     upper = across(along, p[2] - p[1])
     lower = across(along, p[3] - p[2])
     rest = wp.length_sq(wrist) - wp.length_sq(upper) - wp.length_sq(lower)
+    zero = vec2(wp.float64(0.0), wp.float64(1.0))
     low, high, miss = line_roots(
-        slope(along, upper, lower), wp.float64(0.5) * rest, wp.float64(0.0), opening
+        slope(along, upper, lower), wp.float64(0.5) * rest, zero, opening
     )
     free_2 = free[1] * signs[0]
-    first_low = carry_angle(along, upper + turned(along, low, lower), wrist, free_2)
-    first_high = carry_angle(along, upper + turned(along, high, lower), wrist, free_2)
+    first_low = carry_angle(along, upper + rotated(along, low, lower), wrist, free_2)
+    first_high = carry_angle(along, upper + rotated(along, high, lower), wrist, free_2)
+    q1, q5, q6 = angle_of(x), angle_of(y), angle_of(sixth)
+    low_3, high_3 = angle_of(low), angle_of(high)
     return (
         vec6(
-            x, first_low * signs[0], low * signs[1], (total - first_low - low) * signs[2], y, q6
+            q1, first_low * signs[0], low_3 * signs[1], (total - first_low - low_3) * signs[2],
+            q5, q6,
         ),
         vec6(
-            x, first_high * signs[0], high * signs[1], (total - first_high - high) * signs[2],
-            y, q6,
+            q1, first_high * signs[0], high_3 * signs[1],
+            (total - first_high - high_3) * signs[2], q5, q6,
         ),
         miss,
     )  # fmt: skip
