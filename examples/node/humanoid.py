@@ -40,6 +40,7 @@ class Balance(Node):
         super().__init__('balance')
         self._start: dict[str, PoseStamped] = {}
         self._ticks = 0
+        self._is_foot_held = False
         self._center = self.create_publisher(PointStamped, 'ros_ik/target_com', 1)
         self._targets = {
             task: self.create_publisher(PoseStamped, f'ros_ik/{task}/target_pose', 1)
@@ -56,6 +57,8 @@ class Balance(Node):
 
     def _on_status(self, status: IkStatus) -> None:
         for task in status.tasks:
+            if task.name == 'right_foot' and task.active:
+                self._is_foot_held = True
             if task.name == 'com':
                 text = f'centre of mass {1000.0 * task.linear:.0f} mm from where it should be'
                 self.get_logger().info(text, throttle_duration_sec=1.0)
@@ -63,15 +66,18 @@ class Balance(Node):
     def _on_timer(self) -> None:
         if len(self._start) < len(TASKS):
             return
+        self._targets['right_foot'].publish(self._start['right_foot'])
+        # What moves before the foot has a target moves the foot too.
+        if not self._is_foot_held:
+            return
         angle = 2.0 * math.pi * self._ticks / (RATE * TURN)
         center = PointStamped()
         center.point.x, center.point.y, center.point.z = CENTER_OF_MASS
         self._center.publish(center)
-        for task, start in self._start.items():
-            target = copy.deepcopy(start)
-            if task == 'left_hand':
-                target.pose.position.x += REACH * (1.0 - math.cos(angle))
-            self._targets[task].publish(target)
+        self._targets['right_hand'].publish(self._start['right_hand'])
+        target = copy.deepcopy(self._start['left_hand'])
+        target.pose.position.x += REACH * (1.0 - math.cos(angle))
+        self._targets['left_hand'].publish(target)
         self._ticks += 1
 
 

@@ -20,6 +20,10 @@ from ros_ik.viewer.obstacles.obstacles import Obstacles
 from ros_ik.viewer.robot.robot_state import RobotState
 from ros_ik_interfaces.msg import ObstacleArray
 
+# Messages of zero velocity at the end of a motion, of which some may be lost. Without them the
+# robot would move on for the command timeout of the node.
+_HALT_MESSAGES = 4
+
 
 class Commands:
     """Publishers for the requests of users; for the ROS thread."""
@@ -29,6 +33,8 @@ class Commands:
         self._node, self._name = node, name
         self._targets: dict[str, Publisher] = {}
         self._twists: dict[str, Publisher] = {}
+        # Messages of zero velocity that are still to be sent, by task.
+        self._halts: dict[str, int] = {}
         self._joints = node.create_publisher(JointState, f'{name}/target_joints', 1)
         self._obstacles = node.create_publisher(ObstacleArray, f'{name}/obstacles', LATCHED)
 
@@ -48,6 +54,7 @@ class Commands:
     def send_poses(self, robot: RobotState, held: Mapping[str, np.ndarray]) -> None:
         """Publish targets: poses in the world [7] by task."""
         for task, pose in held.items():
+            self._halts.pop(task, None)
             message = PoseStamped()
             message.header.frame_id, message.header.stamp = robot.root_link, self._now()
             fill_pose(message.pose, poses.multiply(poses.inverse(robot.root_pose), pose).tolist())
@@ -56,14 +63,29 @@ class Commands:
     def send_joints(self, goal: Mapping[str, float]) -> None:
         """Publish a joint target [rad or m] by joint, if there is one."""
         if goal:
+            self._halts.clear()
             message = JointState(name=list(goal), position=list(goal.values()))
             message.header.stamp = self._now()
             self._joints.publish(message)
 
     def send_twist(self, robot: RobotState, task: str, twist: np.ndarray | None) -> None:
-        """Publish a velocity in the axes of the root link [6], m/s and rad/s, or None."""
-        if twist is None or task not in self._twists:
-            return
+        """Publish a velocity in the axes of the root link [6], m/s and rad/s, or end earlier ones.
+
+        Args:
+            robot: The robot.
+            task: Task of the velocity.
+            twist: The velocity; None for no motion.
+        """
+        for other in [name for name in self._halts if twist is None or name != task]:
+            self._publish_twist(robot, other, np.zeros(6))
+            self._halts[other] -= 1
+            if not self._halts[other]:
+                del self._halts[other]
+        if twist is not None and task in self._twists:
+            self._publish_twist(robot, task, twist)
+            self._halts[task] = _HALT_MESSAGES
+
+    def _publish_twist(self, robot: RobotState, task: str, twist: np.ndarray) -> None:
         message = TwistStamped()
         message.header.frame_id, message.header.stamp = robot.root_link, self._now()
         linear, angular = message.twist.linear, message.twist.angular

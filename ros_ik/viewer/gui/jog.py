@@ -21,9 +21,6 @@ _ARRIVED = 2e-3
 # Time without an event after which a button is released [s], and rate of events while it is held
 # [Hz].
 _HELD_TIME, _HOLD_RATE = 0.25, 20.0
-# Time after the release in which the velocity is zero [s]: several messages, of which some may be
-# lost. Without them the robot would move on for the command timeout of the node.
-_HALT_TIME = 0.25
 _AXES = ('x', 'y', 'z', 'about x', 'about y', 'about z')
 # Keys for velocities along each axis, forward and back; with Shift, about the axis.
 _KEYS: tuple[tuple[Any, Any], ...] = (('I', 'K'), ('J', 'L'), ('U', 'M'))
@@ -144,15 +141,11 @@ class Jog:
             return dict(self._goal)
 
     def twist(self) -> tuple[str, np.ndarray | None]:
-        """Return a task and its current velocity [6], m/s and rad/s, or None.
-
-        It is zero for a moment after the buttons are released, and then None.
-        """
+        """Return a task and its current velocity [6], m/s and rad/s, or None."""
         with self._lock:
-            age = time.monotonic() - self._twist_time
-            if age > _HELD_TIME + _HALT_TIME or not self._twist_task:
+            if time.monotonic() - self._twist_time > _HELD_TIME or not self._twist_task:
                 return '', None
-            return self._twist_task, self._twist if age <= _HELD_TIME else np.zeros(6)
+            return self._twist_task, self._twist
 
     # Coroutines run in the order of events, in the thread of the browser connections.
     async def _on_slide(self, name: str, event: viser.GuiEvent) -> None:
