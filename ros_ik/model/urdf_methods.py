@@ -34,7 +34,7 @@ from ros_ik.model.urdf.parser import parse_urdf
 
 
 class UrdfMethods(Worlds):
-    """Part of ModelBuilder: import of robot descriptions.
+    """Methods of ModelBuilder for the import of robot descriptions.
 
     Attributes:
         semantic: SRDF of the last robot description that had one, or None.

@@ -33,7 +33,7 @@ class GoalEvent(enum.Enum):
     BEGIN = enum.auto()
     # The planner is asked for another configuration.
     SEARCH = enum.auto()
-    # The planner has found one.
+    # The planner has found another configuration.
     DETOUR = enum.auto()
     # The target is active again: the robot moves, or the joint motion has ended.
     RESUME = enum.auto()

@@ -90,7 +90,7 @@ def answer_compute_fk(planner: Planner, request: Any, budget: Budget) -> Any:
 
 
 def _solve(planner: Planner, wanted: Any, budget: Budget, threads: int) -> np.ndarray:
-    """Return the solution, or raise."""
+    """Return the solution, or raise :class:`_MoveItError`."""
     constraints = wanted.constraints
     if any(
         len(getattr(constraints, f'{kind}_constraints'))

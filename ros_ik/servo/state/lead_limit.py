@@ -100,7 +100,7 @@ class LeadLimit:
         group = self._group
         wanted = step[group.variable_dof]
         size, loss = np.abs(wanted), self._braking * self._period**2
-        # Usually even a robot that stopped now would leave enough room.
+        # Usually the command could stop within its limit even if the robot stood still.
         fast = size + self._slack_ticks * loss
         stop = fast * (1.5 + self._slack_ticks + 0.5 * fast / loss)
         self.has_slack = bool(

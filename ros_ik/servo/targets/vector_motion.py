@@ -119,7 +119,8 @@ class _Estimate:
         # tick.
         rate, since = self._rate, time - self.offset_start
         passed = rate * since
-        # A tick that comes early asks for a time just before; a clock that jumps asks for any.
+        # An early tick asks for a time slightly before the offset starts; after a jump of the
+        # clock, the time may have any value.
         part = math.exp(min(-passed, 1.0))
         of_v = part * since
         of_p, of_a = part + of_v * rate * (1.0 + 0.5 * passed), 0.5 * of_v * since

@@ -76,7 +76,7 @@ class Plots:
                 self._charts[title] = self._chart(title, data)
 
     def values(self, title: str) -> dict[str, np.ndarray]:
-        """Return what is plotted by curve, empty for no such plot; for any thread."""
+        """Return the samples of each curve of a plot, {} for an unknown plot; thread-safe."""
         samples = list(self._samples.get(title, ()))
         if not samples:
             return {}

@@ -27,7 +27,7 @@ from ros_ik.model.conventions.keywords import used
 
 
 class JointMethods(JointRows):
-    """Part of ModelBuilder: joints.
+    """Methods of ModelBuilder for joints.
 
     Attributes:
         default_joint_cfg: Default settings of revolute and prismatic joints.

@@ -24,7 +24,7 @@ from ros_ik.model.conventions.joint_type import JointType
 
 
 class JointRows(MimicMethods):
-    """Part of ModelBuilder: joints of a type given as an argument."""
+    """Methods of ModelBuilder for joints of a type given as an argument."""
 
     def add_joint(
         self,

@@ -21,7 +21,7 @@ MAX_COEFFICIENT = 1e9
 
 
 class MimicMethods(CollisionFilters):
-    """Part of ModelBuilder: mimic constraints."""
+    """Methods of ModelBuilder for mimic constraints."""
 
     def add_constraint_mimic(
         self,

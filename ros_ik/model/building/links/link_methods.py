@@ -18,7 +18,7 @@ from ros_ik.model.conventions.flags import BodyFlags
 
 
 class LinkMethods(JointMethods):
-    """Part of ModelBuilder: links."""
+    """Methods of ModelBuilder for links."""
 
     def add_link(
         self,

@@ -39,7 +39,7 @@ _MESHES = (GeoType.MESH, GeoType.CONVEX_MESH)
 
 
 class ShapeMethods(LinkMethods):
-    """Part of ModelBuilder: shapes.
+    """Methods of ModelBuilder for shapes.
 
     Attributes:
         default_shape_cfg: Default settings of shapes.

@@ -16,7 +16,7 @@ from ros_ik.model.readers.srdf import SemanticDescription
 
 
 class CollisionFilters(CustomValues):
-    """Part of ModelBuilder: pairs of shapes that must not collide.
+    """Methods of ModelBuilder for pairs of shapes that must not collide.
 
     Pairs on one body need no entry: they never collide.
     """

@@ -28,7 +28,7 @@ _ROWS_OF_JOINT = {
 
 
 class CustomValues(BuilderColumns):
-    """Part of ModelBuilder: custom attributes.
+    """Methods of ModelBuilder for custom attributes.
 
     Attributes:
         custom_attributes: Declarations with their values, by ``namespace:name``.

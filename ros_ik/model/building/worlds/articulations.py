@@ -16,7 +16,7 @@ from ros_ik.model.conventions.checks import checked_index
 
 
 class Articulations(ShapeMethods):
-    """Part of ModelBuilder: articulations.
+    """Methods of ModelBuilder for articulations.
 
     Each run of joints without an articulation becomes one at the end of the world, when builders
     are merged, and in the finalized model.

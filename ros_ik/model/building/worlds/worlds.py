@@ -18,7 +18,7 @@ from ros_ik.model.conventions.checks import checked_pose
 
 
 class Worlds(Articulations):
-    """Part of ModelBuilder: worlds and merging.
+    """Methods of ModelBuilder for worlds and merging.
 
     Elements belong to the current world, or to all worlds (-1) outside of one. Copies keep the
     labels unless a prefix is given; :meth:`Model.body_index` finds one of several elements with

@@ -83,7 +83,7 @@ class OptimalControlProblem:
         self._linearisation.launch()
 
     def step(self) -> SolveStatus:
-        """Compute the step of the linearisation, and evaluate it; sets the attributes."""
+        """Compute the step of the linearised problem and its outcome; return the status."""
         self._stepping.launch()
         return SolveStatus(self._status.host[0])
 

@@ -98,7 +98,7 @@ def _solved(
     lower: np.ndarray | None = None,
     upper: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Solve a tridiagonal system [k], by default with ones next to the diagonal, for [k, n]."""
+    """Solve a tridiagonal system for n right-hand sides [k, n]; off-diagonals None are ones."""
     k = len(diagonal)
     lower = np.ones(k) if lower is None else lower
     upper = np.ones(k) if upper is None else upper

@@ -51,7 +51,7 @@ def sorted_arguments(
 
 
 def _misplaced(value: Any) -> ArgumentError:
-    """Return the error for a wrong argument after the tasks, with its probable purpose."""
+    """Return the error for an argument of a wrong type, named by its probable purpose."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ArgumentError(f'delta_q {_WANTED}, got the {type(value).__name__} {value!r}')
     if hasattr(value, 'shape'):
