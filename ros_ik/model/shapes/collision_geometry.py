@@ -96,7 +96,7 @@ class CollisionGeometry:
 
     @classmethod
     def from_shapes(cls, model: Model, shapes: Sequence[int] | np.ndarray) -> CollisionGeometry:
-        """Create some shapes of a model without fits; ``ignored`` lists those without a size.
+        """Take some shapes of a model as they are; ``ignored`` lists those without a size.
 
         Raises:
             ArgumentError: An unknown shape, or a mesh whose vertices are not finite.

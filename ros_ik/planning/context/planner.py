@@ -158,7 +158,7 @@ class Planner(PlanningContext):
             driver = self.model.mimic_driver.get(self.model.joint_index(name))
             if driver is not None:
                 leader = self.model.joint_label[driver[0]]
-                raise RequestError(f'joint {name!r} follows {leader!r}: give that one instead')
+                raise RequestError(f'joint {name!r} follows {leader!r}: give only the latter')
         return coords
 
     def require_shapes(self) -> None:

@@ -61,7 +61,7 @@ class ShapeFits:
 
         Raises:
             ModelError: A mesh that cannot be read.
-            ArgumentError: A mesh of vertices that are no numbers.
+            ArgumentError: A mesh whose vertices are not numbers.
         """
         source = self._model.shape_source[shape]
         if isinstance(source, MeshFile):

@@ -25,7 +25,7 @@ from ros_ik.solvers.status import SolveStatus
 @no_type_check
 @functools.cache
 def reach_kernel() -> wp.Kernel:
-    """Build ``mark_beyond_reach``, which writes UNREACHABLE in the place of ITERATION_LIMIT."""
+    """Build ``mark_beyond_reach``, which replaces ITERATION_LIMIT by UNREACHABLE."""
     Tree, Space, tables = tree_struct(wp.float32), space_struct(), table_functions(wp.float64)
     Table, number, table_vec3 = tables.Table, tables.number, tables.table_vec3
     fixed, ball = wp.constant(int(JointType.FIXED)), wp.constant(int(JointType.BALL))

@@ -30,7 +30,7 @@ from ros_ik.objectives.base.record import record_struct
 @no_type_check
 @functools.cache
 def task_joint_struct() -> Any:
-    """Return the Warp struct of a task's degree of freedom that the group moves."""
+    """Return the Warp struct of a degree of freedom that moves the frame of a task."""
 
     @wp.struct
     class TaskJoint:
