@@ -196,7 +196,7 @@ class CollisionBarrier(Barrier):
         if self._is_bound and self._state is state:
             return
         super().bind(state)
-        self.scene.add_user(self)
+        self.scene.add_listener(self)
         self.refresh()
 
     def _allocate(self, state: StepState) -> None:
@@ -215,7 +215,7 @@ class CollisionBarrier(Barrier):
         for body in range(model.body_count):
             self._moves_host[body + 1] = np.isin(active, link_dofs(model, body))
         self._moves = wp.array(self._moves_host, dtype=wp.int32, device=device)
-        self._leader = wp.array(self._leaders(), dtype=wp.int32, device=device)
+        self._leader = wp.array(self._first_links_of_groups(), dtype=wp.int32, device=device)
         self._dofs = wp.array(active, dtype=wp.int32, device=device)
         self._variable = wp.array(group.dof_variable[active], dtype=wp.int32, device=device)
         self._scale = wp.array(group.dof_scale[active], dtype=state.scalar, device=device)
@@ -231,7 +231,7 @@ class CollisionBarrier(Barrier):
             convex=scene.is_convex,
         )
 
-    def _leaders(self) -> list[int]:
+    def _first_links_of_groups(self) -> list[int]:
         """Return for each link the first link with primitives that the same variables move."""
         count = len(self._moves_host) - 1
         carries = np.isin(np.arange(count), self.scene.geometry.body)

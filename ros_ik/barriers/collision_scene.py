@@ -31,7 +31,7 @@ from ros_ik.model.shapes.collision_primitive import CollisionShape
 _MOST_SLOTS = 100_000
 
 
-class SceneUser(Protocol):
+class SceneListener(Protocol):
     """Listener for rows that appear in a scene or disappear from it."""
 
     def refresh(self) -> None:
@@ -49,7 +49,7 @@ class _Obstacle:
 
 
 @dataclasses.dataclass
-class _Carried:
+class _AttachedShape:
     """Row of a carried object and the links that it may touch."""
 
     row: int
@@ -96,9 +96,9 @@ class CollisionScene(ReadOnce):
         self.rows = CollisionRows(geometry, self.max_obstacles + self.max_attached)
         self._rigid = rigid_parts(geometry.model)
         self._obstacles: dict[str, _Obstacle] = {}
-        self._carried: dict[str, _Carried] = {}
+        self._carried: dict[str, _AttachedShape] = {}
         self._tables: dict[tuple, CollisionTable] = {}
-        self._users: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._listeners: weakref.WeakSet[Any] = weakref.WeakSet()
 
     @property
     def model(self) -> Model:
@@ -222,7 +222,7 @@ class CollisionScene(ReadOnce):
         rigid = np.flatnonzero(self._rigid[:-1] == self._rigid[body])
         touched = self._links(touch_links) | {int(k) for k in rigid}
         row = self._free_row('attached object', name, self._carried, self.attached_rows)
-        self._carried[name] = _Carried(row, body, touched)
+        self._carried[name] = _AttachedShape(row, body, touched)
         self._fill(row, body, shape, placed)
 
     def detach(self, name: str) -> None:
@@ -237,7 +237,7 @@ class CollisionScene(ReadOnce):
             )
         self._clear(self._carried[name].row, self._carried, name)
 
-    def carried_pairs(self) -> np.ndarray:
+    def attached_pairs(self) -> np.ndarray:
         """Return the pairs of carried objects with the robot and each other, int [n, 2]."""
         body = self.geometry.body
         pairs = []
@@ -267,9 +267,9 @@ class CollisionScene(ReadOnce):
             self._tables[key] = CollisionTable(self.rows, scalar, device)
         return self._tables[key]
 
-    def add_user(self, user: SceneUser) -> None:
+    def add_listener(self, user: SceneListener) -> None:
         """Register a barrier, by weak reference, to notify when rows appear or disappear."""
-        self._users.add(user)
+        self._listeners.add(user)
 
     def row_name(self, row: int) -> str:
         """Return the name of the link, carried object or obstacle of a row."""
@@ -320,5 +320,5 @@ class CollisionScene(ReadOnce):
 
     def _refresh(self) -> None:
         """Let the registered barriers collect their pairs again."""
-        for user in list(self._users):
+        for user in list(self._listeners):
             user.refresh()

@@ -200,7 +200,7 @@ class PairMeasurement:
             self._kernels.sweep,
             n,
             inputs=[body_q, *motion, self.arrays],
-            outputs=[work, self._room_for_ways(n), may_meet],
+            outputs=[work, self._allocate_paths(n), may_meet],
             device=self._device,
         )
 
@@ -228,7 +228,7 @@ class PairMeasurement:
                 column,
             ],
             outputs=[
-                self.work(('path', n), n, hints_of=now), self._body_q[n], self._room_for_ways(n),
+                self.work(('path', n), n, hints_of=now), self._body_q[n], self._allocate_paths(n),
                 check.unsafe, check.cut,
             ],
             device=self._device,
@@ -253,7 +253,7 @@ class PairMeasurement:
             device=self._device,
         )
 
-    def _room_for_ways(self, n: int) -> wp.array:
+    def _allocate_paths(self, n: int) -> wp.array:
         if n not in self._ways:
             shape = n, len(self._rows.kind)
             self._ways[n] = wp.zeros(shape, dtype=self._scalar, device=self._device)

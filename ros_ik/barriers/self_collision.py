@@ -98,7 +98,7 @@ class SelfCollisionBarrier(CollisionBarrier):
 
     def current_pairs(self) -> np.ndarray:
         """Return the present pairs; see :meth:`CollisionBarrier.current_pairs`."""
-        return np.concatenate([self.pairs, self.scene.carried_pairs()])
+        return np.concatenate([self.pairs, self.scene.attached_pairs()])
 
 
 def _checked_pairs(geometry: CollisionGeometry, pairs: Any) -> np.ndarray:

@@ -6,8 +6,9 @@
 
 It starts a publisher of the robot description, a mock robot and the node, each in a process of its
 own, and sends targets for half a minute. Then it evaluates the measured motion and writes a table,
-a picture and, as the last line, one JSON object. The exit code is 0 if every phase met its demand,
-box and limits were kept, and no trajectory was rejected. Missed deadlines are only counted.
+a picture and, as the last line, one JSON object. The exit code is 0 if every phase met its
+requirement, box and limits were kept, and no trajectory was rejected. Missed deadlines are only
+counted.
 
 With ``--running`` it moves a robot whose node is already running, as in demo.launch.py, without
 the box and without an evaluation, and prints commands to try next.
@@ -30,7 +31,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 from ros_ik.demo.next_commands import next_commands
-from ros_ik.demo.processes.children import Children
+from ros_ik.demo.processes.children import ChildProcesses
 from ros_ik.demo.processes.nodes import choose_domain
 from ros_ik.demo.processes.nodes import start_nodes
 from ros_ik.demo.processes.warp_log import quieten_warp
@@ -106,7 +107,7 @@ def _run(options: argparse.Namespace) -> int:
         # Without an SRDF it is unknown which links touch by design. Shapes around their meshes
         # would then block reachable targets.
         environment = mesh_environment(robot.files) if robot.files.srdf_path else None
-        with tempfile.TemporaryDirectory() as folder, Children(environment) as children:
+        with tempfile.TemporaryDirectory() as folder, ChildProcesses(environment) as children:
             _start(children, Path(folder), options, robot, scenario)
             problem = _play(client, children, scenario)
     if problem:
@@ -158,7 +159,7 @@ def _tour(options: argparse.Namespace) -> int:
 
 
 def _start(
-    children: Children,
+    children: ChildProcesses,
     folder: Path,
     options: argparse.Namespace,
     robot: DemoRobot,
@@ -177,7 +178,7 @@ def _start(
     start_nodes(children, folder, robot, given)
 
 
-def _play(client: DemoClient, children: Children, scenario: Scenario) -> str:
+def _play(client: DemoClient, children: ChildProcesses, scenario: Scenario) -> str:
     """Wait for the node and run every phase; return an error text, or ''."""
     problem = client.wait_until_ready(
         _START_TIMEOUT, children.ended_child, lambda text: print(f'  the node: {text}', flush=True)

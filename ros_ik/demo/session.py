@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 
-from ros_ik.demo.processes.children import Children
+from ros_ik.demo.processes.children import ChildProcesses
 from ros_ik.demo.processes.nodes import choose_domain
 from ros_ik.demo.processes.nodes import start_nodes
 from ros_ik.demo.processes.nodes import watched_shapes
@@ -75,12 +75,12 @@ def add_robot_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def beside() -> str:
+def other_terminal_hint() -> str:
     """Return how to reach the nodes of this session from other terminals, as text."""
-    return f'Programs beside it: export ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]} first.'
+    return f'In other terminals, first: export ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}'
 
 
-def wait_for_end(children: Children, ended: threading.Event) -> str:
+def wait_for_end(children: ChildProcesses, ended: threading.Event) -> str:
     """Wait for the event or the end of a child; return which child ended, or ''."""
     while not ended.wait(PERIOD) and not children.ended_child():
         pass
@@ -102,9 +102,9 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> str:
     robot = DemoRobot.load(options.robot or default_robot())
     choose_domain()
     environment, parameters = watched_shapes(robot, options.params_file)
-    with tempfile.TemporaryDirectory() as folder, Children(environment) as children:
+    with tempfile.TemporaryDirectory() as folder, ChildProcesses(environment) as children:
         start_nodes(children, Path(folder), robot, parameters, params_file=options.params_file)
-        print(f'{robot.files.name} (Ctrl-C ends it). {beside()}', flush=True)
+        print(f'{robot.files.name} (Ctrl-C ends it). {other_terminal_hint()}', flush=True)
         return wait_for_end(children, ended)
 
 

@@ -21,7 +21,7 @@ import threading
 import urllib.request
 import webbrowser
 
-from ros_ik.demo.processes.children import Children
+from ros_ik.demo.processes.children import ChildProcesses
 from ros_ik.demo.processes.nodes import choose_domain
 from ros_ik.demo.processes.nodes import start_nodes
 from ros_ik.demo.processes.nodes import watched_shapes
@@ -29,7 +29,7 @@ from ros_ik.demo.robots import default_robot
 from ros_ik.demo.robots import mesh_folders
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.session import add_robot_argument
-from ros_ik.demo.session import beside
+from ros_ik.demo.session import other_terminal_hint
 from ros_ik.demo.session import PERIOD
 from ros_ik.demo.session import run_until_signal
 from ros_ik.demo.session import wait_for_end
@@ -73,7 +73,7 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> str:
     given = {'control_rate': options.rate, 'device': options.device}
     page = {'host': _HOST, 'port': port, 'package_paths': mesh_folders(robot.files.urdf_path)}
     environment, parameters = watched_shapes(robot, options.params)
-    with tempfile.TemporaryDirectory() as folder, Children(environment) as children:
+    with tempfile.TemporaryDirectory() as folder, ChildProcesses(environment) as children:
         start_nodes(
             children,
             Path(folder),
@@ -92,7 +92,7 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> str:
 
 def _announce(address: str, robot: DemoRobot, params_file: Path | None) -> None:
     moved = f'chain {robot.chain}' if params_file is None else f'parameters of {params_file}'
-    print(f'\n{robot.files.name}, {moved}. {beside()}')
+    print(f'\n{robot.files.name}, {moved}. {other_terminal_hint()}')
     if params_file is None and not robot.keeps_own_links_apart:
         print('no SRDF: obstacles are watched, its own links are not kept apart from each other')
     print(f'view: {address} (Ctrl-C ends it)\n', flush=True)

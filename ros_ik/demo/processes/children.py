@@ -16,7 +16,7 @@ from types import TracebackType
 _GRACE = 5.0
 
 
-class Children:
+class ChildProcesses:
     """Child processes that live as long as the ``with`` block."""
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
@@ -28,7 +28,7 @@ class Children:
         self._environment = environment
         self._processes: dict[str, subprocess.Popen] = {}
 
-    def __enter__(self) -> Children:
+    def __enter__(self) -> ChildProcesses:
         """Return itself."""
         return self
 

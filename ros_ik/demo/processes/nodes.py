@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from ros_ik.demo.processes.children import Children
+from ros_ik.demo.processes.children import ChildProcesses
 from ros_ik.demo.robots import mesh_environment
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.errors import ArgumentError
@@ -48,7 +48,7 @@ def watched_shapes(
 
 
 def start_nodes(
-    children: Children,
+    children: ChildProcesses,
     folder: Path,
     robot: DemoRobot,
     parameters: Mapping[str, object],

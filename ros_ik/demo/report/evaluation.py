@@ -13,7 +13,7 @@ from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.scenario.client import PhaseRecord
 from ros_ik.demo.scenario.client import Recording
 from ros_ik.demo.scenario.poses import pose_errors
-from ros_ik.demo.scenario.scenario import Demand
+from ros_ik.demo.scenario.scenario import Requirement
 from ros_ik.demo.scenario.scenario import Scenario
 from ros_ik_interfaces.msg import IkStatus
 
@@ -45,8 +45,8 @@ class PhaseResult:
     Attributes:
         name: Name of the phase.
         seconds: Its duration [s].
-        demand: What it demanded.
-        met: True if the demand was met.
+        requirement: What it demanded.
+        met: True if the requirement was met.
         verdict: Result in words, with figures.
         linear: Distance to the last target at the end [m].
         angular: Angle to it [rad], NaN if the orientation is free.
@@ -56,7 +56,7 @@ class PhaseResult:
 
     name: str
     seconds: float
-    demand: Demand
+    requirement: Requirement
     met: bool
     verdict: str
     linear: float
@@ -210,26 +210,26 @@ def _judge(
     counts = scenario.uses_orientation or phase.joints is not None
     least = float(barrier[during].min())
     clear = clearances.least(record.start, record.end)
-    if phase.demand in (Demand.REACH, Demand.WAIT):
+    if phase.requirement in (Requirement.REACH, Requirement.WAIT):
         met = linear <= REACHED[0] and (angular <= REACHED[1] or not counts)
-        if phase.demand is Demand.WAIT and not codes & _BLOCKED:
+        if phase.requirement is Requirement.WAIT and not codes & _BLOCKED:
             met = False
         verdict = phase.expectation if met else f'not {phase.expectation}'
-    elif phase.demand is Demand.EVADE:
+    elif phase.requirement is Requirement.EVADE:
         aside = float(np.linalg.norm(tip_poses[during, :3] - target[:3], axis=1).max())
         met = clear > 0.0 and aside > _ASIDE * scenario.size
         verdict = (
             f'{phase.expectation} by {1e3 * aside:.0f} mm and stays {1e3 * clear:.0f} mm apart'
         )
-    elif phase.demand is Demand.REFUSE:
+    elif phase.requirement is Requirement.REFUSE:
         nearest = int(np.searchsorted(clearances.times, record.end)) - 1
         left, (first, second) = clearances.to_itself[nearest], clearances.links[nearest]
         met = bool(clear > 0.0 and left < _FOLDED * scenario.size and 'self_collision' in barriers)
         verdict = f'{phase.expectation} {1e3 * left:.0f} mm before {first} meets {second}'
-    elif phase.demand is Demand.PRESS_BOX:
+    elif phase.requirement is Requirement.PRESS_BOX:
         met = least <= _PRESSED * scenario.size
         verdict = f'{phase.expectation}, {1e3 * least:.2f} mm inside'
-    elif phase.demand is Demand.PRESS_LIMIT:
+    elif phase.requirement is Requirement.PRESS_LIMIT:
         left = _least_way_to_limit(robot, states[during], phase.joints or {})
         met = 0.0 <= left <= _LIMIT_REACHED
         verdict = f'{phase.expectation}, {left:.3f} rad or m before it'
@@ -238,7 +238,7 @@ def _judge(
     return PhaseResult(
         phase.name,
         record.end - record.start,
-        phase.demand,
+        phase.requirement,
         met,
         verdict,
         linear,

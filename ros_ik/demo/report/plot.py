@@ -13,7 +13,7 @@ from ros_ik.demo.report.evaluation import Evaluation
 from ros_ik.demo.report.robot_picture import RobotPicture
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.scenario.client import Recording
-from ros_ik.demo.scenario.scenario import Demand
+from ros_ik.demo.scenario.scenario import Requirement
 from ros_ik.demo.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ _BLUE, _ORANGE, _GREEN, _RED, _GREY = '#0072b2', '#e69f00', '#009e73', '#d55e00'
 _AXES = (('x', _RED), ('y', _GREEN), ('z', _BLUE))
 # Captions by phase; the verdict of the phase completes the sentence.
 _NOTICES = {
-    Demand.EVADE: 'A ball pushes against the hand, which',
-    Demand.REFUSE: 'Commanded to fold into itself, it',
-    Demand.WAIT: 'The robot is blocked for a second: the command',
-    Demand.PRESS_BOX: 'Commanded to leave its box, it is',
-    Demand.PRESS_LIMIT: 'Commanded past a limit,',
+    Requirement.EVADE: 'A ball pushes against the hand, which',
+    Requirement.REFUSE: 'Commanded to fold into itself, it',
+    Requirement.WAIT: 'The robot is blocked for a second: the command',
+    Requirement.PRESS_BOX: 'Commanded to leave its box, it is',
+    Requirement.PRESS_LIMIT: 'Commanded past a limit,',
 }
 _NAMED = {
     'circle': 'A circle is',
@@ -101,7 +101,7 @@ def _draw_space(
     axes.plot(*way.T, color=_BLUE, linewidth=1.0, label='path of the tool')
     targets = np.array(
         [r.phase.poses[-1, :3] for r in recording.phases
-         if r.phase.demand is Demand.REACH and r.phase.poses is not None]
+         if r.phase.requirement is Requirement.REACH and r.phase.poses is not None]
     )  # fmt: skip
     axes.scatter(*targets.T, color=_BLUE, s=18, label='targets')
     _draw_box(axes, scenario.box_min, scenario.box_max)
@@ -190,7 +190,7 @@ def _write_notices(figure: Figure, evaluation: Evaluation) -> None:
     """Write the result of each phase, with the numbers above the curves."""
     lines = []
     for number, phase in enumerate(evaluation.phases, start=1):
-        begins = _NOTICES.get(phase.demand) or _NAMED.get(phase.name)
+        begins = _NOTICES.get(phase.requirement) or _NAMED.get(phase.name)
         if begins is not None or not phase.met:
             lines.append((number, f'{begins or phase.name} {phase.verdict}', phase.met))
     figure.text(0.02, 0.285, 'What to notice', fontsize=12, weight='bold')

@@ -11,7 +11,7 @@ from ros_ik.demo.report.evaluation import BARRIER_TOLERANCE
 from ros_ik.demo.report.evaluation import Evaluation
 from ros_ik.demo.report.evaluation import PhaseResult
 from ros_ik.demo.scenario.client import Recording
-from ros_ik.demo.scenario.scenario import Demand
+from ros_ik.demo.scenario.scenario import Requirement
 
 # Fraction of missed ticks above which the robot may miss commands.
 _BUSY = 0.05
@@ -54,8 +54,8 @@ def summary(
         evaluation: Result of the evaluation.
         recording: Received messages.
     """
-    demands = (Demand.REACH, Demand.WAIT)
-    demanded = [phase for phase in evaluation.phases if phase.demand in demands]
+    demands = (Requirement.REACH, Requirement.WAIT)
+    demanded = [phase for phase in evaluation.phases if phase.requirement in demands]
     distances = [phase.linear for phase in demanded]
     angles = [phase.angular for phase in demanded if not math.isnan(phase.angular)]
     status = recording.status
@@ -88,7 +88,7 @@ def _known(value: float) -> float | None:
 
 
 def succeeded(figures: dict[str, object], evaluation: Evaluation) -> bool:
-    """Return whether every phase met its demand, and nothing was violated or refused.
+    """Return whether every phase met its requirement, and nothing was violated or refused.
 
     On an overloaded machine the robot misses commands and moves straight to the newest one, which
     may cut a corner of the box.

@@ -24,9 +24,9 @@ from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.robots.robot_joints import RobotJoints
 from ros_ik.demo.scenario.poses import pose_errors
 from ros_ik.demo.scenario.scenario import CIRCLE_TIME
-from ros_ik.demo.scenario.scenario import Demand
 from ros_ik.demo.scenario.scenario import PATIENCE
 from ros_ik.demo.scenario.scenario import Phase
+from ros_ik.demo.scenario.scenario import Requirement
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.execution.executor import serve_one
 from ros_ik.node.transport.qos_profiles import LATCHED
@@ -210,7 +210,9 @@ class DemoClient(Node):
                 self._disturb(phase, now - record.start)
                 last = self._send(phase, now - record.start, sent)
                 sent += 1
-                ends = phase.demand in (Demand.REACH, Demand.WAIT) and not self._frozen
+                ends = (
+                    phase.requirement in (Requirement.REACH, Requirement.WAIT) and not self._frozen
+                )
                 if not ends or not last or not self._has_arrived(phase):
                     settled_since = math.inf
                 elif settled_since == math.inf:
@@ -263,7 +265,11 @@ class DemoClient(Node):
     def _is_over(self, phase: Phase, elapsed: float) -> bool:
         if phase.ball is not None:
             return self._ball_time >= phase.duration or elapsed >= PATIENCE
-        if phase.demand in (Demand.PRESS_BOX, Demand.PRESS_LIMIT, Demand.REFUSE):
+        if phase.requirement in (
+            Requirement.PRESS_BOX,
+            Requirement.PRESS_LIMIT,
+            Requirement.REFUSE,
+        ):
             rests = self._still_states >= _REST_STATES and self._still_statuses >= _REST_STATUSES
             return elapsed >= PATIENCE or (rests and elapsed >= _LEAST_WAY)
         return elapsed >= phase.duration

@@ -46,7 +46,7 @@ _APART = 0.06
 PATIENCE = 20.0
 
 
-class Demand(enum.Enum):
+class Requirement(enum.Enum):
     """Demands of a phase, in addition to box and limits."""
 
     REACH = 'reach'  # reach the last target; the phase ends then
@@ -68,7 +68,7 @@ class Phase:
         duration: Longest duration [s]; a press lasts until the robot is at rest.
         poses: Pose targets [n, 7], sent one after the other over the duration; one is repeated.
         joints: Joint targets [rad or m] by name instead of poses.
-        demand: Demand on the robot.
+        requirement: Requirement on the robot.
         nan_messages: True to mix in poses full of NaN.
         ball: Position of the ball in the root link [m], [n, 3], over the duration, or None.
         frozen: Start and end of a freeze of the robot, as in a protective stop [s].
@@ -79,7 +79,7 @@ class Phase:
     duration: float
     poses: np.ndarray | None = None
     joints: dict[str, float] | None = None
-    demand: Demand = Demand.STAY_INSIDE
+    requirement: Requirement = Requirement.STAY_INSIDE
     nan_messages: bool = False
     ball: np.ndarray | None = None
     frozen: tuple[float, float] | None = None
@@ -145,49 +145,62 @@ def make_scenario(robot: DemoRobot, seed: int) -> Scenario:
     home_joints = robot.named(robot.home)
     far = start + np.array([20.0 * size, 0, 0, 0, 0, 0, 0])
     reach = [
-        Phase(f'pose {k + 1}', 'reached', PATIENCE, poses=pose[None], demand=Demand.REACH)
+        Phase(
+            f'pose {k + 1}', 'reached', PATIENCE, poses=pose[None], requirement=Requirement.REACH
+        )
         for k, pose in enumerate(poses)
     ]
     followed = f'followed, radius {1e3 * radius:.0f} mm'
     # Back by a pose target, on a straight line inside the box; a joint-space path may touch a
     # face.
-    go_back = functools.partial(Phase, poses=start[None], demand=Demand.REACH)
-    go_home = functools.partial(Phase, joints=home_joints, demand=Demand.REACH)
+    go_back = functools.partial(Phase, poses=start[None], requirement=Requirement.REACH)
+    go_home = functools.partial(Phase, joints=home_joints, requirement=Requirement.REACH)
     special = []
     if clearance is not None:
         ball = _ball(robot, clearance, start, outward, size)
         special += [
             Phase(
-                'ball', 'moves aside', _BALL_TIME, start[None], demand=Demand.EVADE, ball=ball
+                'ball',
+                'moves aside',
+                _BALL_TIME,
+                start[None],
+                requirement=Requirement.EVADE,
+                ball=ball,
             ),
             go_back('ball gone', 'returned', PATIENCE),
         ]
     if fold is not None:
         special += [
             Phase(
-                'fold up', 'stops', PATIENCE, joints=robot.named(fold[0]), demand=Demand.REFUSE
+                'fold up',
+                'stops',
+                PATIENCE,
+                joints=robot.named(fold[0]),
+                requirement=Requirement.REFUSE,
             ),
             go_home('unfold', 'reached by joints', PATIENCE),
         ]
     phases: tuple[Phase, ...] = (
         *reach,
-        Phase('circle', followed, CIRCLE_TIME + PATIENCE, circle, demand=Demand.REACH),
+        Phase('circle', followed, CIRCLE_TIME + PATIENCE, circle, requirement=Requirement.REACH),
         *special,
-        Phase('box', 'held at the face', 2.5, poses=beyond[None], demand=Demand.PRESS_BOX),
+        Phase(
+            'box', 'held at the face', 2.5, poses=beyond[None], requirement=Requirement.PRESS_BOX
+        ),
         go_back('back', 'reached', PATIENCE),
         go_home('home', 'reached by joints', PATIENCE),
         Phase(
             'joint limit', f'{joint} {stops} its limit', 2.5, joints={joint: limit},
-            demand=Demand.STAY_INSIDE if blocked else Demand.PRESS_LIMIT,
+            requirement=Requirement.STAY_INSIDE if blocked else Requirement.PRESS_LIMIT,
         ),
         go_home('home again', 'reached by joints', PATIENCE),
         Phase(
             'NaN', 'they are dropped, the good one is reached', PATIENCE, poses[:1],
-            demand=Demand.REACH, nan_messages=True,
+            requirement=Requirement.REACH, nan_messages=True,
         ),
         Phase(
             'blocked', 'waits, then the target is reached', PATIENCE, poses[1:2],
-            demand=Demand.WAIT, frozen=_FROZEN,
+            requirement=Requirement.WAIT, frozen=_FROZEN,
         ),
         Phase('out of reach', 'the robot stays inside box and limits', 1.5, poses=far[None]),
         go_back('return', 'reached', PATIENCE),

@@ -7,10 +7,10 @@ from __future__ import annotations
 import abc
 from typing import Any
 
-from ros_ik.node.actions.action_server import End
+from ros_ik.node.actions.action_server import GoalEnd
 from ros_ik.node.actions.action_server import Outcome
-from ros_ik.node.actions.commander import ComingToRest
 from ros_ik.node.actions.commander import Commander
+from ros_ik.node.actions.commander import RestWait
 from ros_ik.node.actions.goal_state import GOAL_TRANSITIONS
 from ros_ik.node.actions.goal_state import GoalEvent
 from ros_ik.node.actions.goal_state import GoalState
@@ -31,7 +31,7 @@ class ActionMotion(abc.ABC):
 
     modes: tuple[Mode, ...]
     place: str
-    _resting: ComingToRest
+    _resting: RestWait
 
     def __init__(self, commander: Commander) -> None:
         """Record the state of the node at the start.
@@ -56,7 +56,7 @@ class ActionMotion(abc.ABC):
         self._others = self._other_targets()
         self._begin(self._commander.now())
 
-    def poll(self, now: float, canceled: bool) -> End | None:
+    def poll(self, now: float, canceled: bool) -> GoalEnd | None:
         """Advance the goal; return its end, or None. See :class:`Motion`."""
         reason = (
             self._commander.interruption(self._conditions, *self.modes)
@@ -69,12 +69,12 @@ class ActionMotion(abc.ABC):
             return self._advance(now)
         if self.state is not GoalState.CANCELING:
             self._machine.handle(GoalEvent.CANCEL)
-            self._resting = ComingToRest(self._commander)
+            self._resting = RestWait(self._commander)
             self._withdraw()
         return self._canceled() if self._resting.done(now) else None
 
     @abc.abstractmethod
-    def abort(self, reason: str) -> End:
+    def abort(self, reason: str) -> GoalEnd:
         """Withdraw the target, unless a newer one has replaced it."""
 
     @abc.abstractmethod
@@ -86,11 +86,11 @@ class ActionMotion(abc.ABC):
         """Read the state of the robot."""
 
     @abc.abstractmethod
-    def _advance(self, now: float) -> End | None:
+    def _advance(self, now: float) -> GoalEnd | None:
         """Continue towards the goal; return its end, or None."""
 
     @abc.abstractmethod
-    def _canceled(self) -> End:
+    def _canceled(self) -> GoalEnd:
         """Return the end of a cancelled goal once the robot is at rest."""
 
     @abc.abstractmethod
@@ -112,11 +112,11 @@ class ActionMotion(abc.ABC):
             return f'preempted by a newer {self.place}'
         return self._commander.preempting_target(self._others, self._other_targets())
 
-    def _finish(self, outcome: Outcome, result: Any) -> End:
+    def _finish(self, outcome: Outcome, result: Any) -> GoalEnd:
         """Return the end of the goal, and remove its target."""
         self._withdraw()
         self._machine.handle(GoalEvent.END)
-        return End(outcome, result)
+        return GoalEnd(outcome, result)
 
     def _withdraw(self) -> None:
         """Remove the target; the servo decelerates within its limits."""

@@ -53,7 +53,7 @@ class Outcome(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class End:
+class GoalEnd:
     """End of a goal: outcome and result message."""
 
     outcome: Outcome
@@ -66,7 +66,7 @@ class Motion(Protocol):
     def begin(self) -> None:
         """Set the first target of the servo."""
 
-    def poll(self, now: float, canceled: bool) -> End | None:
+    def poll(self, now: float, canceled: bool) -> GoalEnd | None:
         """Advance the goal; return its end, or None while it is running.
 
         Args:
@@ -77,7 +77,7 @@ class Motion(Protocol):
     def feedback(self) -> Any:
         """Return a feedback message."""
 
-    def abort(self, reason: str) -> End:
+    def abort(self, reason: str) -> GoalEnd:
         """Abort at once; the servo comes to rest."""
 
 
@@ -221,7 +221,7 @@ class MotionServer:
         handle.execute()
         if isinstance(made, GoalError):
             self._count(made)
-            self._answer(handle, End(Outcome.ABORTED, self._refuse(made)))
+            self._answer(handle, GoalEnd(Outcome.ABORTED, self._refuse(made)))
             return
         self._drops.accepted(self._name)
         goal = _Running(handle, made, 0.0)
@@ -232,7 +232,7 @@ class MotionServer:
             self._fail(goal, error)
         self._begun()
 
-    def _finish(self, goal: _Running, end: End) -> None:
+    def _finish(self, goal: _Running, end: GoalEnd) -> None:
         self.running.remove(goal)
         self._answer(goal.handle, end)
 
@@ -243,11 +243,11 @@ class MotionServer:
         try:
             end = goal.motion.abort(text)
         except Exception:  # noqa: BLE001 the first error says more
-            end = End(Outcome.ABORTED, self._refuse(GoalError(Drop.INTERNAL_ERROR, text)))
+            end = GoalEnd(Outcome.ABORTED, self._refuse(GoalError(Drop.INTERNAL_ERROR, text)))
         if goal in self.running:
             self._finish(goal, end)
 
-    def _answer(self, handle: ServerGoalHandle, end: End) -> None:
+    def _answer(self, handle: ServerGoalHandle, end: GoalEnd) -> None:
         getattr(handle, end.outcome.value)()
 
         def result(_: ServerGoalHandle) -> Any:

@@ -220,7 +220,7 @@ class Commander:
         return ''
 
 
-class ComingToRest:
+class RestWait:
     """Wait for rest after a target was withdrawn."""
 
     def __init__(self, commander: Commander) -> None:

@@ -16,7 +16,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ros_ik.node.actions.action_motion import ActionMotion
 from ros_ik.node.actions.action_motion import SETTLING
-from ros_ik.node.actions.action_server import End
+from ros_ik.node.actions.action_server import GoalEnd
 from ros_ik.node.actions.action_server import GoalError
 from ros_ik.node.actions.action_server import Outcome
 from ros_ik.node.actions.commander import Commander
@@ -89,14 +89,14 @@ class FollowTrajectoryMotion(ActionMotion):
             message.index = self._segment
         return message
 
-    def abort(self, reason: str) -> End:
+    def abort(self, reason: str) -> GoalEnd:
         """Withdraw the target, unless a newer one has replaced it."""
         return self._end(Outcome.ABORTED, FollowJointTrajectory.Result.INVALID_GOAL, reason)
 
     def _begin(self, now: float) -> None:
         self._aim(now)
 
-    def _advance(self, now: float) -> End | None:
+    def _advance(self, now: float) -> GoalEnd | None:
         end = self._violation() or self._arrival(now)
         if end is None:
             self._aim(now)
@@ -122,7 +122,7 @@ class FollowTrajectoryMotion(ActionMotion):
         self._target = target
         self._set_target(target)
 
-    def _violation(self) -> End | None:
+    def _violation(self) -> GoalEnd | None:
         """Return the end of the goal if the robot left the path tolerance."""
         error = np.abs(self._desired - self._actual)
         beyond = error > self._goal.tolerances.path
@@ -134,7 +134,7 @@ class FollowTrajectoryMotion(ActionMotion):
             self._errors_text('path', beyond, error),
         )
 
-    def _arrival(self, now: float) -> End | None:
+    def _arrival(self, now: float) -> GoalEnd | None:
         """Return the end of the goal at the end of the trajectory, or after the goal time."""
         tolerances, late = self._goal.tolerances, self._time - self._goal.spline.end()
         error = np.abs(self._desired - self._actual)
@@ -168,9 +168,9 @@ class FollowTrajectoryMotion(ActionMotion):
     def _set_target(self, target: JointTarget | None) -> None:
         self._commander.put(joints=target)
 
-    def _canceled(self) -> End:
+    def _canceled(self) -> GoalEnd:
         return self._end(Outcome.CANCELED, FollowJointTrajectory.Result.SUCCESSFUL, 'cancelled')
 
-    def _end(self, outcome: Outcome, code: int, text: str) -> End:
+    def _end(self, outcome: Outcome, code: int, text: str) -> GoalEnd:
         result = FollowJointTrajectory.Result(error_code=code, error_string=text)
         return self._finish(outcome, result)

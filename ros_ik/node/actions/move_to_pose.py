@@ -16,7 +16,7 @@ import numpy as np
 
 from ros_ik.node.actions.action_motion import ActionMotion
 from ros_ik.node.actions.action_motion import SETTLING
-from ros_ik.node.actions.action_server import End
+from ros_ik.node.actions.action_server import GoalEnd
 from ros_ik.node.actions.action_server import GoalError
 from ros_ik.node.actions.action_server import Outcome
 from ros_ik.node.actions.commander import Commander
@@ -97,7 +97,7 @@ class MoveToPoseMotion(ActionMotion):
             limiting_barrier=output.limiting_barrier,
         )
 
-    def abort(self, reason: str) -> End:
+    def abort(self, reason: str) -> GoalEnd:
         """Withdraw the target, unless a newer one has replaced it."""
         return self._finish(Outcome.ABORTED, self._result(False, reason))
 
@@ -109,7 +109,7 @@ class MoveToPoseMotion(ActionMotion):
     def _read_state(self, now: float) -> None:
         self._errors = self._measure(self._commander.settings.tasks[self._task])
 
-    def _advance(self, now: float) -> End | None:
+    def _advance(self, now: float) -> GoalEnd | None:
         if self._way is not None or not self._is_within():
             self._within_since = now
         elif now - self._within_since >= SETTLING:
@@ -264,7 +264,7 @@ class MoveToPoseMotion(ActionMotion):
             return
         self._commander.put_pose(self._task, target)
 
-    def _canceled(self) -> End:
+    def _canceled(self) -> GoalEnd:
         return self._finish(Outcome.CANCELED, self._result(False, 'cancelled'))
 
     def _result(self, reached: bool, message: str) -> MoveToPose.Result:

@@ -17,8 +17,8 @@ from ros_ik.node.execution.guard import internal_error
 from ros_ik.node.model_loading.devices import choose_device
 from ros_ik.node.model_loading.devices import fault_of
 from ros_ik.node.services.process_link import Description
-from ros_ik.node.services.process_link import State
-from ros_ik.node.services.process_link import World
+from ros_ik.node.services.process_link import MeasuredState
+from ros_ik.node.services.process_link import ObstacleState
 from ros_ik.planning import Budget
 from ros_ik.planning import Planner
 from ros_ik.planning import RequestError
@@ -81,8 +81,8 @@ class Jobs:
         self._described = False
         self._description: Description | None = None
         self._settings: Settings | None = None
-        self._state: State | None = None
-        self._world: World | None = None
+        self._state: MeasuredState | None = None
+        self._world: ObstacleState | None = None
         self._built: Description | None = None
         self._planner: Planner | None = None
         self._error = ''
@@ -119,11 +119,11 @@ class Jobs:
         """Apply changed settings before the next request."""
         self._settings = settings
 
-    def measure(self, state: State) -> None:
+    def measure(self, state: MeasuredState) -> None:
         """Store a measured state before the next request."""
         self._state = state
 
-    def place(self, world: World) -> None:
+    def place(self, world: ObstacleState) -> None:
         """Apply the obstacles before the next request."""
         self._world = world
 

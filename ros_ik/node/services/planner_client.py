@@ -23,13 +23,13 @@ from rclpy.node import Node
 from ros_ik.node.execution.child_process import start_module
 from ros_ik.node.services.moveit_package import names_offered
 from ros_ik.node.services.process_link import Description
-from ros_ik.node.services.process_link import Detour
 from ros_ik.node.services.process_link import DetourAnswer
-from ros_ik.node.services.process_link import EndInOrder
+from ros_ik.node.services.process_link import DetourRequest
 from ros_ik.node.services.process_link import Frame
+from ros_ik.node.services.process_link import MeasuredState
 from ros_ik.node.services.process_link import NodeIdentity
-from ros_ik.node.services.process_link import State
-from ros_ik.node.services.process_link import World
+from ros_ik.node.services.process_link import ObstacleState
+from ros_ik.node.services.process_link import ShutdownRequest
 from ros_ik.node.transport.frames import read_frame
 from ros_ik.node.transport.frames import write_frame
 from ros_ik.planning import Reconfiguration
@@ -81,10 +81,10 @@ class PlannerServices:
             if measurement is not self._sent:
                 self._sent = measurement
                 known = np.isfinite(measurement.received)
-                child.post(State(description.generation, measurement.joint_q, known))
+                child.post(MeasuredState(description.generation, measurement.joint_q, known))
             if obstacles is not self._placed:
                 self._placed = obstacles
-                child.post(World(description.generation, obstacles, measurement.joint_q))
+                child.post(ObstacleState(description.generation, obstacles, measurement.joint_q))
         elif not self._restart_at:
             self._restart_at = time.monotonic() + self._restart_delay
             self._node.get_logger().error(
@@ -104,14 +104,14 @@ class PlannerServices:
         tolerances: tuple[float, float],
         seconds: float,
     ) -> int:
-        """Request another configuration for a pose; see :class:`Detour`.
+        """Request another configuration for a pose; see :class:`DetourRequest`.
 
         Returns:
             The number of the request, for :meth:`answer`; a newer request replaces it.
         """
         self._asked += 1
         if self._child is not None:
-            question = Detour(self._asked, task, pose, start, tolerances, seconds)
+            question = DetourRequest(self._asked, task, pose, start, tolerances, seconds)
             self._child.post(question)
         return self._asked
 
@@ -176,7 +176,7 @@ class _Child:
         """End the process; ``in_order`` allows time for its last answers."""
         with self._news:
             if in_order:
-                self._pending[EndInOrder] = EndInOrder()
+                self._pending[ShutdownRequest] = ShutdownRequest()
                 self._grace = _GRACE_IN_ORDER
             self._ending = True
             self._news.notify()
@@ -191,7 +191,7 @@ class _Child:
                     frames, self._pending = list(self._pending.values()), {}
                     is_last = self._ending
                 for frame in frames:
-                    if not self._ending or isinstance(frame, EndInOrder):
+                    if not self._ending or isinstance(frame, ShutdownRequest):
                         write_frame(pipe, frame)
         except OSError:
             pass  # the process crashed; poll() detects it

@@ -45,12 +45,12 @@ from ros_ik.node.services.messages import check_size
 from ros_ik.node.services.messages import time_of
 from ros_ik.node.services.optimal import answer_solve_optimal
 from ros_ik.node.services.process_link import Description
-from ros_ik.node.services.process_link import Detour
 from ros_ik.node.services.process_link import DetourAnswer
-from ros_ik.node.services.process_link import EndInOrder
+from ros_ik.node.services.process_link import DetourRequest
+from ros_ik.node.services.process_link import MeasuredState
 from ros_ik.node.services.process_link import NodeIdentity
-from ros_ik.node.services.process_link import State
-from ros_ik.node.services.process_link import World
+from ros_ik.node.services.process_link import ObstacleState
+from ros_ik.node.services.process_link import ShutdownRequest
 from ros_ik.node.transport.frames import read_frame
 from ros_ik.node.transport.frames import write_frame
 from ros_ik.planning import Budget
@@ -187,7 +187,9 @@ def _prepare(planner: Planner) -> None:
     planner.steps.barrier_values(planner.joint_q)
 
 
-def _find_detour(jobs: Jobs, question: Detour, sink: BinaryIO, lock: threading.Lock) -> None:
+def _find_detour(
+    jobs: Jobs, question: DetourRequest, sink: BinaryIO, lock: threading.Lock
+) -> None:
     """Queue a request of the node."""
 
     def work(planner: Planner, budget: Budget) -> Reconfiguration:
@@ -212,7 +214,7 @@ def _find_detour(jobs: Jobs, question: Detour, sink: BinaryIO, lock: threading.L
     )
 
 
-class _End:
+class _Shutdown:
     """End of this process: whether it has begun, and its deadline."""
 
     def __init__(self) -> None:
@@ -235,7 +237,7 @@ class _End:
         return time.monotonic() < self._begun_at + self._seconds - _GOING
 
 
-def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, end: _End) -> None:
+def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, end: _Shutdown) -> None:
     """Process the node's messages until its pipe is closed."""
     lock = threading.Lock()
     while (frame := read_frame(pipe)) is not None:
@@ -243,13 +245,13 @@ def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, end: _End) -> None:
             jobs.describe(frame)
         elif isinstance(frame, Settings):
             jobs.apply(frame)
-        elif isinstance(frame, State):
+        elif isinstance(frame, MeasuredState):
             jobs.measure(frame)
-        elif isinstance(frame, World):
+        elif isinstance(frame, ObstacleState):
             jobs.place(frame)
-        elif isinstance(frame, Detour):
+        elif isinstance(frame, DetourRequest):
             _find_detour(jobs, frame, sink, lock)
-        elif isinstance(frame, EndInOrder):
+        elif isinstance(frame, ShutdownRequest):
             end.allow_time()
     end.begin()
 
@@ -275,7 +277,7 @@ def main() -> int:
         return 0
     _lower_priority(identity.settings)
     wp.config.log_level = wp.LOG_WARNING
-    end = _End()
+    end = _Shutdown()
     signal.signal(signal.SIGTERM, end.begin)
     rclpy.init(
         args=list(identity.arguments),

@@ -52,7 +52,7 @@ class Description:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class State:
+class MeasuredState:
     """A measured state.
 
     Attributes:
@@ -67,7 +67,7 @@ class State:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class World:
+class ObstacleState:
     """The obstacles.
 
     Attributes:
@@ -82,7 +82,7 @@ class World:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Detour:
+class DetourRequest:
     """Request for another configuration of a pose, answered by a :class:`DetourAnswer`.
 
     Attributes:
@@ -104,7 +104,7 @@ class Detour:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class DetourAnswer:
-    """Answer to a :class:`Detour`.
+    """Answer to a :class:`DetourRequest`.
 
     Attributes:
         number: Number of the request.
@@ -116,8 +116,16 @@ class DetourAnswer:
 
 
 @dataclasses.dataclass(frozen=True)
-class EndInOrder:
+class ShutdownRequest:
     """Last frame of a node that continues, which allows time for the last answers."""
 
 
-Frame = NodeIdentity | Description | Settings | State | World | Detour | EndInOrder
+Frame = (
+    NodeIdentity
+    | Description
+    | Settings
+    | MeasuredState
+    | ObstacleState
+    | DetourRequest
+    | ShutdownRequest
+)

@@ -47,7 +47,7 @@ class Layout:
         same_rows = any_rows or (self.rows is not None and self.rows == other.rows)
         return self.model is other.model and self.device == other.device and same_rows
 
-    def yields_to(self, other: Layout) -> bool:
+    def can_give_up_to(self, other: Layout) -> bool:
         """Return whether the solver can give up the arrays until its own next solve."""
         return self.renews and other.renews and self.device == other.device
 
@@ -80,9 +80,9 @@ class Ownership:
         Raises:
             ArgumentError: Another solver needs the present arrays.
         """
-        if self._needs_them(owner, layout, any_rows):
+        if self._others_need_arrays(owner, layout, any_rows):
             gc.collect()  # until then, deleted solvers in reference cycles still exist
-            if self._needs_them(owner, layout, any_rows):
+            if self._others_need_arrays(owner, layout, any_rows):
                 raise ArgumentError(
                     f'{name} already belongs to another solver, which needs it for another model, '
                     'device or number of rows; create one for each'
@@ -97,9 +97,9 @@ class Ownership:
         self._layouts[owner] = layout
         return not is_set_up
 
-    def _needs_them(self, owner: Any, layout: Layout, any_rows: bool) -> bool:
+    def _others_need_arrays(self, owner: Any, layout: Layout, any_rows: bool) -> bool:
         return any(
-            not other.serves(layout, any_rows=any_rows) and not other.yields_to(layout)
+            not other.serves(layout, any_rows=any_rows) and not other.can_give_up_to(layout)
             for other in self._others(owner)
         )
 

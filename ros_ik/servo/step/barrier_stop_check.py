@@ -52,7 +52,7 @@ class StopCheck:
         """Apply deferred limits, because the robot is at rest or its stops are not checked."""
         self._deceleration.settle()
 
-    def brakes_with(self, deceleration: np.ndarray) -> bool:
+    def allows_deceleration(self, deceleration: np.ndarray) -> bool:
         """Return whether stops are checked for these limits, or for shorter stops.
 
         A motion may not rely on harder braking, because an unsafe step is blended with the checked
@@ -64,7 +64,7 @@ class StopCheck:
         """Continue from a check of the same robot with the same limits."""
         self._deceleration.continue_from(other._deceleration)
 
-    def cut(
+    def blend_with_stop(
         self, joint_q: np.ndarray, step: np.ndarray, last: np.ndarray, before: np.ndarray
     ) -> bool:
         """Blend a step with the stop as far as necessary; return whether it changed.

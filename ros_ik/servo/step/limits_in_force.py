@@ -167,7 +167,7 @@ class LimitsInForce:
         if not last_step.any():
             self._stops.set_deceleration(self._robot.acceleration * max(scale, before))
             self._stops.rest()
-        if scale > before and self._stops.brakes_with(self._robot.acceleration * scale):
+        if scale > before and self._stops.allows_deceleration(self._robot.acceleration * scale):
             self._scale_acceleration(scale)
         elif scale < before and self._can_stop_with(scale, margin.in_force, joint_q, last_step):
             self._scale_acceleration(scale)

@@ -227,7 +227,7 @@ class StepSolver:
             step: The step [joint_dof_count], changed in place.
             last_step: Previous step.
         """
-        return self._settings.barriers_recheck and self._stops.cut(
+        return self._settings.barriers_recheck and self._stops.blend_with_stop(
             joint_q, step, last_step, self.limits.before
         )
 

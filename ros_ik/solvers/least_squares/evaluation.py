@@ -133,7 +133,7 @@ class Evaluation:
         ):
             self._set_up(objective, offset, analytic)
 
-    def hold_arrays(self) -> None:
+    def keep_arrays(self) -> None:
         """Keep the present arrays of the objectives alive, because recorded graphs use them.
 
         Newton's solvers may set up shared objectives again without notice.
@@ -253,7 +253,7 @@ class Evaluation:
         ):
             before = 0 if tape is None else len(tape.launches)
             # A line search evaluates several rows for each row of the batch.
-            times = body_q.shape[0] // self.n_batch if _knows_rows(objective) else 1
+            times = body_q.shape[0] // self.n_batch if _has_row_data(objective) else 1
             for arrays in _interleaved(times, body_q, joint_q, residuals, rows):
                 poses, coords, out, problems = arrays
                 objective.compute_residuals(
@@ -329,7 +329,7 @@ class Evaluation:
         owners.kept = Snapshot(objective)
 
 
-def _knows_rows(objective: Any) -> bool:
+def _has_row_data(objective: Any) -> bool:
     """Return whether an objective may have data for each row of its batch."""
     return isinstance(objective, IKObjective) and not objective.serves_any_rows
 

@@ -20,8 +20,8 @@ from ros_ik.solvers.optimal_control.least_cost.search import SearchResult
 from ros_ik.solvers.optimal_control.least_cost.search import StopReason
 from ros_ik.solvers.optimal_control.timing.limits import GroupLimits
 from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
-from ros_ik.solvers.optimal_control.timing.motion import End
 from ros_ik.solvers.optimal_control.timing.motion import Motion
+from ros_ik.solvers.optimal_control.timing.motion import MotionEnd
 from ros_ik.solvers.status import SolveStatus
 
 _ROUNDING = 1e-9
@@ -158,8 +158,8 @@ def make_result(
     dofs = model.joint_dof_count
     relaxed = _relaxed(group_limits, limits, motion)
     reason, status = found.reason, found.status
-    if reason is not StopReason.FAILED and motion.end is not End.GOAL:
-        reason = StopReason.LIMIT if motion.end is End.BARRIER else StopReason.TIME_HORIZON
+    if reason is not StopReason.FAILED and motion.end is not MotionEnd.GOAL:
+        reason = StopReason.LIMIT if motion.end is MotionEnd.BARRIER else StopReason.TIME_HORIZON
     if status is SolveStatus.CONVERGED:
         if relaxed or violated:
             status = SolveStatus.RELAXED

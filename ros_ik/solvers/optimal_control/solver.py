@@ -53,8 +53,8 @@ from ros_ik.solvers.optimal_control.result import OptimalControlResult
 from ros_ik.solvers.optimal_control.result import refused
 from ros_ik.solvers.optimal_control.timing.limits import GroupLimits
 from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
-from ros_ik.solvers.optimal_control.timing.motion import End
 from ros_ik.solvers.optimal_control.timing.motion import Motion
+from ros_ik.solvers.optimal_control.timing.motion import MotionEnd
 from ros_ik.solvers.optimal_control.timing.motion import MotionPlanner
 from ros_ik.solvers.status import SolveStatus
 
@@ -305,7 +305,7 @@ class OptimalControl(ReadOnce):
         if found.reason is not StopReason.STOP_COST:
             return None
         motion = planner.along([*found.path, end], halt)
-        if motion is None or motion.end is not End.GOAL:
+        if motion is None or motion.end is not MotionEnd.GOAL:
             return None
         crosses = planner.starts_violated() or not planner.is_free(halt)
         return dataclasses.replace(motion, crosses=crosses)
@@ -319,10 +319,10 @@ class OptimalControl(ReadOnce):
         motion: Motion,
     ) -> UnmetTargets:
         """Return the targets that are out of reach at the end of the motion or of its search."""
-        solved = found.reason is StopReason.STOP_COST and motion.end is End.GOAL
+        solved = found.reason is StopReason.STOP_COST and motion.end is MotionEnd.GOAL
         if solved or found.reason is StopReason.FAILED:
             return UnmetTargets()
-        end = found.path[-1] if motion.end is End.HORIZON else motion.positions[-1]
+        end = found.path[-1] if motion.end is MotionEnd.HORIZON else motion.positions[-1]
         return self._ends.unmet_targets(command, problem, limits, end)
 
     def _problem(self, command: OptimalControlCommand) -> OptimalControlProblem:

@@ -49,7 +49,7 @@ from ros_ik.solvers.step.quadratic_program.solve import solve_step_kernel
 from ros_ik.solvers.step.quadratic_program.solve import step_barriers_struct
 from ros_ik.solvers.step.quadratic_program.stop_rows import make_step_stop
 from ros_ik.solvers.step.quadratic_program.stop_rows import place_rest_kernel
-from ros_ik.solvers.step.shared_graphs import MOST_TOGETHER
+from ros_ik.solvers.step.shared_graphs import MAX_PARALLEL_BATCH
 from ros_ik.solvers.step.shared_graphs import shared_parts
 from ros_ik.solvers.step.shared_graphs import SharedGraphs
 from ros_ik.solvers.step.tasks.cost import evaluate_step_kernel
@@ -242,7 +242,7 @@ class StepProblem:
         """Return whether the batch may be recorded in parts."""
         return (
             not wp.get_device(self._state.device).is_cuda
-            and self._state.n_robots > MOST_TOGETHER
+            and self._state.n_robots > MAX_PARALLEL_BATCH
             and self._rows is None
             and all(limit.splits for limit in self._limits)
             and all(barrier.splits for barrier in self._barriers)

@@ -15,9 +15,9 @@ from ros_ik.demo.report.report import table
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.scenario.client import PhaseRecord
 from ros_ik.demo.scenario.client import Recording
-from ros_ik.demo.scenario.scenario import Demand
 from ros_ik.demo.scenario.scenario import make_scenario
 from ros_ik.demo.scenario.scenario import Phase
+from ros_ik.demo.scenario.scenario import Requirement
 from ros_ik_interfaces.msg import IkStatus
 
 KEYS = [
@@ -42,7 +42,7 @@ def still(robot, count=50):
     recording.velocities = [np.zeros(len(robot.coords)) for _ in range(count)]
     recording.states = [robot.home.copy() for _ in range(count)]
     recording.commands = [robot.home[robot.coords].copy() for _ in range(count)]
-    phase = Phase('pose 1', 'reached', 1.0, poses=pose[None], demand=Demand.REACH)
+    phase = Phase('pose 1', 'reached', 1.0, poses=pose[None], requirement=Requirement.REACH)
     recording.phases = [PhaseRecord(phase, 0.0, PERIOD * count)]
     recording.codes, recording.barriers = [set()], [set()]
     return recording
@@ -135,7 +135,7 @@ def ask(recording, **phase):
 
 def test_a_box_that_was_never_pressed_fails(robot):
     recording = still(robot)
-    ask(recording, poses=recording.phases[0].phase.poses, demand=Demand.PRESS_BOX)
+    ask(recording, poses=recording.phases[0].phase.poses, requirement=Requirement.PRESS_BOX)
     result, evaluation = figures(robot, recording)
     assert result['min_barrier_m'] > 0.05
     assert not succeeded(result, evaluation)
@@ -144,7 +144,7 @@ def test_a_box_that_was_never_pressed_fails(robot):
 def test_a_limit_that_was_never_pressed_fails(robot):
     recording = still(robot)
     upper = robot.model.limits64()[1][6]
-    ask(recording, joints={'panda_joint7': upper + 0.3}, demand=Demand.PRESS_LIMIT)
+    ask(recording, joints={'panda_joint7': upper + 0.3}, requirement=Requirement.PRESS_LIMIT)
     assert not succeeded(*figures(robot, recording))
     recording.states[-1][6] = upper - 0.02
     assert succeeded(*figures(robot, recording))
@@ -153,7 +153,9 @@ def test_a_limit_that_was_never_pressed_fails(robot):
 def test_a_robot_that_touches_itself_fails(robot):
     recording = still(robot)
     folded = next(
-        phase for phase in make_scenario(robot, seed=0).phases if phase.demand is Demand.REFUSE
+        phase
+        for phase in make_scenario(robot, seed=0).phases
+        if phase.requirement is Requirement.REFUSE
     )
     starts = robot.model.joint_q_start.numpy()
     for name, value in folded.joints.items():
@@ -167,7 +169,7 @@ def test_a_robot_that_touches_itself_fails(robot):
 def test_a_robot_that_does_not_avoid_the_ball_fails(robot):
     recording = still(robot)
     scenario = make_scenario(robot, seed=0)
-    phase = next(phase for phase in scenario.phases if phase.demand is Demand.EVADE)
+    phase = next(phase for phase in scenario.phases if phase.requirement is Requirement.EVADE)
     recording.phases = [PhaseRecord(phase, 0.0, 0.5)]
     # The ball is at its nearest point, and would touch a robot that does not move.
     nearest = phase.ball[len(phase.ball) * 3 // 4]
@@ -183,7 +185,9 @@ def test_a_robot_that_does_not_avoid_the_ball_fails(robot):
 def test_a_fold_that_nothing_stopped_fails(robot):
     recording = still(robot)
     phase = next(
-        phase for phase in make_scenario(robot, seed=0).phases if phase.demand is Demand.REFUSE
+        phase
+        for phase in make_scenario(robot, seed=0).phases
+        if phase.requirement is Requirement.REFUSE
     )
     recording.phases = [PhaseRecord(phase, 0.0, 0.5)]
     assert not figures(robot, recording)[1].phases[0].met
@@ -191,7 +195,7 @@ def test_a_fold_that_nothing_stopped_fails(robot):
 
 def test_a_blocked_robot_without_a_report_fails(robot):
     recording = still(robot)
-    ask(recording, poses=recording.phases[0].phase.poses, demand=Demand.WAIT)
+    ask(recording, poses=recording.phases[0].phase.poses, requirement=Requirement.WAIT)
     assert not succeeded(*figures(robot, recording))
     recording.codes[0].add(IkStatus.FOLLOWING_ERROR)
     assert succeeded(*figures(robot, recording))

@@ -9,8 +9,8 @@ from ros_ik.demo.robots import robot_data_path
 from ros_ik.demo.robots import robot_names
 from ros_ik.demo.robots.chain import choose_chain
 from ros_ik.demo.robots.demo_robot import DemoRobot
-from ros_ik.demo.scenario.scenario import Demand
 from ros_ik.demo.scenario.scenario import make_scenario
+from ros_ik.demo.scenario.scenario import Requirement
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 
@@ -24,10 +24,10 @@ def test_every_named_robot_has_a_script(name):
         assert needed in names
     # Only an SRDF says which links touch by design.
     assert ('ball' in names) == ('fold up' in names) == (robot.files.srdf_path is not None)
-    assert sum(phase.demand is Demand.REACH for phase in scenario.phases) >= 7
+    assert sum(phase.requirement is Requirement.REACH for phase in scenario.phases) >= 7
     for phase in scenario.phases:
         assert (phase.poses is None) != (phase.joints is None)
-        if phase.demand is Demand.REACH and phase.poses is not None:
+        if phase.requirement is Requirement.REACH and phase.poses is not None:
             places = phase.poses[:, :3]
             assert np.all(places > scenario.box_min) and np.all(places < scenario.box_max)
         if phase.name in ('box', 'out of reach'):

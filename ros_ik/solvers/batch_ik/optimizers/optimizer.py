@@ -277,7 +277,7 @@ class BatchOptimizer(ReadOnce, abc.ABC):
                 part, self._device, use_graph=self._use_graph, parts=self._evaluation.objectives
             )
         self._is_replayed = all(known.is_replayed for known in self._recordings.values())
-        self._evaluation.hold_arrays()
+        self._evaluation.keep_arrays()
 
     def _note_changes(self) -> None:
         """Exclude data that objectives have changed themselves from later comparisons."""

@@ -51,7 +51,7 @@ _MOST_SLOWDOWNS, _SLOWDOWN, _FLAT = 20, 1.001, 1e-9
 _HALVINGS = 30
 
 
-class End(enum.Enum):
+class MotionEnd(enum.Enum):
     """End of a motion, at its goal, before a barrier, or at the longest duration."""
 
     GOAL = enum.auto()
@@ -75,7 +75,7 @@ class Motion:
     velocities: np.ndarray
     accelerations: np.ndarray
     positions: np.ndarray
-    end: End
+    end: MotionEnd
     raised: np.ndarray
     crosses: bool = False
 
@@ -101,8 +101,8 @@ class MotionPlanner:
     def stop(self, velocity: np.ndarray) -> Motion:
         """Return the fastest stop from a velocity [n]."""
 
-        def make(acceleration: np.ndarray) -> tuple[np.ndarray, End]:
-            return self._brake(velocity, acceleration), End.BARRIER
+        def make(acceleration: np.ndarray) -> tuple[np.ndarray, MotionEnd]:
+            return self._brake(velocity, acceleration), MotionEnd.BARRIER
 
         return self._within_limits(make)
 
@@ -111,7 +111,7 @@ class MotionPlanner:
         motion = self._within_limits(
             lambda acceleration: self._reach(goal, velocity, acceleration)
         )
-        if motion.end is End.GOAL:
+        if motion.end is MotionEnd.GOAL:
             motion.positions[-1] = goal
         return motion
 
@@ -127,13 +127,13 @@ class MotionPlanner:
         """
         corners, complete = self._simplify(points)
         ticks = self._max_ticks + 1 - len(first.velocities)
-        end = End.GOAL if complete else End.BARRIER
+        end = MotionEnd.GOAL if complete else MotionEnd.BARRIER
         while len(corners) > 1:
             for velocities in self._candidates(np.array(corners), ticks):
                 motion = self._averaged_motion(corners[0], velocities, end, first.raised)
                 if self.is_free(motion):
                     return _join(first, motion)
-            corners, end = corners[:-1], End.HORIZON
+            corners, end = corners[:-1], MotionEnd.HORIZON
         return None
 
     def curved(self, points: np.ndarray, first: Motion) -> Motion | None:
@@ -154,13 +154,13 @@ class MotionPlanner:
         for _ in range(_MOST_SLOWDOWNS):
             passed, end = self._path_fractions(speed, acceleration, len(first.velocities))
             if len(passed) < LEAST_RESTING:
-                if end is End.HORIZON:
+                if end is MotionEnd.HORIZON:
                     return None
                 speed, acceleration = 0.5 * speed, 0.25 * acceleration
                 continue
             x = spline_values(points, second, spacing, np.clip(passed, 0.0, 1.0))
             x = np.clip(x, low, high)  # a spline slightly overshoots points at a limit
-            if end is End.GOAL:
+            if end is MotionEnd.GOAL:
                 x[-1] = points[-1]
             x, v, a = resting_spline(x, self._dt)
             fast = float(np.max(_largest_speed(v, a, self._dt) / limits.speed))
@@ -175,7 +175,7 @@ class MotionPlanner:
 
     def _path_fractions(
         self, speed: float, acceleration: float, before: int
-    ) -> tuple[np.ndarray, End]:
+    ) -> tuple[np.ndarray, MotionEnd]:
         """Return the fraction of a path covered at each tick, and the kind of the end.
 
         Args:
@@ -185,10 +185,10 @@ class MotionPlanner:
         """
         one, ticks = np.ones(1), self._max_ticks + 1 - before
         motion = (0.0 * one, speed * one, acceleration * one, self._dt, ticks)
-        velocities, end = reach(one, *motion), End.GOAL
+        velocities, end = reach(one, *motion), MotionEnd.GOAL
         part, width = 0.0, 1.0
         if velocities is None:
-            velocities, end = np.zeros((1, 1)), End.HORIZON
+            velocities, end = np.zeros((1, 1)), MotionEnd.HORIZON
             for _ in range(_HALVINGS):
                 width *= 0.5
                 longer = reach((part + width) * one, *motion)
@@ -216,7 +216,7 @@ class MotionPlanner:
                 return False
         return True
 
-    def _within_limits(self, make: Callable[[np.ndarray], tuple[np.ndarray, End]]) -> Motion:
+    def _within_limits(self, make: Callable[[np.ndarray], tuple[np.ndarray, MotionEnd]]) -> Motion:
         """Return a motion that brakes as hard as necessary to keep joints within their ranges."""
         limits = self._limits
         acceleration, origin = limits.acceleration.copy(), np.zeros(len(limits.low))
@@ -234,7 +234,7 @@ class MotionPlanner:
         return dataclasses.replace(motion, raised=np.any(harder, axis=0))
 
     def _averaged_motion(
-        self, start: np.ndarray, velocities: np.ndarray, end: End, raised: np.ndarray
+        self, start: np.ndarray, velocities: np.ndarray, end: MotionEnd, raised: np.ndarray
     ) -> Motion:
         """Return the motion with the velocities at the ticks, averaged over one tick."""
         velocities, accelerations = average_over_tick(velocities, self._dt)
@@ -248,13 +248,13 @@ class MotionPlanner:
 
     def _reach(
         self, goal: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray
-    ) -> tuple[np.ndarray, End]:
+    ) -> tuple[np.ndarray, MotionEnd]:
         """Return the velocities towards a goal, and whether time suffices to reach it."""
         limits, dt, ticks = self._limits, self._dt, self._max_ticks
         goal = goal - 0.5 * dt * velocity  # averaging adds this distance
         velocities = reach(goal, velocity, limits.speed, acceleration, dt, ticks)
         if velocities is not None:
-            return velocities, End.GOAL
+            return velocities, MotionEnd.GOAL
         velocities, part, width = self._brake(velocity, acceleration), 0.0, 1.0
         rest = 0.5 * dt * (velocities[1:] + velocities[:-1]).sum(axis=0)
         for _ in range(_HALVINGS):
@@ -263,7 +263,7 @@ class MotionPlanner:
             longer = reach(way, velocity, limits.speed, acceleration, dt, ticks)
             if longer is not None:
                 velocities, part = longer, part + width
-        return velocities, End.HORIZON
+        return velocities, MotionEnd.HORIZON
 
     def _candidates(self, corners: np.ndarray, ticks: int) -> Iterator[np.ndarray]:
         """Yield the velocities of motions along corners; the last motion stops at each corner."""

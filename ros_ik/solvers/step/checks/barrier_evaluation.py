@@ -141,9 +141,9 @@ class BarrierEvaluation:
             if barrier.follows:
                 barrier.launch_follow(check, column)
             else:
-                self._launch_look(check, column)
+                self._launch_comparison(check, column)
 
-    def _launch_look(self, check: PathCheck, column: int) -> None:
+    def _launch_comparison(self, check: PathCheck, column: int) -> None:
         """Compare the values of a barrier at each place with those at the previous place."""
         barrier, kernel = self.barriers[column], compare_rows_kernel(self._state.scalar)
         rows = self._rows[column]

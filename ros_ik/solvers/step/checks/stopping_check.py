@@ -279,7 +279,7 @@ class StoppingCheck:
             self._replace_non_finite()
         self.was_far = self._is_far()
         if not self.was_far:
-            self._look()
+            self._blend_unsafe_steps()
         self.delta_q[:] = self._step.host
 
     def _replace_non_finite(self) -> None:
@@ -301,7 +301,7 @@ class StoppingCheck:
         self._sweep_graph.launch()
         return not np.count_nonzero(self._may_fall.host)
 
-    def _look(self) -> None:
+    def _blend_unsafe_steps(self) -> None:
         """Evaluate the configurations ahead, and blend unsafe steps with the stop."""
         fraction = self._fraction.host
         self._cut.host.fill(0)
