@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Damping of Levenberg-Marquardt from step to step, as Warp functions of one problem.
+"""Damping of Levenberg-Marquardt from step to step, as functions of one problem.
 
 The gain ratio of a step is how much the cost fell, over how much the model predicted:
 
@@ -29,6 +29,23 @@ import warp as wp
 _GOOD, _BAD = 0.5, 0.25
 # Least factor on the damping, and the growth after the first step that is not taken.
 _LEAST_FACTOR, GROWTH = 1.0 / 3.0, 2.0
+
+
+def damped_smoothly(
+    damping: float, growth: float, ratio: float, is_taken: bool
+) -> tuple[float, float]:
+    """Return the damping and its growth after a step, by the smooth rule, on the host.
+
+    Args:
+        damping: Damping of the step.
+        growth: Factor on it if the step is not taken.
+        ratio: Gain ratio of the step.
+        is_taken: True if the step is taken.
+    """
+    if not is_taken:
+        return damping * growth, 2.0 * growth
+    miss = 2.0 * ratio - 1.0
+    return damping * max(_LEAST_FACTOR, 1.0 - miss * miss * miss), GROWTH
 
 
 @no_type_check

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import warp as wp
 
+from ros_ik.solvers.least_squares.damping import damped_smoothly
 from ros_ik.solvers.least_squares.damping import damping_functions
 from ros_ik.solvers.least_squares.damping import GROWTH
 
@@ -46,3 +47,8 @@ def test_damping_after_a_step(scalar):
     factors = np.maximum(1.0 / 3.0, 1.0 - (2.0 * RATIOS - 1.0) ** 3)
     np.testing.assert_allclose(smooth, 3.0 * np.where(TAKEN == 1, factors, 16.0), rtol=1e-6)
     np.testing.assert_array_equal(growth, np.where(TAKEN == 1, GROWTH, 32.0))
+    on_host = [
+        damped_smoothly(3.0, 16.0, r, bool(t)) for r, t in zip(RATIOS, TAKEN, strict=True)
+    ]
+    tolerance = 1e-6 if scalar is wp.float32 else 1e-15
+    np.testing.assert_allclose(found.numpy()[:, 1:], on_host, rtol=tolerance)

@@ -16,6 +16,7 @@ import zlib
 import warp as wp
 
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.kernels.functions import chain_functions
 from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.functions import rotation_error_function
@@ -33,6 +34,12 @@ _LONGEST_STEP = 0.5
 _REGULAR = 1e2
 # Damping of the direction in which a singular configuration can move, over the trace of J^T J.
 _RIDGE = 1e-15
+# Damping over the cost, as in the search: no step is refused, and convergence stays quadratic.
+_DAMPING = ChainIKSettings.damping
+# The same where only steps towards a pose out of reach are accepted: its least value, and the
+# factors after a step that is accepted or refused. The rules of gain ratios need the decrease that
+# the model predicts, which no other part of the kernel does.
+_LEAST_CAUTION, _BOLDER, _MORE_CAUTIOUS = 0.01, 0.5, 4.0
 
 
 @no_type_check
@@ -159,7 +166,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
         # For a reachable pose, every step is accepted, even one that increases the error. For the
         # nearest configuration to an unreachable pose, only steps that reduce it are accepted.
         progress = wp.where(bounded, wp.float64(0.999999), wp.float64(0.25))
-        caution = wp.float64(0.1)
+        caution = wp.float64(wp.static(_DAMPING))
         step = int(0)
         while step <= steps:
             axes, pivots, R, p = forward(chain, q)
@@ -174,13 +181,16 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
             if nearer:
                 if cost < progress * best_cost:
                     stalled = 0
-                caution = wp.max(wp.float64(0.5) * caution, wp.float64(0.01))
+                caution = wp.max(
+                    wp.float64(wp.static(_BOLDER)) * caution,
+                    wp.float64(wp.static(_LEAST_CAUTION)),
+                )
                 best = q
                 best_cost = cost
                 solves = off <= refinement.position_tolerance
                 solves = solves and turn <= refinement.rotation_tolerance
             else:
-                caution *= wp.float64(4.0)
+                caution *= wp.float64(wp.static(_MORE_CAUTIOUS))
             fine = off <= wp.float64(0.001) * refinement.position_tolerance
             fine = fine and turn <= wp.float64(0.001) * refinement.rotation_tolerance
             # End when rounding stops the progress of a solution; others may progress slowly.
@@ -189,7 +199,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
             else:
                 if nearer or not bounded:
                     H, g = equations(chain, refinement, axes, pivots, R, p, e_p, e_r)
-                damping = wp.float64(0.1) * cost
+                damping = wp.float64(wp.static(_DAMPING)) * cost
                 if bounded:
                     damping = caution * best_cost
                 damping += wp.float64(wp.static(_RIDGE)) * wp.trace(H)

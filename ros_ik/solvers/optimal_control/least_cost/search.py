@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Search for the configuration of least cost near the start, within limits and barriers.
 
-The method is a damped Gauss-Newton method (Levenberg-Marquardt; Nielsen, "Damping parameter in
-Marquardt's method", 1999). Each step solves a quadratic program with the position limits as bounds
-and the barriers as rows. If the cost at the minimum is not zero, J'J lacks the curvature of the
-residuals. This part is estimated from the steps, and used if it predicts the cost better (Dennis,
-Gay and Welsch, "An adaptive nonlinear least-squares algorithm", ACM TOMS 7, 1981).
+The method is a damped Gauss-Newton method (Levenberg-Marquardt), with the smooth rule of
+:mod:`ros_ik.solvers.least_squares.damping`. Each step solves a quadratic program with the position
+limits as bounds and the barriers as rows. If the cost at the minimum is not zero, J'J lacks the
+curvature of the residuals. This part is estimated from the steps, and used if it predicts the cost
+better (Dennis, Gay and Welsch, "An adaptive nonlinear least-squares algorithm", ACM TOMS 7, 1981).
 
 A step is accepted if the cost falls and no barrier gets worse at its middle or end, that is, falls
 below its floor, or further if it is below already. Otherwise the damping grows, or the radius
@@ -19,6 +19,8 @@ import dataclasses
 
 import numpy as np
 
+from ros_ik.solvers.least_squares.damping import damped_smoothly
+from ros_ik.solvers.least_squares.damping import GROWTH
 from ros_ik.solvers.optimal_control.least_cost.kernels import HELD_BACK
 from ros_ik.solvers.optimal_control.least_cost.kernels import PREDICTED
 from ros_ik.solvers.optimal_control.least_cost.kernels import STEP
@@ -31,9 +33,8 @@ _DAMPING = (1e-4, 1e-10, 1e8)
 # Largest change of a joint in one iteration [rad or m]: initial, largest, and the value below
 # which the search is stuck.
 _RADIUS = (0.5, 1e-9)
-# Ratios of the actual to the predicted decrease of the cost, below which a step is rejected, below
-# which the model is bad, and above which it is good.
-_ACCEPTED, _BAD, _GOOD = 1e-3, 0.25, 0.75
+# Ratio of the actual to the predicted decrease of the cost below which a step is rejected.
+_ACCEPTED = 1e-3
 # Joint motion below which a step is zero [rad or m].
 _NO_STEP = 1e-10
 # Fraction of the cost below which a predicted decrease is rounding.
@@ -131,7 +132,7 @@ class Search:
         self._problem, self._settings = problem, settings
         problem.floor[:] = margins + room
         self._floor = margins + 0.5 * room
-        self._damping, self._growth = _DAMPING[0], 2.0
+        self._damping, self._growth = _DAMPING[0], GROWTH
         self._radius = self._max_radius = max_radius
         self._curvature = np.zeros_like(problem.curvature)
         self._uses_curvature = False
@@ -222,15 +223,10 @@ class Search:
             return True
         predicted = float(self._problem.report[PREDICTED])
         ratio = gain / predicted if predicted > 0.0 else 0.0
-        if not (gain > 0.0 and ratio > _ACCEPTED):
-            self._damping, self._growth = self._damping * self._growth, 2.0 * self._growth
-            return False
-        if ratio < _BAD:
-            self._damping *= 2.0
-        elif ratio > _GOOD:
-            self._damping = max(self._damping / 5.0, _DAMPING[1])
-        self._growth = 2.0
-        return True
+        accepted = gain > 0.0 and ratio > _ACCEPTED
+        damping, self._growth = damped_smoothly(self._damping, self._growth, ratio, accepted)
+        self._damping = max(damping, _DAMPING[1])
+        return accepted
 
     def _is_over(self, cost: float, recovering: bool) -> bool:
         """Return whether the predicted gain is within rounding, at an optimum."""
