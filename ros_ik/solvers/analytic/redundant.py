@@ -40,11 +40,11 @@ from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.candidates.lanes import lanes_on
 from ros_ik.solvers.analytic.redundancy.nearest_kernel import CURVES
 from ros_ik.solvers.analytic.redundancy.nearest_kernel import nearest_kernel
-from ros_ik.solvers.analytic.redundancy.redundant_kernels import lost_kernel
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import merge_kernel
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import redundancy_struct
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import sampled_values_kernel
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import six_joint_poses_kernel
+from ros_ik.solvers.analytic.redundancy.redundant_kernels import unsolved_kernel
 from ros_ik.solvers.analytic.refinement.verify import SOLUTION_LANES
 from ros_ik.solvers.analytic.refinement.verify import verify_kernel
 from ros_ik.solvers.analytic.result import AllSolutions
@@ -72,14 +72,14 @@ if TYPE_CHECKING:
 
 # Largest distance outside the limits at which solutions are starts of the search for the nearest
 # one [rad, reaches], because their curve may enter the limits between two samples.
-_BESIDE_LIMITS = 0.3
+_LIMIT_MARGIN = 0.3
 # Rounding of the verification [m over the reach, rad].
 _ROUNDING = 1e-14
 # Tolerances of the search for a value if the samples have no solution [m, rad].
 _SEARCH_TOLERANCE = 1e-8
 # Offsets from the value that was found. Solutions end where two branches meet, and only one side
 # has some.
-_BESIDE = np.array([0.0, -1e-8, 1e-8, -1e-6, 1e-6, -1e-4, 1e-4])
+_VALUE_OFFSETS = np.array([0.0, -1e-8, 1e-8, -1e-6, 1e-6, -1e-4, 1e-4])
 
 
 class RedundantClosedFormIK:
@@ -160,11 +160,11 @@ class RedundantClosedFormIK:
         bytes_per_problem += (260 + 8 * model.joint_coord_count) * self.max_solutions
         check_memory('n_problems', n_problems, bytes_per_problem, model.device)
         self._device = wp.get_device(model.device)
-        most = max(rows.stop - rows.start for rows in (self._given, self._lost))
+        most = max(rows.stop - rows.start for rows in (self._given, self._unsolved))
         self._stage = SolutionStage(
             six, form, made, settings, most, free=free_axes(''), all_turns=all_turns,
             device=self._device, sparse=True,
-            beside=_BESIDE_LIMITS if self._n_sampled > 1 else 0.0,
+            beside=_LIMIT_MARGIN if self._n_sampled > 1 else 0.0,
         )  # fmt: skip
         reach = joint_axes(self.chain).reach
         position = settings.position_tolerance * min(1.0, reach) + _ROUNDING * reach
@@ -193,9 +193,9 @@ class RedundantClosedFormIK:
             self._poses, self._seeds, self.chain, model.joint_coord_count,
             None if self._follows_seeds else launch_first,
         )  # fmt: skip
-        self._search_lost = Graph(self._launch_lost, self._device)
-        self._solve_lost = Graph(
-            functools.partial(self._launch_lost, least_error=True), self._device
+        self._search_unsolved = Graph(self._launch_unsolved, self._device)
+        self._solve_unsolved = Graph(
+            functools.partial(self._launch_unsolved, least_error=True), self._device
         )
         self._finish = Graph(self._launch_finish, self._device)
 
@@ -212,12 +212,12 @@ class RedundantClosedFormIK:
     def _count_rows(self) -> None:
         """Assign rows to values, to poses without a solution, and to nearest solutions."""
         n, count = self.n_problems, self._n_sampled or len(self._values)
-        lost = len(_BESIDE) if self._n_sampled else count
+        unsolved = len(_VALUE_OFFSETS) if self._n_sampled else count
         nearest = int(self._n_sampled > 1)
         self._given = slice(0, count * n)
-        self._lost = slice(self._given.stop, (count + lost) * n)
-        self._nearest = slice(self._lost.stop, (count + lost + nearest) * n)
-        self._tried = slice(self._nearest.stop, (count + lost + 2 * nearest) * n)
+        self._unsolved = slice(self._given.stop, (count + unsolved) * n)
+        self._nearest = slice(self._unsolved.stop, (count + unsolved + nearest) * n)
+        self._tried = slice(self._nearest.stop, (count + unsolved + 2 * nearest) * n)
         self._rows = slice(0, self._tried.stop)
 
     def _redundant_joint(self, held: np.ndarray, separation: float) -> Any:
@@ -247,17 +247,19 @@ class RedundantClosedFormIK:
         if not self._follows_seeds:
             self._bounds.host[:] = self._range(np.full(n, self._default_seed[self._place]))
         self._given_values = HostBuffer((self._given.stop,), wp.float64, device)
-        self._lost_values = HostBuffer((self._lost.stop - self._lost.start,), wp.float64, device)
+        self._unsolved_values = HostBuffer(
+            (self._unsolved.stop - self._unsolved.start,), wp.float64, device
+        )
         self._given_values.host[:] = np.repeat(self._values, n) if len(self._values) else 0.0
         self._row_exist = HostBuffer((rows,), wp.int32, device)
-        self._is_lost = HostBuffer((n,), wp.int32, device)
+        self._is_unsolved = HostBuffer((n,), wp.int32, device)
         self._all_values = zeros(rows)
         self._moved, self._moved_seeds = zeros(most, dtype=wp.transformd), zeros(most, joints - 1)
         self._arrays = StageArrays.allocate(
             rows, places, joints - 1, device, n_exist=self._row_exist.array
         )
         self._arrays.least_cost.fill_(np.inf)
-        self._has_lost = False
+        self._had_unsolved = False
         self._distances, self._origin = zeros(n, s), zeros(n, s, dtype=wp.int32)
         self._merged, self._n_branches = zeros(n, s, joints), zeros(n, dtype=wp.int32)
         self._joint_q = HostBuffer((n * s, self.model.joint_coord_count), wp.float64, device)
@@ -306,32 +308,32 @@ class RedundantClosedFormIK:
                 self._bounds.host[:] = self._range(self._seeds.host[:, self._place])
             self._solve_first.enqueue()
         wait_for(self._device)
-        has_lost = bool(np.count_nonzero(self._is_lost.host))
-        if self._has_lost or has_lost:
-            self._solve_beside(self._is_lost.host > 0)
-            self._has_lost = has_lost
+        has_unsolved = bool(np.count_nonzero(self._is_unsolved.host))
+        if self._had_unsolved or has_unsolved:
+            self._solve_at_other_values(self._is_unsolved.host > 0)
+            self._had_unsolved = has_unsolved
         self._finish.launch()
         return self._result if xp is np else self._result.in_arrays_of(xp, self._device)
 
-    def _solve_beside(self, lost: np.ndarray) -> None:
+    def _solve_at_other_values(self, unsolved: np.ndarray) -> None:
         """Solve poses without a solution [n] at other values, or with the least error."""
         self._read_back(self._poses, self._seeds)
-        values = self._values_beside(lost)
-        self._lost_values.host[:] = values.ravel()
+        values = self._other_values(unsolved)
+        self._unsolved_values.host[:] = values.ravel()
         if self._n_sampled:
             # Most are solved at the value that was found; only others need those beside it.
-            self._lost_values.host[self.n_problems :] = np.nan
-            self._search_lost.launch()
-            lost &= self._row_exist.host[self._lost][: self.n_problems] == 0
-            if lost.any():
-                values[1:, ~lost] = np.nan
-                self._lost_values.host[:] = values.ravel()
-                self._search_lost.launch()
-                found = self._row_exist.host[self._lost].reshape(-1, self.n_problems)
-                lost &= ~found.any(axis=0)
+            self._unsolved_values.host[self.n_problems :] = np.nan
+            self._search_unsolved.launch()
+            unsolved &= self._row_exist.host[self._unsolved][: self.n_problems] == 0
+            if unsolved.any():
+                values[1:, ~unsolved] = np.nan
+                self._unsolved_values.host[:] = values.ravel()
+                self._search_unsolved.launch()
+                found = self._row_exist.host[self._unsolved].reshape(-1, self.n_problems)
+                unsolved &= ~found.any(axis=0)
         # The configuration of least error is dear: only where some pose needs it.
-        if not self._n_sampled or lost.any():
-            self._solve_lost.launch()
+        if not self._n_sampled or unsolved.any():
+            self._solve_unsolved.launch()
 
     def _read_back(self, *buffers: HostBuffer) -> None:
         """Copy what a kernel has written to the host."""
@@ -385,16 +387,16 @@ class RedundantClosedFormIK:
         low = np.maximum(lower, np.minimum(seeds - np.pi, upper - 2.0 * np.pi))
         return np.stack([low, low + 2.0 * np.pi], axis=1)
 
-    def _values_beside(self, lost: np.ndarray) -> np.ndarray:
+    def _other_values(self, unsolved: np.ndarray) -> np.ndarray:
         """Return values [k, n] at which to search solutions for poses without any [n]."""
         if not self._n_sampled:
-            return np.where(lost, self._values[:, None], np.nan)
-        poses = np.where(lost[:, None], self._poses.host, np.nan)
+            return np.where(unsolved, self._values[:, None], np.nan)
+        poses = np.where(unsolved[:, None], self._poses.host, np.nan)
         seeds = np.zeros((self.n_problems, self.model.joint_coord_count))
         seeds[:, self.chain.coordinates] = self._seeds.host
         found = self._search.solve(poses, seeds).joint_q[:, self._column]
-        values = np.clip(found + _BESIDE[:, None], *self._bounds.host.T)
-        return np.where(lost, values, np.nan)
+        values = np.clip(found + _VALUE_OFFSETS[:, None], *self._bounds.host.T)
+        return np.where(unsolved, values, np.nan)
 
     @functools.cached_property
     def _solve_given(self) -> Graph:
@@ -423,19 +425,19 @@ class RedundantClosedFormIK:
         """Enqueue the solution at the given or sampled values, and mark poses without any."""
         self._launch_rows(self._given)
         launch(
-            lost_kernel(),
+            unsolved_kernel(),
             dim=self.n_problems,
             inputs=[self._row_exist.array[self._given]],
-            outputs=[self._is_lost.array],
+            outputs=[self._is_unsolved.array],
             device=self._device,
         )
-        self._is_lost.download()
+        self._is_unsolved.download()
 
-    def _launch_lost(self, *, least_error: bool = False) -> None:
+    def _launch_unsolved(self, *, least_error: bool = False) -> None:
         """Enqueue the configurations of poses without a solution, at values from the host."""
-        self._lost_values.upload()
-        wp.copy(self._all_values[self._lost], self._lost_values.array)
-        self._launch_rows(self._lost, least_error=least_error)
+        self._unsolved_values.upload()
+        wp.copy(self._all_values[self._unsolved], self._unsolved_values.array)
+        self._launch_rows(self._unsolved, least_error=least_error)
 
     def _launch_rows(self, rows: slice, *, least_error: bool = False) -> None:
         self._launch_at(self._all_values[rows], self._arrays.rows(rows), least_error=least_error)
@@ -456,7 +458,7 @@ class RedundantClosedFormIK:
 
     def _launch_nearest(self) -> None:
         """Enqueue the search for the nearest solution between the values."""
-        self._launch_search(slice(0, self._lost.stop), known=False)
+        self._launch_search(slice(0, self._unsolved.stop), known=False)
         # Other branches at this value may be nearer.
         wp.copy(self._all_values[self._tried], self._all_values[self._nearest])
         self._launch_rows(self._tried)

@@ -12,11 +12,11 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 
 @no_type_check
 @functools.cache
-def spread_kernel() -> wp.Kernel:
+def scatter_kernel() -> wp.Kernel:
     """Build the kernel that copies joint values of a chain to its completion."""
 
     @compiled_kernel()
-    def spread(
+    def scatter(
         values: wp.array2d(dtype=wp.float64),  # [n_problems, n]
         real: wp.array(dtype=wp.int32),  # [n]
         completed: wp.array2d(dtype=wp.float64),  # [n_problems, 6]
@@ -24,7 +24,7 @@ def spread_kernel() -> wp.Kernel:
         problem, j = wp.tid()
         completed[problem, real[j]] = values[problem, j]
 
-    return spread
+    return scatter
 
 
 @no_type_check

@@ -16,7 +16,7 @@ from ros_ik.solvers.analytic.candidates.candidates import candidates_kernel
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.candidates.candidates import PAIR_LANES
 from ros_ik.solvers.analytic.candidates.completion_kernels import gather_kernel
-from ros_ik.solvers.analytic.candidates.completion_kernels import spread_kernel
+from ros_ik.solvers.analytic.candidates.completion_kernels import scatter_kernel
 from ros_ik.solvers.analytic.candidates.general import GeneralSource
 from ros_ik.solvers.analytic.candidates.general import transform_of
 from ros_ik.solvers.analytic.candidates.lanes import lanes_on
@@ -132,7 +132,7 @@ class CompletedSource:
         first = 0
         for source, all_seeds, real, locked in self._parts:
             launch(
-                spread_kernel(), dim=seeds.shape, inputs=[seeds, real], outputs=[all_seeds],
+                scatter_kernel(), dim=seeds.shape, inputs=[seeds, real], outputs=[all_seeds],
                 device=self._device,
             )  # fmt: skip
             source.launch([poses, all_seeds])

@@ -104,24 +104,24 @@ def sampled_values_kernel() -> wp.Kernel:
 
 @no_type_check
 @functools.cache
-def lost_kernel() -> wp.Kernel:
+def unsolved_kernel() -> wp.Kernel:
     """Build the kernel that marks poses without a solution at any value."""
 
     @compiled_kernel()
-    def mark_lost(
+    def mark_unsolved(
         row_exist: wp.array(dtype=wp.int32),  # [rows]
-        is_lost: wp.array(dtype=wp.int32),  # [n]
+        is_unsolved: wp.array(dtype=wp.int32),  # [n]
     ):
         problem = wp.tid()
-        lost = int(1)
+        unsolved = int(1)
         row = int(problem)
-        while row < row_exist.shape[0] and lost == 1:
+        while row < row_exist.shape[0] and unsolved == 1:
             if row_exist[row] > 0:
-                lost = 0
-            row += is_lost.shape[0]
-        is_lost[problem] = lost
+                unsolved = 0
+            row += is_unsolved.shape[0]
+        is_unsolved[problem] = unsolved
 
-    return mark_lost
+    return mark_unsolved
 
 
 @no_type_check

@@ -38,7 +38,7 @@ _TRIALS = 24
 # Least ratio of the least to the largest singular value of a regular Jacobian.
 _LEAST_RANK = 1e-8
 # Least median of this ratio for the six joints, relative to that of the chain itself.
-_LEAST_KEPT = 1e-2
+_LEAST_REGULARITY = 1e-2
 # Largest number of random sets of locked axes for a template until one is regular enough. For
 # chains of one joint, a set fails for two chains in five.
 _DRAWS = 16
@@ -76,15 +76,15 @@ def completions(axes: Axes, free: np.ndarray, tolerances: StructureTolerances) -
     """
     count = _JOINTS - len(axes.directions) - len(free)
     own = _regularity(axes, free, np.arange(len(axes.directions)))
-    least = _LEAST_KEPT * own
+    least = _LEAST_REGULARITY * own
     templates = [(make, at_base) for at_base in (False, True) for make in _TEMPLATES]
     if not any(axes.slides):
-        templates = [(make, at_base) for make, at_base in templates if make is not _slides]
+        templates = [(make, at_base) for make, at_base in templates if make is not _prismatic_axes]
     if count == 0:
-        templates = [(_general, False)]
+        templates = [(_random_axes, False)]
     ranked = []
     for k, (make, at_base) in enumerate(templates):
-        tried = _completed(axes, free, tolerances, make, at_base, least, 0)
+        tried = _try_template(axes, free, tolerances, make, at_base, least, 0)
         if tried is None or (tried.completion.chart is None and any(axes.slides)):
             continue
         rank = chart_rank(tried.completion.chart, tolerances)
@@ -97,7 +97,7 @@ def completions(axes: Axes, free: np.ndarray, tolerances: StructureTolerances) -
     *_, k, best = min(ranked, key=lambda row: row[:-1])
     if count == 0 or best.completion.chart is None:
         return [best.completion]
-    other = _completed(axes, free, tolerances, *templates[k], least, best.draw + 1)
+    other = _try_template(axes, free, tolerances, *templates[k], least, best.draw + 1)
     return [best.completion] if other is None else [best.completion, other.completion]
 
 
@@ -158,8 +158,8 @@ def tool_jacobians(axes: Axes, q: np.ndarray, free: np.ndarray) -> np.ndarray:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Place:
-    """Surroundings of locked axes, which are at the base or at the tool.
+class _ChainEnd:
+    """End of the chain, at the base or at the tool, to which locked axes are added.
 
     Attributes:
         h: Directions of the joints, the nearest one last, [n, 3].
@@ -181,69 +181,81 @@ class _Place:
 _Lines = tuple[np.ndarray, np.ndarray]  # directions and points [k, 3], the nearest first
 
 
-def _beside(place: _Place, count: int, rng: np.random.Generator) -> _Lines | None:
+def _axis_through_intersection(
+    chain_end: _ChainEnd, count: int, rng: np.random.Generator
+) -> _Lines | None:
     """Return an axis through the intersection of the last two axes."""
-    if count != 1 or len(place.h) < 2:
+    if count != 1 or len(chain_end.h) < 2:
         return None
-    center, gap = meeting_point(place.h[-2:], place.p[-2:])
-    if gap > place.length:
+    center, gap = meeting_point(chain_end.h[-2:], chain_end.p[-2:])
+    if gap > chain_end.length:
         return None
-    return _across(place.h[-1], rng)[:1], center[None]
+    return _perpendicular_pair(chain_end.h[-1], rng)[:1], center[None]
 
 
-def _wrist(place: _Place, count: int, rng: np.random.Generator) -> _Lines | None:
+def _wrist_axes(chain_end: _ChainEnd, count: int, rng: np.random.Generator) -> _Lines | None:
     """Return perpendicular axes through a point of the last axis, or three separate ones."""
     if count > 2:
-        return _outermost(3, count, rng)
-    center = place.p[-1] + rng.uniform(-0.5, 0.5) * place.h[-1]
-    first, second = _across(place.h[-1], rng)
+        return _intersecting_last_axes(3, count, rng)
+    center = chain_end.p[-1] + rng.uniform(-0.5, 0.5) * chain_end.h[-1]
+    first, second = _perpendicular_pair(chain_end.h[-1], rng)
     return np.array([first, second])[:count], np.tile(center, (count, 1))
 
 
-def _at_free_axis(place: _Place, count: int, rng: np.random.Generator) -> _Lines | None:
+def _axes_at_tool(chain_end: _ChainEnd, count: int, rng: np.random.Generator) -> _Lines | None:
     """Return axes through the tool that are perpendicular to the free axis."""
-    if place.free is None:
+    if chain_end.free is None:
         return None
-    pair = _across(place.free, rng)[-count:]
-    h, p = _general(place, count, rng)
-    h[-2:], p[-2:] = pair, place.end
+    pair = _perpendicular_pair(chain_end.free, rng)[-count:]
+    h, p = _random_axes(chain_end, count, rng)
+    h[-2:], p[-2:] = pair, chain_end.end
     return h, p
 
 
-def _parallel(place: _Place, count: int, rng: np.random.Generator) -> _Lines | None:
+def _parallel_axis(chain_end: _ChainEnd, count: int, rng: np.random.Generator) -> _Lines | None:
     """Return an axis parallel to the last axis."""
-    return None if count != 1 else (place.h[-1:].copy(), rng.uniform(-0.5, 0.5, (1, 3)))
+    return None if count != 1 else (chain_end.h[-1:].copy(), rng.uniform(-0.5, 0.5, (1, 3)))
 
 
-def _pair(place: _Place, count: int, rng: np.random.Generator) -> _Lines | None:
+def _intersecting_pair(
+    chain_end: _ChainEnd, count: int, rng: np.random.Generator
+) -> _Lines | None:
     """Return axes of which the outermost two intersect."""
-    return None if count < 2 else _outermost(2, count, rng)
+    return None if count < 2 else _intersecting_last_axes(2, count, rng)
 
 
-def _general(place: _Place, count: int, rng: np.random.Generator) -> _Lines:
+def _random_axes(chain_end: _ChainEnd, count: int, rng: np.random.Generator) -> _Lines:
     """Return arbitrary axes."""
     h = rng.normal(size=(count, 3))
     return h / np.linalg.norm(h, axis=1, keepdims=True), rng.uniform(-0.5, 0.5, (count, 3))
 
 
-def _slides(place: _Place, count: int, rng: np.random.Generator) -> _Lines | None:
+def _prismatic_axes(chain_end: _ChainEnd, count: int, rng: np.random.Generator) -> _Lines | None:
     """Return axes of which the nearest are prismatic, so that there are three prismatic joints."""
-    return None if not 0 <= place.missing <= count else _general(place, count, rng)
+    return None if not 0 <= chain_end.missing <= count else _random_axes(chain_end, count, rng)
 
 
-_TEMPLATES = (_beside, _wrist, _at_free_axis, _parallel, _pair, _general, _slides)
+_TEMPLATES = (
+    _axis_through_intersection,
+    _wrist_axes,
+    _axes_at_tool,
+    _parallel_axis,
+    _intersecting_pair,
+    _random_axes,
+    _prismatic_axes,
+)
 
 
-def _outermost(meeting: int, count: int, rng: np.random.Generator) -> _Lines:
+def _intersecting_last_axes(meeting: int, count: int, rng: np.random.Generator) -> _Lines:
     """Return arbitrary axes, the last of which intersect at right angles."""
     h, p = rng.normal(size=(count, 3)), rng.uniform(-0.5, 0.5, (count, 3))
     h /= np.linalg.norm(h, axis=1, keepdims=True)
-    h[-2:] = _across(h[-3], rng) if meeting == 3 else _across(h[-1], rng)
+    h[-2:] = _perpendicular_pair(h[-3], rng) if meeting == 3 else _perpendicular_pair(h[-1], rng)
     p[-meeting:] = p[-1]
     return h, p
 
 
-def _across(axis: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _perpendicular_pair(axis: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return two unit vectors perpendicular to each other and to an axis, [2, 3]."""
     first = np.cross(axis, rng.normal(size=3))
     first /= np.linalg.norm(first)
@@ -251,7 +263,7 @@ def _across(axis: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Tried:
+class _CompletionTrial:
     """Completion from a template.
 
     Attributes:
@@ -265,15 +277,15 @@ class _Tried:
     draw: int
 
 
-def _completed(
+def _try_template(
     axes: Axes,
     free: np.ndarray,
     tolerances: StructureTolerances,
-    make: Callable[[_Place, int, np.random.Generator], _Lines | None],
+    make: Callable[[_ChainEnd, int, np.random.Generator], _Lines | None],
     at_base: bool,
     least: float,
     first_draw: int,
-) -> _Tried | None:
+) -> _CompletionTrial | None:
     """Return the first completion from a template that is regular enough.
 
     Args:
@@ -297,7 +309,9 @@ def _completed(
         regularity = _regularity(six, np.zeros((0, 3)), np.setdiff1d(np.arange(_JOINTS), locked))
         if regularity >= least:
             find = best_slide_chart if any(six.slides) else best_chart
-            return _Tried(Completion(six, real, locked, find(six, tolerances)), regularity, draw)
+            return _CompletionTrial(
+                Completion(six, real, locked, find(six, tolerances)), regularity, draw
+            )
         if not len(locked):
             return None
     return None
@@ -307,7 +321,7 @@ def _with_locked_axes(
     axes: Axes,
     free: np.ndarray,
     tolerances: StructureTolerances,
-    make: Callable[[_Place, int, np.random.Generator], _Lines | None],
+    make: Callable[[_ChainEnd, int, np.random.Generator], _Lines | None],
     at_base: bool,
     draw: int,
 ) -> tuple[Axes, np.ndarray, np.ndarray] | None:
@@ -318,16 +332,16 @@ def _with_locked_axes(
     at_tool = free @ axes.tool[:3, :3].T
     missing = 3 - sum(axes.slides)
     sense = -1 if at_base else 1
-    place = _Place(
+    chain_end = _ChainEnd(
         axes.directions[::sense], axes.points[::sense],
         at_tool[0] if f == 1 and not at_base else None, end, tolerances.length, missing,
     )  # fmt: skip
-    made = make(place, count, np.random.default_rng((count, draw)))
+    made = make(chain_end, count, np.random.default_rng((count, draw)))
     if made is None:
         return None
     h, p = (rows[::sense] for rows in made)
     first = 0 if at_base else n
-    sliding = (np.arange(count) < (missing if make is _slides else 0))[::sense]
+    sliding = (np.arange(count) < (missing if make is _prismatic_axes else 0))[::sense]
     locked = first + np.arange(count)
     real = np.setdiff1d(np.arange(n + count), locked)
     # Rows after those of the chain and the locked axes are the free ones.
