@@ -28,7 +28,7 @@ from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.model.shapes.collision_geometry import rigid_parts
 from ros_ik.model.shapes.collision_primitive import CollisionShape
 
-_MOST_SLOTS = 100_000
+_MAX_SLOTS = 100_000
 
 
 class SceneListener(Protocol):
@@ -91,8 +91,8 @@ class CollisionScene(ReadOnce):
             ArgumentError: Neither primitives nor a model, or a number of rows out of range.
         """
         self.geometry = geometry = as_geometry('geometry', geometry)
-        self.max_obstacles = checked_index('max_obstacles', max_obstacles, _MOST_SLOTS)
-        self.max_attached = checked_index('max_attached', max_attached, _MOST_SLOTS)
+        self.max_obstacles = checked_index('max_obstacles', max_obstacles, _MAX_SLOTS)
+        self.max_attached = checked_index('max_attached', max_attached, _MAX_SLOTS)
         self.rows = CollisionRows(geometry, self.max_obstacles + self.max_attached)
         self._rigid = rigid_parts(geometry.model)
         self._obstacles: dict[str, _Obstacle] = {}

@@ -16,7 +16,7 @@ from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.model.shapes.collision_primitive import CollisionShape
-from ros_ik.model.shapes.collision_primitive import MOST_POINTS
+from ros_ik.model.shapes.collision_primitive import MAX_POINTS
 
 _COLUMNS = ('kind', 'body', 'pose', 'size', 'radius', 'bound', 'first', 'count')
 
@@ -40,8 +40,8 @@ class CollisionRows:
         self.size = _padded(geometry.size, spare)
         self.radius, self.bound = _padded(geometry.radius, spare), _padded(geometry.bound, spare)
         self.count, self.first = _padded(geometry.count, spare), _padded(geometry.first, spare)
-        self.first[len(geometry) :] = len(geometry.points) + MOST_POINTS * np.arange(spare)
-        self.points = _padded(geometry.points, MOST_POINTS * spare)
+        self.first[len(geometry) :] = len(geometry.points) + MAX_POINTS * np.arange(spare)
+        self.points = _padded(geometry.points, MAX_POINTS * spare)
 
     def fill(self, row: int, body: int, shape: CollisionShape) -> None:
         """Write a shape into a row, at the identity; :meth:`place` moves it."""
@@ -101,7 +101,7 @@ class CollisionTable:
         for name in _COLUMNS:
             _write(getattr(self.shapes, name), getattr(self._rows, name), row)
         first = int(self._rows.first[row])
-        _write(self.shapes.points, self._rows.points, slice(first, first + MOST_POINTS))
+        _write(self.shapes.points, self._rows.points, slice(first, first + MAX_POINTS))
         self.write_pose(row)
 
 

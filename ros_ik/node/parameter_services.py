@@ -16,7 +16,7 @@ from rclpy.parameter_service import ParameterService
 
 # Maximum number of names in one request. A node of a humanoid has some 600 parameters. Describing
 # one takes 0.02 ms of the interpreter, which the control thread shares.
-MOST_NAMES = 1000
+MAX_NAMES = 1000
 # Maximum length of a name in a message.
 _LONGEST = 100
 
@@ -30,22 +30,22 @@ class BoundedParameterServices(ParameterService):
         self._node = node
 
     def _describe_parameters_callback(self, request: Any, response: Any) -> Any:
-        if len(request.names) > MOST_NAMES:
+        if len(request.names) > MAX_NAMES:
             return response
         return super()._describe_parameters_callback(request, response)
 
     def _get_parameters_callback(self, request: Any, response: Any) -> Any:
-        if len(request.names) > MOST_NAMES:
+        if len(request.names) > MAX_NAMES:
             return response
         return super()._get_parameters_callback(request, response)
 
     def _get_parameter_types_callback(self, request: Any, response: Any) -> Any:
-        if len(request.names) > MOST_NAMES:
+        if len(request.names) > MAX_NAMES:
             return response
         return super()._get_parameter_types_callback(request, response)
 
     def _list_parameters_callback(self, request: Any, response: Any) -> Any:
-        if len(request.prefixes) > MOST_NAMES:
+        if len(request.prefixes) > MAX_NAMES:
             return response
         return super()._list_parameters_callback(request, response)
 
@@ -86,7 +86,7 @@ class BoundedParameterServices(ParameterService):
 def _too_many(request: Any) -> str:
     """Return why a request is too large, or ''."""
     count = len(request.parameters)
-    return f'at most {MOST_NAMES} parameters are set at once, got {count}' * (count > MOST_NAMES)
+    return f'at most {MAX_NAMES} parameters are set at once, got {count}' * (count > MAX_NAMES)
 
 
 def _refused(reason: str) -> SetParametersResult:

@@ -23,7 +23,7 @@ from ros_ik.solvers import OptimalControlCommandBuilder
 
 # Maximum number of costs, because every iteration evaluates them and a search cannot be
 # interrupted.
-_MOST_POSES, _MOST_JOINTS = 64, 1024
+_MAX_POSES, _MAX_JOINTS = 64, 1024
 # Longest hold of the last point [s].
 _LONGEST_HOLD = 3600.0
 
@@ -107,8 +107,8 @@ def make_command(planner: Planner, request: OptimalRequest) -> OptimalControlCom
         RequestError: A value out of range, an unknown link or joint; the message names the field.
     """
     for name, costs, most in (
-        ('cartesian_costs', request.poses, _MOST_POSES),
-        ('joint_costs', request.joints, _MOST_JOINTS),
+        ('cartesian_costs', request.poses, _MAX_POSES),
+        ('joint_costs', request.joints, _MAX_JOINTS),
     ):
         if len(costs) > most:
             raise RequestError(f'{name}: at most {most} are permitted, got {len(costs)}')

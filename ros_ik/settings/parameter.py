@@ -20,7 +20,7 @@ _SCALAR_TYPES: dict[str, tuple[type, ...]] = {
     'string': (str,),
 }
 # Largest weight of a task [1/m, 1/rad or 1], so that sums of its squares are finite.
-MOST_WEIGHT = 1e6
+MAX_WEIGHT = 1e6
 
 
 class SettingsError(RosIkError, ValueError):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ros_ik.settings.parameter import MOST_WEIGHT
+from ros_ik.settings.parameter import MAX_WEIGHT
 from ros_ik.settings.parameter import Parameter
 from ros_ik.settings.schema_collision import COLLISION
 from ros_ik.settings.schema_limits import BARRIERS
@@ -101,13 +101,13 @@ _TASK = (
         '<task>.position_weight', 'double|double[]', 1.0,
         'Weight of the position error, one number or one per axis of the reference frame; 0 '
         'leaves the axis free.',
-        unit='1/m', minimum=0.0, maximum=MOST_WEIGHT, lengths=(3,),
+        unit='1/m', minimum=0.0, maximum=MAX_WEIGHT, lengths=(3,),
     ),
     Parameter(
         '<task>.orientation_weight', 'double|double[]', 0.5,
         'Weight of the orientation error, one number or one per axis of the reference frame; 0 '
         'leaves the axis free.',
-        unit='1/rad', minimum=0.0, maximum=MOST_WEIGHT, lengths=(3,),
+        unit='1/rad', minimum=0.0, maximum=MAX_WEIGHT, lengths=(3,),
     ),
     Parameter(
         '<task>.gain', 'double', 1.0,
@@ -194,7 +194,7 @@ _SOLVER = (
         'Weight of the posture. It decides the motion that the tasks leave free and damps motion '
         'near singularities; small compared with 1, so that the tasks lose no accuracy.',
         minimum=0.0,
-        maximum=MOST_WEIGHT,
+        maximum=MAX_WEIGHT,
     ),
     Parameter(
         'posture.positions', 'double[]', (),

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ros_ik.settings.parameter import MOST_WEIGHT
+from ros_ik.settings.parameter import MAX_WEIGHT
 from ros_ik.settings.parameter import Parameter
 
 HALT_MODES = ('decelerate', 'hold')
@@ -18,7 +18,7 @@ CENTER_OF_MASS = (
         'com.weight', 'double', 0.0,
         'Weight of the error of the centre of mass, on all three axes, relative to the frame '
         'tasks; 0 ignores ~/target_com.',
-        unit='1/m', minimum=0.0, maximum=MOST_WEIGHT,
+        unit='1/m', minimum=0.0, maximum=MAX_WEIGHT,
     ),
     Parameter(
         'com.max_linear_speed', 'double', 0.1,

@@ -15,7 +15,7 @@ from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
 
 # Maximum number of triangles in the picture.
-_MOST_TRIANGLES = 6000
+_MAX_TRIANGLES = 6000
 # Number of facets of round shapes.
 _SECTIONS = 16
 
@@ -73,5 +73,5 @@ def _triangles_of_links(model: Model) -> list[tuple[int, np.ndarray]]:
         if scene is not None:
             corners = np.asarray(scene.to_mesh().triangles)
             shapes.append((int(bodies[shape]), _placed(poses[shape], corners)))
-    every = max(1, sum(len(corners) for _, corners in shapes) // _MOST_TRIANGLES)
+    every = max(1, sum(len(corners) for _, corners in shapes) // _MAX_TRIANGLES)
     return [(body, corners[::every]) for body, corners in shapes]

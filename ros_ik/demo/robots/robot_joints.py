@@ -16,7 +16,7 @@ from ros_ik.model import Model
 # joint_states has one number per joint, without planar and floating joints.
 SINGLE = (JointType.REVOLUTE, JointType.PRISMATIC)
 # Minimum distance of a start from each limit, as a fraction of the range.
-_LEAST_ROOM = 0.05
+_MIN_ROOM = 0.05
 
 
 class RobotJoints:
@@ -71,7 +71,7 @@ class RobotJoints:
             joint = self._model.joint_index(name)
             low, high = lower[dofs[joint]], upper[dofs[joint]]
             if kinds[joint] == JointType.REVOLUTE and np.isfinite(high - low):
-                room = _LEAST_ROOM * (high - low)
+                room = _MIN_ROOM * (high - low)
                 if not low + room <= 0.0 <= high - room:
                     joint_q[coord] = 0.5 * (low + high)
         joint_q[self.coords_of(list(positions))] = list(positions.values())

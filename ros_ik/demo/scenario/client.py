@@ -49,7 +49,7 @@ _DELAYED = (IkStatus.JOINT_STATE_STALE, IkStatus.COMMAND_STALE, IkStatus.FOLLOWI
 # Longest time by which the ball advances per status [s].
 _BALL_STRIDE = 0.05
 # Time within which a robot must start to move [s].
-_LEAST_WAY = 1.0
+_MIN_WAY = 1.0
 # Maximum age of the last joint state at the end of a phase [s]. Longest time without a joint state
 # on a busy machine [s].
 _FRESH, _SILENT = 0.5, 20.0
@@ -271,7 +271,7 @@ class DemoClient(Node):
             Requirement.REFUSE,
         ):
             rests = self._still_states >= _REST_STATES and self._still_statuses >= _REST_STATUSES
-            return elapsed >= PATIENCE or (rests and elapsed >= _LEAST_WAY)
+            return elapsed >= PATIENCE or (rests and elapsed >= _MIN_WAY)
         return elapsed >= phase.duration
 
     def _disturb(self, phase: Phase, elapsed: float) -> None:

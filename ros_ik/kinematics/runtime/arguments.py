@@ -16,7 +16,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.numbers import real_array
 
 # Largest number of rows, because the device indexes rows and threads with 32 bits.
-_MOST_ROWS = 2**31 - 1
+_MAX_ROWS = 2**31 - 1
 
 
 def checked_model(model: Any) -> Any:
@@ -84,8 +84,8 @@ def check_memory(name: str, rows: int, bytes_per_row: int, device: wp.DeviceLike
         bytes_per_row: Approximate memory per row.
         device: The device.
     """
-    if rows > _MOST_ROWS:
-        raise ArgumentError(f'{name} must make at most {_MOST_ROWS} rows, got {rows}')
+    if rows > _MAX_ROWS:
+        raise ArgumentError(f'{name} must make at most {_MAX_ROWS} rows, got {rows}')
     needed, free = rows * bytes_per_row, _free_bytes(wp.get_device(device))
     if needed > free:
         raise ArgumentError(

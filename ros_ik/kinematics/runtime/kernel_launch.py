@@ -21,7 +21,7 @@ import warp as wp
 from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 
 # An SM of sm_80 to sm_100, by the CUDA programming guide, "Compute Capabilities".
-_REGISTERS, _MOST_THREADS, _WARP = 65_536, 2048, 32
+_REGISTERS, _MAX_THREADS, _WARP = 65_536, 2048, 32
 # Granularity of the registers per thread of a warp.
 _GRANULE = 8
 # Least number of blocks on an SM, two for each of its four schedulers.
@@ -29,7 +29,7 @@ _BLOCKS = 8
 # Warp's default. No kernel needs more, because threads of a block share no data.
 DEFAULT_BLOCK = 256
 # Largest number of registers of a thread.
-MOST_REGISTERS = 255
+MAX_REGISTERS = 255
 
 
 def resident_threads(registers: int) -> int:
@@ -39,12 +39,12 @@ def resident_threads(registers: int) -> int:
         registers: Number of registers of a thread.
     """
     granules = -(-registers // _GRANULE) * _GRANULE
-    return min(_MOST_THREADS, _REGISTERS // (granules * _WARP) * _WARP)
+    return min(_MAX_THREADS, _REGISTERS // (granules * _WARP) * _WARP)
 
 
 def max_resident_threads(device: wp.Device) -> int:
     """Return the number of threads of the largest kernels that are resident on a GPU at a time."""
-    return device.sm_count * resident_threads(MOST_REGISTERS)
+    return device.sm_count * resident_threads(MAX_REGISTERS)
 
 
 def exceeds_device(device: wp.Device, n: int) -> bool:

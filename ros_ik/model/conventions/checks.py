@@ -19,9 +19,9 @@ from ros_ik.numbers import real_array
 # Quaternions of float32 origin are unit to about 1e-7 and stay as they are.
 NORM_ROUNDING = 1e-6
 # Shortest vector that has a direction.
-LEAST_AXIS = 1e-9
+MIN_AXIS = 1e-9
 # Moments of inertia [kg m^2] negative only because of rounding, as in exports of CAD programs.
-LEAST_MOMENT = -1e-12
+MIN_MOMENT = -1e-12
 
 
 def checked_pose(where: str, pose: Any) -> np.ndarray:
@@ -64,7 +64,7 @@ def checked_inertia(where: str, values: Any) -> np.ndarray:
         ArgumentError: Not nine finite numbers, or a negative moment.
     """
     inertia = checked_array(where, values, (3, 3))
-    if np.any(np.diagonal(inertia) < LEAST_MOMENT):
+    if np.any(np.diagonal(inertia) < MIN_MOMENT):
         raise ArgumentError(f'{where}: moments must not be negative, got {inertia.tolist()}')
     return inertia
 
@@ -155,7 +155,7 @@ def checked_axis(where: str, axis: Any) -> np.ndarray:
     """
     vector = np.array(checked_array(where, _named_axis(where, axis), (3,)))
     norm = float(np.linalg.norm(vector))
-    if norm < LEAST_AXIS:
+    if norm < MIN_AXIS:
         raise ArgumentError(f'{where}: has zero length: {vector.tolist()}')
     vector /= norm
     vector.setflags(write=False)

@@ -11,7 +11,7 @@ import difflib
 from ros_ik.errors import ArgumentError
 
 # Maximum number of names in a message.
-_MOST_NAMES = 5
+_MAX_NAMES = 5
 
 
 class LabelIndex:
@@ -68,7 +68,7 @@ def link_names(labels: Sequence[str], links: Iterable[int]) -> tuple[str, ...]:
     return tuple(labels[link] if link >= 0 else 'world' for link in sorted(set(links)))
 
 
-def listed(names: Iterable[str], most: int = _MOST_NAMES) -> str:
+def listed(names: Iterable[str], most: int = _MAX_NAMES) -> str:
     """Return the first few names, and the number of others, for a message."""
     names = list(dict.fromkeys(names))
     more = f' and {len(names) - most} more' if len(names) > most else ''

@@ -20,7 +20,7 @@ from ros_ik.model.hulls.bounding_volumes import Capsule
 
 # Maximum number of files, of about 1 kB each; the least recently used are deleted. Largest size of
 # a valid file.
-_MOST_FILES, _MOST_BYTES = 1000, 1_000_000
+_MAX_FILES, _MAX_BYTES = 1000, 1_000_000
 # Increase when fits change.
 _VERSION = 2
 
@@ -83,7 +83,7 @@ class FitCache:
         if path is None:
             return None
         try:
-            if path.stat().st_size > _MOST_BYTES:
+            if path.stat().st_size > _MAX_BYTES:
                 return None
             with np.load(path, allow_pickle=False) as file:
                 found = [file[name] for name in names]
@@ -113,7 +113,7 @@ class FitCache:
     def _prune(self, folder: Path) -> None:
         """Remove the least recently used files beyond the bound."""
         files = sorted(folder.glob('*-*.npz'), key=lambda path: path.stat().st_mtime)
-        for path in files[: max(0, len(files) - _MOST_FILES)]:
+        for path in files[: max(0, len(files) - _MAX_FILES)]:
             path.unlink(missing_ok=True)
 
 

@@ -15,10 +15,10 @@ _DIRECTIONS = 64
 _ROUNDS, _PER_ROUND, _SPACING = 8, 16, 0.05
 # Accuracy of the distance of a vertex from a hull, relative to the size of the mesh, and maximum
 # number of steps (up to 12 were observed).
-_TOLERANCE, _MOST_STEPS = 1e-6, 40
+_TOLERANCE, _MAX_STEPS = 1e-6, 40
 # Number of consecutive steps without progress that end the search, and minimum progress relative
 # to that accuracy.
-_MOST_STALLS, _LEAST_PROGRESS = 6, 1e-3
+_MAX_STALLS, _MIN_PROGRESS = 6, 1e-3
 # Allowance for rounding errors, relative to the size.
 _ROUNDING = 1e-12
 # Number of vertices per block, which bounds the memory for a large mesh.
@@ -187,7 +187,7 @@ def _outside_distances(
     active, stalled = np.arange(len(points)), np.zeros(len(points), dtype=int)
     corners = np.repeat((start - points)[:, None], 4, axis=1)  # of the simplex, from the point
     nearest = start - points
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         if not len(active):
             break
         score = nearest @ kept.T
@@ -205,10 +205,10 @@ def _outside_distances(
         corners, nearest = _nearest_of_simplex(corners)
         now = np.linalg.norm(nearest, axis=1)
         # Rounding errors may keep the bounds from converging.
-        is_nearer = now < distance[active] - _LEAST_PROGRESS * tolerance
+        is_nearer = now < distance[active] - _MIN_PROGRESS * tolerance
         stalled[active] = np.where(is_nearer, 0, stalled[active] + 1)
         distance[active] = np.minimum(distance[active], now)
-        goes_on = stalled[active] < _MOST_STALLS
+        goes_on = stalled[active] < _MAX_STALLS
         active, corners, nearest = active[goes_on], corners[goes_on], nearest[goes_on]
     return distance
 

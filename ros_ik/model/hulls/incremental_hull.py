@@ -16,7 +16,7 @@ _VISIBLE = 1e-9
 # Tolerance for negative barycentric weights.
 _ROUNDING = 1e-9
 # Maximum size of a table, so that it stays in the cache and one thread computes its products.
-_MOST_ENTRIES = 1 << 16
+_MAX_ENTRIES = 1 << 16
 
 
 class IncrementalHull:
@@ -94,7 +94,7 @@ class IncrementalHull:
         room = self._offset - self._normal @ self.center
         corners = self._points[self._faces] - self.center
         inverses = self._inverse(corners)
-        rows = max(1, _MOST_ENTRIES // len(self._faces))
+        rows = max(1, _MAX_ENTRIES // len(self._faces))
         for first in range(0, len(points), rows):
             some = slice(first, first + rows)
             height[some], bound[some] = self._locate(points[some], room, corners, inverses)
@@ -119,7 +119,7 @@ class IncrementalHull:
         is_inside = _is_in_tetrahedron(np.einsum('nk,nkj->nj', far, inverse))
         # Among coplanar triangles the wrong one may have been selected.
         doubtful = np.flatnonzero((height <= self._eps) & ~is_inside)
-        rows = max(1, _MOST_ENTRIES // (3 * len(self._faces)))
+        rows = max(1, _MAX_ENTRIES // (3 * len(self._faces)))
         for first in range(0, len(doubtful), rows):
             some = doubtful[first : first + rows]
             weights = np.tensordot(far[some], inverses, axes=(1, 1))  # [n, faces, 3]

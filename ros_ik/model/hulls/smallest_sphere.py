@@ -13,7 +13,7 @@ import numpy as np
 
 # Largest number of points added (up to 20 were observed), and accuracy of the squared radius at
 # which the search ends.
-_MOST_STEPS, _TOLERANCE = 100, 1e-12
+_MAX_STEPS, _TOLERANCE = 100, 1e-12
 # Subsets of four points, to combine with the last one: up to three of them.
 _SUBSETS = np.array([row for row in np.ndindex(2, 2, 2, 2) if sum(row) <= 3], dtype=np.float64)
 
@@ -22,7 +22,7 @@ def smallest_sphere_center(points: np.ndarray) -> np.ndarray:
     """Return the centre of the smallest sphere around points [m], [n, 3]."""
     center, squared = points.mean(axis=0), -1.0
     support = points[:0]
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         away = points - center
         distance = np.einsum('nk,nk->n', away, away)
         far = int(np.argmax(distance))

@@ -16,7 +16,7 @@ from ros_ik.model.hulls.hull_reduction import reduced_points
 from ros_ik.numbers import host_array
 
 # Maximum number of points of a reduced hull; see hull_reduction.
-MOST_POINTS = 256
+MAX_POINTS = 256
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -108,9 +108,9 @@ class CollisionShape:
         low, high = given.min(axis=0), given.max(axis=0)
         center = 0.5 * (low + high)
         points, error = reduced_points(given - center)
-        if len(points) > MOST_POINTS:
+        if len(points) > MAX_POINTS:
             raise ArgumentError(
-                f'vertices span {len(points)} points of a hull, more than {MOST_POINTS}'
+                f'vertices span {len(points)} points of a hull, more than {MAX_POINTS}'
             )
         bound = float(np.linalg.norm(points, axis=1).max()) + error
         return cls(GeoType.MESH, 0.5 * (high - low), error, bound, center, points)

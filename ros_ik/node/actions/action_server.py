@@ -29,7 +29,7 @@ from ros_ik.node.transport.message_stats import Reason
 
 # Maximum number of goals per action, including those that ended less than ten seconds ago, whose
 # results rclpy keeps.
-_MOST_GOALS = 200
+_MAX_GOALS = 200
 
 
 class GoalError(RosIkError, ValueError):
@@ -195,9 +195,9 @@ class MotionServer:
             goal.handle.publish_feedback(goal.motion.feedback())
 
     def _on_goal(self, request: Any) -> GoalResponse:
-        if self._server.goal_count >= _MOST_GOALS:
+        if self._server.goal_count >= _MAX_GOALS:
             error = GoalError(
-                Drop.TOO_MANY_GOALS, f'{_MOST_GOALS} goals came within ten seconds; wait a moment'
+                Drop.TOO_MANY_GOALS, f'{_MAX_GOALS} goals came within ten seconds; wait a moment'
             )
             self._count(error)
             return GoalResponse.REJECT

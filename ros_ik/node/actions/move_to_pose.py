@@ -42,7 +42,7 @@ from ros_ik_interfaces.action import MoveToPose
 
 # Maximum number of configuration changes per goal, and time limit of a search [s]; the first
 # search may compile kernels.
-_MOST_CHANGES, _SEARCH_TIME = 3, 30.0
+_MAX_CHANGES, _SEARCH_TIME = 3, 30.0
 # Time after which the status refers to the new target [s].
 _STALE = 0.3
 
@@ -135,7 +135,7 @@ class MoveToPoseMotion(ActionMotion):
             return
         elif commander.command.mode is not Mode.AUTO:
             self._stop_reconfiguring(f'mode {commander.command.mode.name} has no joint targets')
-        elif len(self._changes) >= _MOST_CHANGES:
+        elif len(self._changes) >= _MAX_CHANGES:
             self._stop_reconfiguring('no further change of configuration is tried')
         else:
             self._machine.handle(GoalEvent.SEARCH)

@@ -10,7 +10,7 @@ from typing import TypeVar
 _Controlled = TypeVar('_Controlled')
 
 # Number of consecutive failed ticks after which a servo is released.
-_MOST_FAILURES = 5
+_MAX_FAILURES = 5
 
 
 class TickFaults(Generic[_Controlled]):
@@ -36,7 +36,7 @@ class TickFaults(Generic[_Controlled]):
         """Count a failed tick of a servo on a device."""
         self.text = f'a tick failed on {device}: {type(error).__name__}: {error}'
         self.failures += 1
-        if self.failures >= _MOST_FAILURES:
+        if self.failures >= _MAX_FAILURES:
             self.to_release = controlled
 
     def note_success(self) -> None:

@@ -26,12 +26,12 @@ from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import Settings
 
 # Maximum number of markers in a message; the last ones are omitted.
-MOST_MARKERS = 1000
+MAX_MARKERS = 1000
 _ROBOT, _OBSTACLE = (0.3, 0.5, 0.9, 0.35), (0.8, 0.5, 0.2, 0.6)
 _GOAL_ALPHA, _POSE_ALPHA = 1.0, 0.45
 _REACHED, _UNDERWAY = (0.1, 0.9, 0.1, 0.8), (1.0, 0.7, 0.1, 0.8)
 # Smallest velocity that is drawn [m/s or rad/s].
-_LEAST_SPEED = 1e-6
+_MIN_SPEED = 1e-6
 _DOT, _BALL = 0.015, 0.04
 
 
@@ -80,7 +80,7 @@ class MarkerScene:
             *self._draw_pairs(self._pairs.find(body_q), from_world),
             *self._draw_obstacles(from_world),
             *self._draw_robot(body_q, from_world),
-        ][:MOST_MARKERS]
+        ][:MAX_MARKERS]
         lifetime, counts = duration(state.lifetime), collections.Counter[str]()
         for marker in markers:
             # Markers that are not repeated disappear at the end of their lifetime.
@@ -162,9 +162,9 @@ def _draw_twist(twist: TwistTarget, where: np.ndarray, links: np.ndarray) -> lis
         for vector in (twist.linear, twist.angular)
     )
     markers = []
-    if np.linalg.norm(linear) > _LEAST_SPEED:
+    if np.linalg.norm(linear) > _MIN_SPEED:
         markers.append(marker_shapes.arrow(where, where + linear))
-    if np.linalg.norm(angular) > _LEAST_SPEED:
+    if np.linalg.norm(angular) > _MIN_SPEED:
         markers += marker_shapes.turn(where, angular)
     for marker in markers:
         marker.color = marker_shapes.color(*_UNDERWAY)

@@ -22,7 +22,7 @@ from ros_ik.servo import Servo
 
 _TOPIC = 'joint_states'
 # Maximum number of cached sets of names, one per publisher.
-_MOST_KNOWN = 16
+_MAX_KNOWN = 16
 
 
 class JointStateMerger:
@@ -116,7 +116,7 @@ class JointStateMerger:
         joints = _Joints(
             np.array(list(found.values()), dtype=int), np.array(list(found), dtype=int), repeated
         )
-        if len(self._known) >= _MOST_KNOWN:
+        if len(self._known) >= _MAX_KNOWN:
             self._known.clear()
         self._known[names] = joints
         return joints

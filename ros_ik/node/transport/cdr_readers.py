@@ -32,7 +32,7 @@ _FRAME = _BODY + _HEAD.size
 # Number of bytes of the length of an array.
 _SIZE = 4
 # Maximum number of cached layouts of joint states, one for each publisher.
-_MOST_LAYOUTS = 8
+_MAX_LAYOUTS = 8
 
 
 class Stamp(NamedTuple):
@@ -153,7 +153,7 @@ class JointReader:
         if message.position or message.velocity or message.effort:
             layout = _JointLayout(message)
             if layout.fits(data):
-                self._layouts = [layout, *self._layouts[: _MOST_LAYOUTS - 1]]
+                self._layouts = [layout, *self._layouts[: _MAX_LAYOUTS - 1]]
         stamp = message.header.stamp
         return JointSample(
             '', Stamp(stamp.sec, stamp.nanosec), tuple(message.name), message.position,

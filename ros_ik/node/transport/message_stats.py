@@ -19,9 +19,9 @@ from ros_ik.servo import StatusCode
 # Minimum time between two equal lines in the log [s].
 _LOG_PERIOD = 5.0
 # Maximum number of texts composed in that time per topic and reason; they may all differ.
-_MOST_SENTENCES = 20
+_MAX_SENTENCES = 20
 # Maximum number of queued log lines.
-_MOST_LINES = 64
+_MAX_LINES = 64
 # Maximum length of a text in log and status; names in a message may have any length.
 _MAX_TEXT_LENGTH = 500
 # Time for which the status reports the newest drop [s].
@@ -87,7 +87,7 @@ class MessageStats:
         # Start of a period, and number of texts composed in it.
         self._made: dict[tuple[str, Reason], tuple[float, int]] = {}
         self._counting = threading.Lock()
-        self._unlogged: deque[tuple[Refusal, Callable[[], str]]] = deque(maxlen=_MOST_LINES)
+        self._unlogged: deque[tuple[Refusal, Callable[[], str]]] = deque(maxlen=_MAX_LINES)
 
     def add(
         self,
@@ -134,7 +134,7 @@ class MessageStats:
         begin, made = self._made.get(key, (-_LOG_PERIOD, 0))
         if refusal.time - begin >= _LOG_PERIOD:
             begin, made = refusal.time, 0
-        if made >= _MOST_SENTENCES:
+        if made >= _MAX_SENTENCES:
             return None
         self._made[key] = begin, made + 1
         return refusal

@@ -28,9 +28,9 @@ from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 
 _SIZES = (1, 16, 128, 1024, 8192)
 # Maximum number of solutions of a batch, which bounds the memory of a solver to about 10 MB.
-_MOST_SOLUTIONS = 65_536
+_MAX_SOLUTIONS = 65_536
 # The same with collision checks, which need more memory.
-_MOST_COLLIDING = 1024
+_MAX_COLLIDING = 1024
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -101,8 +101,8 @@ class ChainSolvers:
     @staticmethod
     def most_poses(task: ChainTask) -> int:
         """Return the maximum number of poses per call of :meth:`solve`."""
-        most = _MOST_COLLIDING if task.check_collisions else _SIZES[-1]
-        fitting = (size for size in _SIZES if size * task.n_solutions <= _MOST_SOLUTIONS)
+        most = _MAX_COLLIDING if task.check_collisions else _SIZES[-1]
+        fitting = (size for size in _SIZES if size * task.n_solutions <= _MAX_SOLUTIONS)
         return min(most, max(fitting, default=1))
 
     def solve(self, task: ChainTask, poses: np.ndarray, seeds: np.ndarray) -> ChainIKResult:

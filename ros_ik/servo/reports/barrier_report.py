@@ -17,7 +17,7 @@ from ros_ik.servo.step.step_solver import StepSolver
 # Fractions of the requested approach below which a motion counts as held back, and as halted.
 _SLOWED, _HALTED = 0.9, 0.05
 # Requested speed below which nothing is reported as held back [m/s plus rad/s].
-_LEAST_SPEED = 2e-4
+_MIN_SPEED = 2e-4
 # A barrier row is active if its value decreased by the allowed amount, within this relative or
 # absolute tolerance [m].
 _ROW_PART, _ROW_DISTANCE = 0.05, 1e-6
@@ -34,7 +34,7 @@ class BarrierReport:
     def __init__(self, solver: StepSolver) -> None:
         """Start without values."""
         self._solver = solver
-        self._least_step = _LEAST_SPEED * solver.diff.settings.dt
+        self._least_step = _MIN_SPEED * solver.diff.settings.dt
         self._is_uniform = len(set(solver.row_range.tolist())) < 2
         # Values at a configuration, identified by its array object.
         self._at: np.ndarray | None = None

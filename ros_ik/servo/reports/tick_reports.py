@@ -19,9 +19,9 @@ from ros_ik.servo.targets.tracking import TargetKind
 
 # Increase of the smallest singular value that indicates leaving a singularity [m/rad/s]. Motion in
 # the null space changes it too.
-_LEAST_GROWTH = 0.02
+_MIN_GROWTH = 0.02
 # Requested speed below which damping is not reported [m/s plus rad/s].
-_LEAST_SPEED = 1e-4
+_MIN_SPEED = 1e-4
 
 # Fraction of an acceleration limit that counts as reaching it, and minimum duration [s].
 _AT_LIMIT, _HELD, _HELD_LONGEST = 0.99, 0.15, 0.5
@@ -107,9 +107,9 @@ class DampingReport:
         """
         before, self._sigma = self._sigma, damping.sigma
         is_damped = damping.square > 0.0 or damping.slows
-        if output.code != StatusCode.OK or not is_damped or speed < _LEAST_SPEED:
+        if output.code != StatusCode.OK or not is_damped or speed < _MIN_SPEED:
             return
-        leaving = damping.sigma > before + _LEAST_GROWTH * self._dt
+        leaving = damping.sigma > before + _MIN_GROWTH * self._dt
         output.code = (
             StatusCode.LEAVING_SINGULARITY if leaving else StatusCode.DAMPED_NEAR_SINGULARITY
         )

@@ -29,7 +29,7 @@ from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 
 # Bounds for a description; the tested robots have up to 60 shapes and 3,000 pairs.
-_MOST_SHAPES, _MOST_PAIRS = 1000, 50_000
+_MAX_SHAPES, _MAX_PAIRS = 1000, 50_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -69,11 +69,11 @@ def robot_shapes(model: Model, settings: Settings) -> RobotShapes:
     flags = model.shape_flags.numpy()
     colliding = np.flatnonzero(flags & int(ShapeFlags.COLLIDE_SHAPES))
     found = _Found(model)
-    if len(colliding) > _MOST_SHAPES:
+    if len(colliding) > _MAX_SHAPES:
         found.leave_out(
             colliding,
             f'the description has {len(colliding)} collision shapes, more than the '
-            f'{_MOST_SHAPES} accepted: no link is watched for collisions',
+            f'{_MAX_SHAPES} accepted: no link is watched for collisions',
         )
         colliding = colliding[:0]
     geometry = _padded(found.geometry(colliding), settings.collision_padding)
@@ -81,10 +81,10 @@ def robot_shapes(model: Model, settings: Settings) -> RobotShapes:
     if len(pairs):
         body = geometry.body
         pairs = pairs[~ignored[body[pairs[:, 0]], body[pairs[:, 1]]]]
-    if len(pairs) > _MOST_PAIRS:
+    if len(pairs) > _MAX_PAIRS:
         found.leave_out(
             colliding,
-            f'{len(pairs)} pairs of collision shapes may meet, more than the {_MOST_PAIRS} '
+            f'{len(pairs)} pairs of collision shapes may meet, more than the {_MAX_PAIRS} '
             'accepted: links are not watched for collisions with each other',
         )
         pairs = pairs[:0]

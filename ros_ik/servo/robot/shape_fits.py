@@ -31,7 +31,7 @@ from ros_ik.model.shapes.primitive_fit import fit_hull
 
 # Largest excess of a capsule over the shape, [m] and as a fraction of its size, and maximum number
 # of capsules per mesh. A box or a cylinder with a larger excess is not replaced.
-_TOLERANCE, _PART, _MOST_CAPSULES = 0.05, 0.25, 8
+_TOLERANCE, _PART, _MAX_CAPSULES = 0.05, 0.25, 8
 # Time limit for splitting meshes [s]. Later meshes have one capsule until the next start.
 _CUTTING_TIME = 5.0
 # Number of directions whose farthest vertices represent a mesh, in a fit and in its check; number
@@ -163,7 +163,7 @@ def _several_capsules(vertices: np.ndarray) -> Fit:
     """
     kept = farthest_vertices(vertices, _FEW)
     more = largest_outside_distance(farthest_vertices(vertices, _MANY), kept)
-    rounds, error = fit_hull(kept, enclosing_capsule, _MOST_CAPSULES, _tolerance(kept))
+    rounds, error = fit_hull(kept, enclosing_capsule, _MAX_CAPSULES, _tolerance(kept))
     outside = np.min([_axis_distance(one, vertices) - one.radius for one in rounds], axis=0)
     more = max(more, float(outside.max()))
     return [Capsule(one.ends, one.radius + more) for one in rounds], error + more

@@ -38,14 +38,14 @@ from ros_ik.servo.robot.shape_fits import farthest_vertices
 
 # Number of configurations for the fits, and fraction of them that makes a pair a touching one.
 # Many pairs have fewer configurations, to bound the number of distances.
-_SAMPLES, _OFTEN, _MOST_DISTANCES = 500, 0.05, 2_000_000
+_SAMPLES, _OFTEN, _MAX_DISTANCES = 500, 0.05, 2_000_000
 # Fraction of the configurations at which a checked pair causes a warning.
 _WARNED_FRACTION = 0.5
 # Number of configurations for the shapes, half of them with joints at their limits.
 _PROOF, _BLOCK, _SEED = 4000, 500, 1
 # Largest number of pairs of shapes, because a description is untrusted. The tested robots have up
 # to 300 that touch often, which takes seconds. Beyond this number all pairs are checked.
-_MOST_CANDIDATES = 2000
+_MAX_CANDIDATES = 2000
 # Number of directions whose extreme vertices represent a mesh, and thickness added for the others,
 # as a fraction of the size.
 _EXTREMES, _LEFT_OUT = 1000, 0.005
@@ -142,7 +142,7 @@ def _by_shapes(
     if not touching.any():
         return touching, touching
     candidates = np.unique(behind[touching], axis=0)
-    if len(candidates) > _MOST_CANDIDATES:
+    if len(candidates) > _MAX_CANDIDATES:
         return np.zeros_like(touching), np.zeros_like(touching)
     graze, apart = _shape_contacts(geometry.model, candidates, margin, padding)
     number = {tuple(pair): k for k, pair in enumerate(candidates.tolist())}
@@ -160,7 +160,7 @@ def _closeness(
         at which they are, in [0, 1], [n].
     """
     model, rng = geometry.model, np.random.default_rng(_SEED)
-    count = int(np.clip(_MOST_DISTANCES // max(len(pairs), 1), 50, _SAMPLES))
+    count = int(np.clip(_MAX_DISTANCES // max(len(pairs), 1), 50, _SAMPLES))
     q = np.vstack([model.neutral_joint_q(), model.random_joint_q(count, rng)])
     close = sample_pair_distances(geometry, pairs, q) < margin
     return close[0], close[1:].mean(axis=0)

@@ -40,7 +40,7 @@ _LONGEST_WAIT = 2.0
 # Time over which speeds are measured, and time between two checks of joints that follow [s].
 _SPEED_SPAN, _CHECK_PERIOD = 0.05, 0.01
 # Number of past commands kept for the delay.
-_MOST_COMMANDS = 12
+_MAX_COMMANDS = 12
 # Tolerance within which the command has arrived [rad or m].
 _ARRIVED = 1e-9
 
@@ -75,7 +75,7 @@ class FollowingError:
         self._is_on = bool(self._lead.watched.any())
         self._stops = settings.following_error_action == 'stop'
         self._delay, self._timeout = settings.following_error_delay, settings.joint_state_timeout
-        self._spacing = max(settings.period, self._delay / _MOST_COMMANDS)
+        self._spacing = max(settings.period, self._delay / _MAX_COMMANDS)
         # The measured speed lags by half the time span.
         self._lag = self._delay + 0.5 * _SPEED_SPAN + settings.period
         self._period, self._slack_until = settings.period, -math.inf

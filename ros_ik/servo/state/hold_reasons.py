@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ros_ik.servo.state.following_error import FollowingError
 
 # Maximum number of joint names in the status text.
-_MOST_NAMES = 8
+_MAX_NAMES = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,5 +125,5 @@ def _reason_of_measurement(
 
 
 def _listed(names: list[str]) -> str:
-    more = f' and {len(names) - _MOST_NAMES} more' if len(names) > _MOST_NAMES else ''
-    return ', '.join(names[:_MOST_NAMES]) + more
+    more = f' and {len(names) - _MAX_NAMES} more' if len(names) > _MAX_NAMES else ''
+    return ', '.join(names[:_MAX_NAMES]) + more

@@ -32,7 +32,7 @@ SLACK_TIME = 0.005
 # Fraction of the requested speed below which a step counts as slowed.
 _SLOWED = 0.9
 # Acceleration limit of joints without one [rad/s^2 or m/s^2].
-_LEAST_ACCELERATION = 1e-9
+_MIN_ACCELERATION = 1e-9
 
 
 class LeadLimit:
@@ -95,7 +95,7 @@ class LeadLimit:
         self.joint = -1
         if acceleration is not self._acceleration or lag != self._lag:
             self._acceleration, self._lag = acceleration, lag
-            self._braking = np.maximum(acceleration, _LEAST_ACCELERATION)
+            self._braking = np.maximum(acceleration, _MIN_ACCELERATION)
             self.lead_at_rest = self._allowed_lead(np.zeros(len(ahead)))
         group = self._group
         wanted = step[group.variable_dof]

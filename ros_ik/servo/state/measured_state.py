@@ -30,10 +30,10 @@ _SAME = 1e-7
 # arrive irregularly.
 _SCATTER = 0.1
 # Minimum number of samples for a velocity, and the fraction of the time span that they must cover.
-_LEAST_SAMPLES, _LEAST_SPAN = 5, 0.4
+_MIN_SAMPLES, _MIN_SPAN = 5, 0.4
 # Largest gap between two samples, as a fraction of the time span, and largest leverage of one. A
 # fit passes through isolated samples, even if they follow a jump.
-_WIDEST_GAP, _MOST_LEVERAGE = 0.25, 0.9
+_WIDEST_GAP, _MAX_LEVERAGE = 0.25, 0.9
 
 
 class MeasuredState:
@@ -92,12 +92,12 @@ class MeasuredState:
     ) -> None:
         """Write positions and velocities of joints in smooth motion; others are at rest."""
         times = np.array([time for time, _ in self._samples]) - now
-        if len(times) < _LEAST_SAMPLES or np.ptp(times) < _LEAST_SPAN * _SPAN:
+        if len(times) < _MIN_SAMPLES or np.ptp(times) < _MIN_SPAN * _SPAN:
             return
         powers = np.vander(times / _SPAN, 3, increasing=True)
         basis, triangle = np.linalg.qr(powers)
         leverage = np.sum(basis**2, axis=1).max()
-        if np.diff(times).max() > _WIDEST_GAP * _SPAN or leverage > _MOST_LEVERAGE:
+        if np.diff(times).max() > _WIDEST_GAP * _SPAN or leverage > _MAX_LEVERAGE:
             return
         values = np.array([values for _, values in self._samples])
         found = np.linalg.solve(triangle, basis.T @ values)

@@ -25,7 +25,7 @@ _FORGOTTEN = 0.002
 _SILENCE, _SHORTEST_SILENCE = 6.0, 0.2
 # Change of the clock offset that is a jump [s], and number of consecutive decreasing stamps after
 # which the estimate restarts.
-_CLOCK_JUMP, _MOST_OLD = 0.25, 3
+_CLOCK_JUMP, _MAX_OLD = 0.25, 3
 
 
 class MessageTimes:
@@ -69,7 +69,7 @@ class MessageTimes:
     def _from_stamp(self, received: float, stamp: float) -> float | None:
         if self._count and not stamp > self._stamp:
             self._old += 1
-            if self._old < _MOST_OLD:
+            if self._old < _MAX_OLD:
                 return None
             self.reset()
         offset = received - stamp

@@ -18,7 +18,7 @@ import math
 # distance of the two.
 _TURNS, _NEAR = 4, 0.25
 # Minimum distance between the two places [m]; noise alternates too, but by less.
-_LEAST_DISTANCE = 0.005
+_MIN_DISTANCE = 0.005
 # Longest stay at a place between two returns [s]. Goals that change less often are separate.
 _LONGEST_STAY = 0.25
 # Change of the offset between stamp and receipt that is a jump [s]; network delays are shorter.
@@ -153,7 +153,7 @@ class SenderCheck:
         stay, self._changed = received - self._changed, received
         returns = (
             there is not None
-            and math.dist(place, here) >= _LEAST_DISTANCE
+            and math.dist(place, here) >= _MIN_DISTANCE
             and math.dist(place, there) <= _NEAR * apart
             and stay <= _LONGEST_STAY
         )

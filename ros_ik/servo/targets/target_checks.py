@@ -23,7 +23,7 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
 _numbers = itertools.count(1)
 # A shorter quaternion is one that was not set.
-_LEAST_NORM = 1e-6
+_MIN_NORM = 1e-6
 
 
 class TargetReader:
@@ -199,6 +199,6 @@ def _fault(values: Sequence[float], count: int) -> Rejection | None:
 
 def quaternion_fault(quaternion: Sequence[float]) -> Rejection:
     """Return the fault of four bounded numbers that are not a unit quaternion."""
-    if math.hypot(*quaternion) < _LEAST_NORM:
+    if math.hypot(*quaternion) < _MIN_NORM:
         return Rejection.ZERO_QUATERNION
     return Rejection.NOT_UNIT_QUATERNION

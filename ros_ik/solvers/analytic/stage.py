@@ -25,7 +25,7 @@ from ros_ik.solvers.pose_ik.search.setup import make_chain
 
 # Branches that meet in an exact structure are, in an approximate one, about the square root of the
 # deviation apart. The least singular value there is about as large.
-_FOLD_FACTOR, _MOST_FOLD = 5.0, 0.1
+_FOLD_FACTOR, _MAX_FOLD = 5.0, 0.1
 # Solutions up to this far outside a limit are moved to it, if that keeps the tolerances [rad].
 _AT_LIMIT = 1e-5
 # Largest motion of a joint by polishing from the solution of exact axes [rad, reaches], and from
@@ -155,7 +155,7 @@ class SolutionStage:
         refinement.separation = settings.separation
         refinement.singular_value = settings.singular_value
         if not form.exact:
-            refinement.fold_value = min(_MOST_FOLD, _FOLD_FACTOR * form.deviation**0.5)
+            refinement.fold_value = min(_MAX_FOLD, _FOLD_FACTOR * form.deviation**0.5)
         refinement.at_limit = _AT_LIMIT
         refinement.steps = settings.max_steps
         refinement.all_turns, refinement.sparse = int(all_turns), int(sparse)

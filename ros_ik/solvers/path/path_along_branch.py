@@ -22,7 +22,7 @@ from ros_ik.solvers.path.problem import PathResult
 from ros_ik.solvers.status import SolveStatus
 
 # Number of poses solved at a time after the first break; bounds the memory.
-_MOST_POSES = 1024
+_MAX_POSES = 1024
 
 
 def path_along_branch(problem: PathProblem, n_branches: int) -> PathResult:
@@ -72,8 +72,8 @@ def _completed(
     status = np.full(n, int(SolveStatus.CONVERGED))
     breaks: list[int] = []
     before = path[-1] if path else start
-    for begin in range(first, n, _MOST_POSES):
-        rows = targets[begin : begin + _MOST_POSES]
+    for begin in range(first, n, _MAX_POSES):
+        rows = targets[begin : begin + _MAX_POSES]
         solver = problem.free_solver(len(rows), n_solutions=n_branches)
         answer = solver.solve(rows, np.tile(before, (len(rows), 1)))
         solutions = answer.joint_q.reshape(len(rows), solver.n_solutions, -1)

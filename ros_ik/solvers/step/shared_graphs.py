@@ -14,7 +14,7 @@ from ros_ik.solvers.graph import Graph
 # worth waking a thread.
 MAX_PARALLEL_BATCH = 128
 # Parts per thread. With small parts, the other threads do the work of a thread that wakes late.
-_LEAST_TOGETHER = 32
+_MIN_TOGETHER = 32
 _PARTS_PER_THREAD = 4
 
 
@@ -25,7 +25,7 @@ def shared_parts(n: int, n_threads: int) -> list[list[tuple[int, int]]]:
         For each part a list of (first robot, number of robots), processed in sequence.
     """
     count = _PARTS_PER_THREAD * n_threads if n_threads > 1 else 1
-    together = min(max(-(-n // count), _LEAST_TOGETHER), MAX_PARALLEL_BATCH)
+    together = min(max(-(-n // count), _MIN_TOGETHER), MAX_PARALLEL_BATCH)
     steps = [(first, min(together, n - first)) for first in range(0, n, together)]
     count = min(count, len(steps))
     # Neighbours are in different parts, because problems that take longer are often neighbours.

@@ -15,12 +15,12 @@ from viser import uplot
 from ros_ik.viewer.robot.palette import CURVES
 
 # Maximum number of plotted joints.
-_MOST_JOINTS = 12
+_MAX_JOINTS = 12
 # Number of samples: 20 s at 5 Hz.
 _SAMPLES = 100
 _HEIGHT = 150
 # Maximum number of curves with a legend.
-_MOST_LEGENDS = 9
+_MAX_LEGENDS = 9
 
 POSITIONS = 'positions: 0 lower, 1 upper limit'
 VELOCITIES = 'velocities: parts of the limit'
@@ -97,7 +97,7 @@ class Plots:
                 tuple(series),
                 title=title,
                 scales={'x': uplot.Scale(time=False), **_RANGES.get(title, {})},
-                legend=uplot.Legend(show=len(series) <= _MOST_LEGENDS),
+                legend=uplot.Legend(show=len(series) <= _MAX_LEGENDS),
                 height=_HEIGHT,
             )
 
@@ -127,7 +127,7 @@ def joint_curves(
         Both by joint; joints without a limit are omitted, values that are not measured are NaN.
     """
     ranges, speeds = {}, {}
-    for name, low, high, fastest in list(zip(names, *limits, strict=True))[:_MOST_JOINTS]:
+    for name, low, high, fastest in list(zip(names, *limits, strict=True))[:_MAX_JOINTS]:
         if 0.0 < high - low < _UNBOUNDED:
             ranges[name] = (positions[name] - low) / (high - low)
         if 0.0 < fastest < _UNBOUNDED:

@@ -27,7 +27,7 @@ from ros_ik_interfaces.msg import ObstacleArray
 # Maximum number of obstacles from one page.
 _MOST = 20
 _START_SIZE = (0.2, 0.2, 0.2)
-_LEAST_SIZE, _MOST_SIZE = 0.01, 5.0
+_MIN_SIZE, _MAX_SIZE = 0.01, 5.0
 
 
 @dataclasses.dataclass(eq=False)
@@ -71,8 +71,8 @@ class Obstacles:
             self._size = gui.add_vector3(
                 'size x, y, z [m]',
                 _START_SIZE,
-                min=(_LEAST_SIZE,) * 3,
-                max=(_MOST_SIZE,) * 3,
+                min=(_MIN_SIZE,) * 3,
+                max=(_MAX_SIZE,) * 3,
                 step=0.01,
                 hint='Round shapes have the first one for their diameter.',
             )
@@ -131,7 +131,7 @@ class Obstacles:
         def resized(obstacle: PlacedObstacle) -> PlacedObstacle:
             # Other nodes may send larger ones than the controls can show.
             sizes = [
-                before if after == shown else min(max(float(after), _LEAST_SIZE), _MOST_SIZE)
+                before if after == shown else min(max(float(after), _MIN_SIZE), _MAX_SIZE)
                 for before, shown, after in zip(
                     obstacle.size, _shown_size(obstacle), size, strict=True
                 )
@@ -252,5 +252,5 @@ class Obstacles:
 
 def _shown_size(obstacle: PlacedObstacle) -> tuple[float, float, float]:
     """Return the size that the controls can show [m]."""
-    x, y, z = (min(max(size, _LEAST_SIZE), _MOST_SIZE) for size in obstacle.size)
+    x, y, z = (min(max(size, _MIN_SIZE), _MAX_SIZE) for size in obstacle.size)
     return x, y, z

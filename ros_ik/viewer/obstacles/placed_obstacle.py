@@ -25,7 +25,7 @@ SHAPES = {
 HALF_SPACE = 'half space'
 _TYPES = {**SHAPES, HALF_SPACE: Obstacle.HALF_SPACE}
 _NAMES = {number: name for name, number in _TYPES.items()}
-_LEAST_STRAIGHT = 1e-3
+_MIN_STRAIGHT = 1e-3
 # Size of the plate that shows a half-space [m].
 _PLATE = (4.0, 4.0, 0.01)
 # Rounding error of a round trip to the node [m, and the same number for quaternions].
@@ -93,7 +93,7 @@ class PlacedObstacle:
         if self.shape == 'cylinder':
             return [0.5 * x, z]
         if self.shape == 'capsule':
-            return [0.5 * x, max(z - x, _LEAST_STRAIGHT)]
+            return [0.5 * x, max(z - x, _MIN_STRAIGHT)]
         return []
 
     def is_like(self, other: PlacedObstacle) -> bool:

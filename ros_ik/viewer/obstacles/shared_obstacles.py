@@ -24,9 +24,9 @@ from ros_ik_interfaces.msg import ObstacleArray
 # Time after a local change within which messages of the node may be older than it [s].
 _CONFIRMATION_TIME = 1.0
 # Maximum number of unanswered versions of one obstacle; the node answers in order.
-_MOST_SENT = 100
+_MAX_SENT = 100
 # Maximum number of unanswered removals; more than a page can have obstacles.
-_MOST_REMOVALS = 100
+_MAX_REMOVALS = 100
 
 
 @dataclasses.dataclass(eq=False)
@@ -89,7 +89,7 @@ class SharedObstacles:
         self.own.discard(name)
         self._removed.append(name)
         self._record_change(name)
-        for forgotten in self._removed[:-_MOST_REMOVALS]:
+        for forgotten in self._removed[:-_MAX_REMOVALS]:
             self._forget(forgotten)
 
     def process_node_list(
@@ -166,7 +166,7 @@ class SharedObstacles:
         self._is_changed = True
         change = self._changes.get(name)
         if change is None:
-            sent = collections.deque[PlacedObstacle | None](maxlen=_MOST_SENT)
+            sent = collections.deque[PlacedObstacle | None](maxlen=_MAX_SENT)
             self._changes[name] = _Change(self._clock(), self._state_in_node(name), sent)
         else:
             # Current changes are newer than all messages of the node.

@@ -17,7 +17,7 @@ from ros_ik.viewer.robot.palette import TARGET_TRAIL
 from ros_ik.viewer.robot.palette import vertex_colors
 
 # Minimum distance between two points of a trail [m], and maximum number of points.
-_STEP, _MOST_POINTS = 0.004, 200
+_STEP, _MAX_POINTS = 0.004, 200
 # Time without a new point after which a trail is removed [s].
 _LIFETIME = 8.0
 _LINE_WIDTH = 4.0
@@ -82,7 +82,7 @@ class Trails:
                 thickness=_LINE_WIDTH,
                 thickness_units='screen',
             )
-            points = collections.deque([position.copy()], maxlen=_MOST_POINTS)
+            points = collections.deque([position.copy()], maxlen=_MAX_POINTS)
             self._trails[name] = _Trail(line, np.array(color, dtype=float), points, now)
             return
         if np.linalg.norm(position - trail.points[-1]) < _STEP:

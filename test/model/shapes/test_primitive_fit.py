@@ -283,7 +283,7 @@ def test_damaged_cache_files_are_replaced(tmp_path, damage):
 
 
 def test_cache_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr('ros_ik.model.hulls.fit_cache._MOST_FILES', 3)
+    monkeypatch.setattr('ros_ik.model.hulls.fit_cache._MAX_FILES', 3)
     (tmp_path / 'notes.txt').write_text('not a fit')
     for length in (0.1, 0.2, 0.3, 0.4, 0.5):
         shape = f'<box size="{length} 0.1 0.1"/>'

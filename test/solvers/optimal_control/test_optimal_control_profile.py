@@ -10,7 +10,7 @@ from ros_ik.solvers.optimal_control.timing.profile import follow
 from ros_ik.solvers.optimal_control.timing.profile import positions_of as rounded_positions
 from ros_ik.solvers.optimal_control.timing.profile import reach
 from ros_ik.solvers.optimal_control.timing.profile import rounded
-from ros_ik.solvers.optimal_control.timing.spline import LEAST_RESTING
+from ros_ik.solvers.optimal_control.timing.spline import MIN_RESTING
 from ros_ik.solvers.optimal_control.timing.spline import natural_spline
 from ros_ik.solvers.optimal_control.timing.spline import resting_spline
 from ros_ik.solvers.optimal_control.timing.spline import spline_slopes
@@ -187,7 +187,7 @@ def test_splines_are_those_of_scipy():
         np.testing.assert_allclose(second, oracle(grid, 2), atol=1e-10)
         np.testing.assert_allclose(spline_slopes(points, second, 0.3), oracle(grid, 1), atol=1e-10)
         np.testing.assert_allclose(spline_values(points, second, 0.3, at), oracle(at), atol=1e-12)
-    for count in (LEAST_RESTING, LEAST_RESTING + 1, 30):
+    for count in (MIN_RESTING, MIN_RESTING + 1, 30):
         points, grid = rng.normal(size=(count, 2)), DT * np.arange(count)
         positions, velocities, accelerations = resting_spline(points, DT)
         oracle = interpolate.CubicSpline(grid, positions, bc_type='clamped')

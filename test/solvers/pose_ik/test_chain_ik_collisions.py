@@ -293,7 +293,7 @@ def test_batches_threads_and_blocks_give_solutions_of_the_same_kind(monkeypatch)
     model, link, _ = setting('tiago')
     n = 300
     # So that poses in collision continue in small blocks.
-    monkeypatch.setattr('ros_ik.solvers.pose_ik.search.collisions._MOST_CANDIDATES', 33 * 20)
+    monkeypatch.setattr('ros_ik.solvers.pose_ik.search.collisions._MAX_CANDIDATES', 33 * 20)
     solvers = [
         ChainIK(model, link, n, check_collisions=True, n_threads=threads) for threads in (1, 3)
     ]

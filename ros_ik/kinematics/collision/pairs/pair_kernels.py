@@ -19,7 +19,7 @@ from ros_ik.kinematics.collision.pairs.pair_path import pair_path_kernel
 from ros_ik.kinematics.collision.pairs.pair_rows import pair_rows_kernel
 from ros_ik.kinematics.collision.pairs.pair_sweep import pair_sweep_kernel
 from ros_ik.kinematics.runtime.kernel_launch import block_size
-from ros_ik.kinematics.runtime.kernel_launch import MOST_REGISTERS
+from ros_ik.kinematics.runtime.kernel_launch import MAX_REGISTERS
 
 
 @functools.cache
@@ -37,7 +37,7 @@ def pair_kernels(scalar: type, convex: bool) -> SimpleNamespace:
     """
     kinds = 'convex' if convex else 'round'
     module = wp.get_module(f'ros_ik_pairs_{scalar.__name__}_{kinds}')
-    module.options['block_dim'] = block_size(MOST_REGISTERS)
+    module.options['block_dim'] = block_size(MAX_REGISTERS)
     kernels = pair_distance_kernels(scalar, convex, module)
     kernels.sweep = pair_sweep_kernel(scalar, convex, module)
     kernels.choose = pair_rows_kernel(scalar, convex, module)

@@ -27,13 +27,13 @@ _FIXED_AXES: dict[JointType, tuple[tuple[DofData, ...], tuple[DofData, ...]]] = 
     JointType.FREE: (_XYZ, _XYZ),
     JointType.DISTANCE: (_XYZ, _XYZ),
 }
-# Number of linear and angular axes of every kind except D6, which has up to MOST_AXES of each.
+# Number of linear and angular axes of every kind except D6, which has up to MAX_AXES of each.
 AXIS_COUNTS = {
     JointType.PRISMATIC: (1, 0),
     JointType.REVOLUTE: (0, 1),
     **{kind: (len(linear), len(angular)) for kind, (linear, angular) in _FIXED_AXES.items()},
 }
-MOST_AXES = 3
+MAX_AXES = 3
 
 
 def joint_sizes(kind: JointType, axis_count: int) -> tuple[int, int]:
@@ -83,7 +83,7 @@ def checked_axes(
         return _FIXED_AXES[kind]
     if kind in AXIS_COUNTS and given != AXIS_COUNTS[kind]:
         raise ArgumentError(f'{where}: {kind.name} has axes {AXIS_COUNTS[kind]}, got {given}')
-    if max(given) > MOST_AXES:
+    if max(given) > MAX_AXES:
         raise ArgumentError(f'{where}: at most three axes of a kind, got {given}')
     axes = (*(linear or ()), *(angular or ()))
     checked = [checked_dof(f'{where} axis {k}', axis) for k, axis in enumerate(axes)]

@@ -21,8 +21,8 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model.building.joints.mimic_methods import MAX_COEFFICIENT
 from ros_ik.model.building.tables.columns import COLUMNS
 from ros_ik.model.building.tables.joint_dof import UNLIMITED
-from ros_ik.model.conventions.checks import LEAST_AXIS
-from ros_ik.model.conventions.checks import LEAST_MOMENT
+from ros_ik.model.conventions.checks import MIN_AXIS
+from ros_ik.model.conventions.checks import MIN_MOMENT
 from ros_ik.model.conventions.checks import NORM_ROUNDING
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.conventions.joint_type import JointType
@@ -96,7 +96,7 @@ RULES: dict[str, ColumnRule] = {
         lambda r: np.abs(r[:, 0]) <= MAX_COEFFICIENT, f'a number within +-{MAX_COEFFICIENT:g}'
     ),
     'inertia': ColumnRule(
-        lambda r: _finite(r) & (r[:, ::4] >= LEAST_MOMENT).all(axis=1),
+        lambda r: _finite(r) & (r[:, ::4] >= MIN_MOMENT).all(axis=1),
         'finite numbers, moments >= 0',
     ),
     'pose': ColumnRule(
@@ -105,7 +105,7 @@ RULES: dict[str, ColumnRule] = {
         _unit_poses,
     ),
     'axis': ColumnRule(
-        lambda r: _finite(r) & (_norms(r) >= LEAST_AXIS),
+        lambda r: _finite(r) & (_norms(r) >= MIN_AXIS),
         'a finite axis of a length other than 0',
         lambda r: r / _norms(r)[:, None],
     ),

@@ -15,7 +15,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.model.building.joints.joint_axes import AXIS_COUNTS
 from ros_ik.model.building.joints.joint_axes import joint_sizes
-from ros_ik.model.building.joints.joint_axes import MOST_AXES
+from ros_ik.model.building.joints.joint_axes import MAX_AXES
 from ros_ik.model.building.tables.columns import COLUMNS
 from ros_ik.model.building.tables.rows import FIXED_SIZES
 from ros_ik.model.building.worlds.column_checks import checked_column
@@ -147,8 +147,8 @@ def _joint_sizes(builder: Worlds, columns: Columns) -> np.ndarray:
         if pair not in known:
             kind, dim = JointType(pair[0]), pair[1]
             expected = AXIS_COUNTS.get(kind, dim)
-            if dim != expected or not 0 <= min(dim) <= max(dim) <= MOST_AXES:
-                allowed = expected if dim != expected else f'two numbers of 0 to {MOST_AXES}'
+            if dim != expected or not 0 <= min(dim) <= max(dim) <= MAX_AXES:
+                allowed = expected if dim != expected else f'two numbers of 0 to {MAX_AXES}'
                 raise ArgumentError(
                     f'{_labelled_row(builder, "joint", "joint_dof_dim", joint)}: expected '
                     f'{allowed} of a {kind.name} joint, got {dim}'

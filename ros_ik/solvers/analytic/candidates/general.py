@@ -22,9 +22,9 @@ from ros_ik.solvers.analytic.structure.structure import Axes
 from ros_ik.solvers.analytic.structure.structure import turned
 
 # Largest number of charts, and number of random poses for sorting them.
-_MOST_CHARTS, _TRIALS = 6, 24
+_MAX_CHARTS, _TRIALS = 6, 24
 # Largest error of a chart that is tried, unless it is the best [rad].
-_MOST_ERROR = 0.1
+_MAX_ERROR = 0.1
 # Steps of Newton's method, which usually needs two.
 _NEWTON_STEPS = 8
 # Rotation of the targets for a pose at which all charts fail [rad], and the axes. If two solutions
@@ -131,10 +131,10 @@ def _best_charts(axes: Axes) -> list[GeneralChart]:
             off[~np.isfinite(source.misses.numpy())] = np.inf
             ranked.append((float(np.quantile(off.min(axis=1), 0.9)), shift, backwards))
     ranked.sort()
-    most = max(_MOST_ERROR, ranked[0][0])
+    most = max(_MAX_ERROR, ranked[0][0])
     return [
         GeneralChart(shift, backwards)
-        for off, shift, backwards in ranked[:_MOST_CHARTS]
+        for off, shift, backwards in ranked[:_MAX_CHARTS]
         if off <= most
     ]
 

@@ -36,9 +36,9 @@ _JOINTS = 6
 # Number of random configurations at which a chain is evaluated.
 _TRIALS = 24
 # Least ratio of the least to the largest singular value of a regular Jacobian.
-_LEAST_RANK = 1e-8
+_MIN_RANK = 1e-8
 # Least median of this ratio for the six joints, relative to that of the chain itself.
-_LEAST_REGULARITY = 1e-2
+_MIN_REGULARITY = 1e-2
 # Largest number of random sets of locked axes for a template until one is regular enough. For
 # chains of one joint, a set fails for two chains in five.
 _DRAWS = 16
@@ -76,7 +76,7 @@ def completions(axes: Axes, free: np.ndarray, tolerances: StructureTolerances) -
     """
     count = _JOINTS - len(axes.directions) - len(free)
     own = _regularity(axes, free, np.arange(len(axes.directions)))
-    least = _LEAST_REGULARITY * own
+    least = _MIN_REGULARITY * own
     templates = [(make, at_base) for at_base in (False, True) for make in _TEMPLATES]
     if not any(axes.slides):
         templates = [(make, at_base) for make, at_base in templates if make is not _prismatic_axes]
@@ -115,11 +115,11 @@ def self_motion_joint(axes: Axes, free: np.ndarray) -> tuple[bool, int | None]:
     _, values, rows = np.linalg.svd(tool_jacobians(axes, q, free))
     values = np.pad(values, ((0, 0), (0, q.shape[1] - values.shape[1])))
     share = values[:, -1] / values[:, 0]
-    if share.max() > _LEAST_RANK:
+    if share.max() > _MIN_RANK:
         return False, None
     motion = np.abs(rows[:, -1]).min(axis=0)
     joint = int(np.argmax(motion))
-    return True, joint if motion[joint] > 1.0 - _LEAST_RANK else None
+    return True, joint if motion[joint] > 1.0 - _MIN_RANK else None
 
 
 def tool_jacobians(axes: Axes, q: np.ndarray, free: np.ndarray) -> np.ndarray:

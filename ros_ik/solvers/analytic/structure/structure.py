@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # below which it is zero.
 RIGHT_ANGLE = 1e-7
 # Distance of parallel axes, relative to the reach, below which they coincide.
-_LEAST_LINK = 1e-4
+_MIN_LINK = 1e-4
 
 
 class ClosedFormFamily(enum.Enum):
@@ -374,7 +374,7 @@ def _parallel_charts(
     ends = angle_between(h[4], h[3])
     ends = ends if wrapped else min(ends, angle_between(h[0], h[1]))
     # With coinciding axes, or a fourth parallel one, a pose does not determine all angles.
-    if tilt > tolerances.angle or links.min() < _LEAST_LINK or ends < tolerances.angle:
+    if tilt > tolerances.angle or links.min() < _MIN_LINK or ends < tolerances.angle:
         return []
     directions = h.copy()
     directions[1:4] = _common_direction(h[1:4])

@@ -42,7 +42,7 @@ _BETTER_COST = 0.9
 # Tolerance for rounding between two costs of the same configuration.
 _ROUNDING = 1e-12
 # Number of ends of the batch from which searches start.
-_MOST_RESTARTS = 8
+_MAX_RESTARTS = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -170,7 +170,7 @@ class EndSearch:
         better = []
         joint_q = self._arrays.start_q.host[0]
         # A search that got stuck may continue from its own end.
-        starts = [end, *batch.ends(command, joint_q, limits, worth)[:_MOST_RESTARTS]]
+        starts = [end, *batch.ends(command, joint_q, limits, worth)[:_MAX_RESTARTS]]
         for start in starts:
             other = self.search(command, problem, limits, start)
             last = limits.without_turns(other.path[-1])

@@ -38,11 +38,11 @@ _DAMPING = 1e-12
 # Margin of points from position limits, if the straight path has it, for the curve in between.
 _LIMIT_CLEARANCE = 1e-3
 # Ratio of a joint's change between two points to that of the straight path, above which it jumps.
-_JUMP, _LEAST_JUMP = 5.0, 0.05
+_JUMP, _MIN_JUMP = 5.0, 0.05
 # Compliance of joints whose own targets are met.
 _LOW_COMPLIANCE = 1e-2
 # Number of points of a motion at which errors of targets are computed.
-_MOST_CHECKED = 100
+_MAX_CHECKED = 100
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ class ConstrainedPathPlanner:
         """
         if not constraints.names:
             return ()
-        step = max(1, len(positions) // _MOST_CHECKED)
+        step = max(1, len(positions) // _MAX_CHECKED)
         worst: dict[str, TargetError] = {}
         for u in [*positions[::step], positions[-1]]:
             for error in self._errors(u):
@@ -162,7 +162,7 @@ class ConstrainedPathPlanner:
         count = int(np.clip(np.ceil(longest / _SPACING), _LEAST, _MOST))
         first = self._rows(constraints, constraints.start)
         last = self._rows(constraints, constraints.end)
-        most = _JUMP * longest / count + _LEAST_JUMP
+        most = _JUMP * longest / count + _MIN_JUMP
         points = [constraints.start]
         for s in np.linspace(0.0, 1.0, count + 1)[1:-1]:
             line = constraints.start + s * straight

@@ -24,7 +24,7 @@ from ros_ik.solvers.optimal_control.timing.profile import brake
 from ros_ik.solvers.optimal_control.timing.profile import follow
 from ros_ik.solvers.optimal_control.timing.profile import positions_of
 from ros_ik.solvers.optimal_control.timing.profile import reach
-from ros_ik.solvers.optimal_control.timing.spline import LEAST_RESTING
+from ros_ik.solvers.optimal_control.timing.spline import MIN_RESTING
 from ros_ik.solvers.optimal_control.timing.spline import natural_spline
 from ros_ik.solvers.optimal_control.timing.spline import resting_spline
 from ros_ik.solvers.optimal_control.timing.spline import spline_slopes
@@ -46,7 +46,7 @@ _CLEAR, _CLEARANCE = 0.5, 5e-4
 _RAISES, _RAISE = 40, 1.25
 # Number of attempts to slow a curve down to the limits, margin below the limits of each, and slope
 # below which a joint does not move.
-_MOST_SLOWDOWNS, _SLOWDOWN, _FLAT = 20, 1.001, 1e-9
+_MAX_SLOWDOWNS, _SLOWDOWN, _FLAT = 20, 1.001, 1e-9
 # Bisections of the reachable fraction of a path.
 _HALVINGS = 30
 
@@ -151,9 +151,9 @@ class MotionPlanner:
         steep = np.maximum(np.max(np.abs(spline_slopes(points, second, spacing)), axis=0), _FLAT)
         speed, acceleration = np.min(limits.speed / steep), np.min(limits.acceleration / steep)
         low, high = np.minimum(limits.low, points[0]), np.maximum(limits.high, points[0])
-        for _ in range(_MOST_SLOWDOWNS):
+        for _ in range(_MAX_SLOWDOWNS):
             passed, end = self._path_fractions(speed, acceleration, len(first.velocities))
-            if len(passed) < LEAST_RESTING:
+            if len(passed) < MIN_RESTING:
                 if end is MotionEnd.HORIZON:
                     return None
                 speed, acceleration = 0.5 * speed, 0.25 * acceleration

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 # Least number of points of a spline that begins and ends at rest.
-LEAST_RESTING = 6
+MIN_RESTING = 6
 
 
 def natural_spline(points: np.ndarray, spacing: float) -> np.ndarray:
@@ -67,7 +67,7 @@ def resting_spline(points: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarra
     distance from the ends.
 
     Args:
-        points: Positions at the ticks [k, n], k at least :data:`LEAST_RESTING`.
+        points: Positions at the ticks [k, n], k at least :data:`MIN_RESTING`.
         dt: Duration of a tick [s].
 
     Returns:

@@ -23,7 +23,7 @@ from ros_ik.solvers.status import SolveStatus
 # the last round, 3 were missed.
 _EXTRA_SOLUTIONS = (4, 16, 32)
 # Largest number of candidates in memory, over all poses of a block.
-_MOST_CANDIDATES = 32_768
+_MAX_CANDIDATES = 32_768
 
 
 @dataclasses.dataclass
@@ -157,7 +157,7 @@ def make_collision_retries(
         n_threads: CPU threads that share a batch.
     """
     most = search.n_solutions + _EXTRA_SOLUTIONS[-1]
-    size = max(1, min(search.n_problems, _MOST_CANDIDATES // most))
+    size = max(1, min(search.n_problems, _MAX_CANDIDATES // most))
     rounds = []
     for k, further in enumerate(_EXTRA_SOLUTIONS, 1):
         settings = dataclasses.replace(search.settings, seed=search.settings.seed + k)
