@@ -54,8 +54,8 @@ class StraightMotion:
         duration = max(float((np.abs(way) / speed).max()), 1e-9)
         elapsed = self._elapsed(now, settings.period)
         place = self._start + self._part * way
-        # Every position up to the target is on the path, because the state of the robot may be
-        # read late.
+        # Any position up to the target counts as on the path, because the state of the robot
+        # may be read late.
         nearest = np.clip(position, np.minimum(place, self._aim), np.maximum(place, self._aim))
         error = np.abs(position - nearest).max()
         if self._part >= 1.0 and error < _ARRIVED:

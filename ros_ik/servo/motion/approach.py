@@ -137,7 +137,7 @@ class Approach:
     def step_with_target(
         self, way: Vector, difference: Vector, achieved: Vector, limits: ApproachLimits
     ) -> Vector:
-        """Return the displacement of this tick beside a target that moves, and towards it.
+        """Return the displacement of this tick along with a moving target, and towards it.
 
         Args:
             way: Displacement of the target in this tick [m or rad].

@@ -19,7 +19,7 @@ class ServoState(enum.Enum):
 
     # At rest and silent; the next motion starts at the state that the controller holds.
     IDLE = enum.auto()
-    # The command follows targets, each step from the last command.
+    # The command follows targets; each step starts from the last command.
     TRACKING = enum.auto()
     # Braking; tracking may continue from the command at any time.
     BRAKING = enum.auto()

@@ -145,7 +145,7 @@ class _ShortestPath:
         return list(best)
 
     def _start_solutions(self, pose: int, near: np.ndarray) -> np.ndarray:
-        """Return variables [a, n] at which a search reaches a pose, or only ``near``."""
+        """Return the solutions [a, n] of a pose by a search, or ``near`` if there is none."""
         found = self._problem.free_solver(n_solutions=self._n_branches).solve(
             self._problem.targets[pose, None], self._branches.rows(near[None])
         )
