@@ -41,4 +41,4 @@ class EchoNode(Node):
 
 
 if __name__ == '__main__':
-    sys.exit(run_node(EchoNode, None))
+    sys.exit(run_node(lambda refuse: EchoNode(), None))

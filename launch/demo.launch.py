@@ -87,7 +87,7 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     ]
     mock: list[object]
     if params_file:
-        mock = [command_topics(Path(params_file)), params_file]
+        mock = [command_topics(Path(params_file), robot), params_file]
     else:
         written = write_parameters(robot)
         nodes.append(RegisterEventHandler(OnShutdown(on_shutdown=lambda *_: written.unlink())))

@@ -20,6 +20,7 @@ import argparse
 from collections.abc import Iterator
 from collections.abc import Sequence
 import contextlib
+import os
 from pathlib import Path
 import signal
 import sys
@@ -32,6 +33,7 @@ from rclpy.utilities import remove_ros_args
 
 from ros_ik.demo.next_commands import next_commands
 from ros_ik.demo.processes.children import ChildProcesses
+from ros_ik.demo.processes.loop_options import add_loop_options
 from ros_ik.demo.processes.nodes import choose_domain
 from ros_ik.demo.processes.nodes import start_nodes
 from ros_ik.demo.processes.warp_log import quieten_warp
@@ -46,6 +48,7 @@ from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.scenario.client import DemoClient
 from ros_ik.demo.scenario.scenario import make_scenario
 from ros_ik.demo.scenario.scenario import Scenario
+from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 
 # Longest wait for the first start, with every kernel to compile [s].
@@ -82,10 +85,9 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
     summary_line = (__doc__ or '').splitlines()[0]
     parser = argparse.ArgumentParser(prog='ros_ik_demo', description=summary_line)
     parser.add_argument('--robot', default='panda', help='name, or path of a URDF or xacro file')
-    parser.add_argument('--device', default='auto', help="'auto', 'cpu' or 'cuda:N'")
-    parser.add_argument('--rate', type=float, default=100.0, help='rate of the control loop [Hz]')
+    add_loop_options(parser, rate=100.0, device='auto')
     parser.add_argument('--output', type=Path, default='demo_output', help='folder of the picture')
-    parser.add_argument('--seed', type=int, default=0, help='seed of the random targets')
+    parser.add_argument('--seed', type=_seed, default=0, help='seed of the random targets')
     parser.add_argument('--running', action='store_true', help='move a robot that runs already')
     words = sys.argv[1:] if args is None else list(args)
     options = parser.parse_args(remove_ros_args(words))
@@ -93,9 +95,17 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
+def _seed(text: str) -> int:
+    """Return the seed of the random targets."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f'expected a whole number >= 0, got {text!r}')
+    return int(text)
+
+
 def _run(options: argparse.Namespace) -> int:
     """Run the scenario and evaluate it; return the exit code."""
     robot = DemoRobot.load(options.robot)
+    _make_folder(options.output)
     print(f'{robot.files.name}: {robot.group.n_variables} joints of the chain {robot.chain}')
     scenario = make_scenario(robot, options.seed)
     if not scenario.uses_orientation:
@@ -114,6 +124,20 @@ def _run(options: argparse.Namespace) -> int:
         print(f'demo: {problem}', file=sys.stderr)
         return 1
     return _evaluate_run(options, robot, scenario, client)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder of the picture before the robot moves.
+
+    Raises:
+        ArgumentError: It cannot be made, or nothing can be written to it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ArgumentError(f"the folder '{folder}' cannot be made: {error}") from error
+    if not os.access(folder, os.W_OK):
+        raise ArgumentError(f"nothing can be written to the folder '{folder}'")
 
 
 @contextlib.contextmanager

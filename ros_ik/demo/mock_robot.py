@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import functools
+import math
 import sys
 import time
 from typing import Any
@@ -31,7 +32,9 @@ from ros_ik.demo.controller.simulated_robot import STATUS_SUFFIX
 from ros_ik.demo.controller.trajectory_rules import NANOSECONDS
 from ros_ik.demo.controller.trajectory_rules import Trajectory
 from ros_ik.demo.controller.trajectory_rules import TrajectoryPoint
+from ros_ik.demo.processes.process import check_topic
 from ros_ik.demo.processes.process import describe
+from ros_ik.demo.processes.process import Refuse
 from ros_ik.demo.processes.process import run_node
 from ros_ik.demo.processes.warp_log import quieten_warp
 from ros_ik.errors import ArgumentError
@@ -41,10 +44,11 @@ from ros_ik.node.transport.qos_profiles import LATCHED
 
 DIAGNOSTICS_PERIOD = 1.0  # s, the convention for /diagnostics
 LOG_PERIOD = 5.0  # s between two logs of one reason
+MAX_RATE = 1000.0  # Hz, as for the node
 
 # An empty list has no type in a parameter file, so a list with one empty name is used instead.
 PARAMETERS = (
-    ('publish_rate', 200.0, Parameter.Type.DOUBLE, 'rate of joint_states, Hz, > 0'),
+    ('publish_rate', 200.0, Parameter.Type.DOUBLE, 'rate of joint_states, Hz, in (0, 1000]'),
     ('tracking_lag', 0.02, Parameter.Type.DOUBLE, 'time constant of tracking, s, >= 0'),
     (
         'command_topic',
@@ -83,8 +87,11 @@ PARAMETERS = (
 class MockRobot(Node):
     """A simulated robot that follows trajectories with a small lag; parameters are read-only."""
 
-    def __init__(self) -> None:
+    def __init__(self, refuse: Refuse) -> None:
         """Wait for ``robot_description``.
+
+        Args:
+            refuse: Ends the program if parameters do not fit the robot.
 
         Raises:
             ArgumentError: A parameter out of its range.
@@ -92,8 +99,17 @@ class MockRobot(Node):
         super().__init__('mock_robot')
         for name, value, kind, description in PARAMETERS:
             self.declare_parameter(name, value, describe(kind, description))
-        if not self._value('publish_rate') > 0.0:
-            raise ArgumentError(f'publish_rate must be > 0 Hz, got {self._value("publish_rate")}')
+        self._refuse = refuse
+        rate, lag = self._value('publish_rate'), self._value('tracking_lag')
+        if not 0.0 < rate <= MAX_RATE:
+            raise ArgumentError(f'publish_rate must be in (0, {MAX_RATE:g}] Hz, got {rate}')
+        if not 0.0 <= lag < math.inf:
+            raise ArgumentError(f'tracking_lag must be a time >= 0 s, got {lag}')
+        more = [topic for topic in self._value('more_command_topics') if topic]
+        self._topics = [self._value('command_topic'), *more]
+        check_topic(self, 'command_topic', self._topics[0])
+        for topic in more:
+            check_topic(self, 'more_command_topics', topic)
         names = [name for name in self._value('initial_positions.names') if name]
         values = self._value('initial_positions.values')[: None if names else 0]
         if len(names) != len(values):
@@ -101,6 +117,8 @@ class MockRobot(Node):
                 f'initial_positions must have one value per name, got {len(names)} names and '
                 f'{len(values)} values'
             )
+        if not all(map(math.isfinite, values)):
+            raise ArgumentError(f'initial_positions.values must be finite, got {list(values)}')
         self._initial = dict(zip(names, values, strict=True))
         self._robot: SimulatedRobot | None = None
         self._published: list[int] = []
@@ -126,16 +144,19 @@ class MockRobot(Node):
         except ModelError as error:
             self.get_logger().error(f'robot_description is unusable: {error}')
             return
-        more = [topic for topic in self._value('more_command_topics') if topic]
-        topics = [self._value('command_topic'), *more]
-        robot = SimulatedRobot(
-            model,
-            self._now(),
-            controlled=[name for name in self._value('controller_joints') if name],
-            initial=self._initial,
-            lag=self._value('tracking_lag'),
-            controllers=len(topics),
-        )
+        topics = self._topics
+        try:
+            robot = SimulatedRobot(
+                model,
+                self._now(),
+                controlled=[name for name in self._value('controller_joints') if name],
+                initial=self._initial,
+                lag=self._value('tracking_lag'),
+                controllers=len(topics),
+            )
+        except ArgumentError as error:
+            self._refuse(error)
+            return
         everything = self._value('publish_all_joints')
         self._published = [
             index

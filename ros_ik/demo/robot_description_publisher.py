@@ -56,7 +56,7 @@ class RobotDescriptionPublisher(Node):
 
 def main(args: Sequence[str] | None = None) -> int:
     """Publish until interrupted; return the exit code."""
-    return run_node(RobotDescriptionPublisher, args)
+    return run_node(lambda refuse: RobotDescriptionPublisher(), args)
 
 
 if __name__ == '__main__':

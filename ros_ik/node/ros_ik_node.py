@@ -23,12 +23,13 @@ from rclpy.executors import Executor
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.signals import SignalHandlerOptions
 
+from ros_ik.errors import ArgumentError
 from ros_ik.node.execution.executor import LONGEST_WAIT
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.execution.executor import serve_queued
 from ros_ik.node.execution.executor import spin_until
+from ros_ik.node.execution.start import init_rclpy
 
 if TYPE_CHECKING:
     from ros_ik.node.ik_node import IkNode
@@ -40,7 +41,7 @@ _PATIENCE = 0.3
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run until SIGINT or SIGTERM; return the exit code.
+    """Run until SIGINT or SIGTERM; return the exit code, 2 for wrong arguments.
 
     Args:
         args: Command line with ROS arguments; None selects that of the process.
@@ -51,9 +52,11 @@ def main(args: Sequence[str] | None = None) -> int:
     ended, served = threading.Event(), threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
-    rclpy.init(
-        args=None if args is None else list(args), signal_handler_options=SignalHandlerOptions.NO
-    )
+    try:
+        init_rclpy(args)
+    except ArgumentError as error:
+        rclpy.logging.get_logger('ros_ik').fatal(str(error))
+        return 2
     node = _make_node()
     executor = make_executor()
     executor.add_node(node)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+import math
 from pathlib import Path
 import sys
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from ros_ik.demo.robots.description import read_description
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 from ros_ik.model import Model
+from ros_ik.model.readers.text_files import read_text
 from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.settings.parameter_file import read_parameters
 from ros_ik.setup_assistant.check import check_parameters
@@ -45,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         return _run(given)
-    except (RosIkError, OSError, UnicodeDecodeError) as error:
+    except RosIkError as error:
         print(f'ros_ik_setup: {error}', file=sys.stderr)
         return 1
 
@@ -58,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument('urdf', nargs='?', type=Path, help='URDF or xacro file')
     parser.add_argument('--srdf', type=Path, help='SRDF, for pairs of links that may touch')
     parser.add_argument(
-        '--package-path', action='append', default=[], metavar='FOLDER',
+        '--package-path', type=_folder, action='append', default=[], metavar='FOLDER',
         help='a folder that holds packages with meshes, beside those of AMENT_PREFIX_PATH; '
         'a proposal also looks around the description',
     )  # fmt: skip
@@ -67,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         help='ask the running robot for its controllers; without a file for its description too',
     )  # fmt: skip
     parser.add_argument(
-        '--patience', type=float, default=5.0, metavar='SECONDS',
+        '--patience', type=_time, default=5.0, metavar='SECONDS',
         help='how long to wait for the running robot (default 5)',
     )  # fmt: skip
     parser.add_argument('--check', type=Path, metavar='YAML', help='check this parameter file')
@@ -77,6 +79,24 @@ def _parser() -> argparse.ArgumentParser:
         help='write an SRDF with the pairs of links that are neighbours or always touch',
     )  # fmt: skip
     return parser
+
+
+def _folder(text: str) -> str:
+    """Return the path of a folder that exists."""
+    if not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f'{text!r} is not a folder')
+    return text
+
+
+def _time(text: str) -> float:
+    """Return a time [s]."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0.0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f'expected a time >= 0 s, got {text!r}')
+    return seconds
 
 
 def _run(given: argparse.Namespace) -> int:
@@ -89,11 +109,11 @@ def _run(given: argparse.Namespace) -> int:
     text = proposal.yaml_text()
     if given.srdf_output is not None:
         name = model.semantic.robot if model.semantic else ''
-        given.srdf_output.write_text(proposal.srdf_text(name or 'robot'), encoding='utf-8')
+        _write(given.srdf_output, proposal.srdf_text(name or 'robot'))
     if given.output is None:
         print(text, end='')
     else:
-        given.output.write_text(text, encoding='utf-8')
+        _write(given.output, text)
         print('\n'.join(f'not known: {sentence}' for sentence in proposal.unknown))
         source = '--graph' if given.urdf is None else given.urdf
         print(f'written: {given.output}. Then: ros_ik_setup {source} --check {given.output}')
@@ -101,9 +121,12 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _check(path: Path, model: Model, controllers: Sequence[FoundController] | None) -> int:
-    findings = check_parameters(
-        read_parameters(path.read_text(encoding='utf-8')), model, controllers
-    )
+    text = read_text(path, 'the parameter file')
+    try:
+        values = read_parameters(text)
+    except RosIkError as error:
+        raise ArgumentError(f"'{path}': {' '.join(str(error).split())}") from error
+    findings = check_parameters(values, model, controllers)
     for kind, sentences in (('error', findings.errors), ('warning', findings.warnings)):
         for sentence in sentences:
             print(f'{kind}: {sentence}')
@@ -117,7 +140,7 @@ def _count(sentences: Sequence[str], kind: str) -> str:
 
 def _model(given: argparse.Namespace, graph: RobotGraph | None) -> Model:
     """Return the model of the file, or of the description on the graph."""
-    semantic = given.srdf.read_text(encoding='utf-8') if given.srdf else None
+    semantic = read_text(given.srdf, 'SRDF') if given.srdf else None
     if given.urdf is not None:
         text = read_description(given.urdf)
     elif graph is not None and graph.description:
@@ -131,6 +154,18 @@ def _model(given: argparse.Namespace, graph: RobotGraph | None) -> Model:
         # Look up meshes as the node does, without the folder of the file.
         paths += mesh_folders(given.urdf)
     return Model.from_urdf(text, srdf=semantic, package_paths=paths, device='cpu')
+
+
+def _write(path: Path, text: str) -> None:
+    """Write the text of a file.
+
+    Raises:
+        ArgumentError: It cannot be written; the message names it.
+    """
+    try:
+        path.write_text(text, encoding='utf-8')
+    except OSError as error:
+        raise ArgumentError(f"'{path}' cannot be written: {error}") from error
 
 
 def _graph(patience: float) -> RobotGraph:

@@ -20,7 +20,7 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run until interrupted; return the exit code."""
     os.nice(_NICE)
     quieten_warp()
-    return run_node(ViewerNode, args)
+    return run_node(lambda refuse: ViewerNode(), args)
 
 
 if __name__ == '__main__':

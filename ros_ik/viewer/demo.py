@@ -22,6 +22,7 @@ import urllib.request
 import webbrowser
 
 from ros_ik.demo.processes.children import ChildProcesses
+from ros_ik.demo.processes.loop_options import add_loop_options
 from ros_ik.demo.processes.nodes import choose_domain
 from ros_ik.demo.processes.nodes import start_nodes
 from ros_ik.demo.processes.nodes import watched_shapes
@@ -58,8 +59,7 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
     )
     # Without defaults: given options take precedence over the file, which takes precedence over
     # defaults.
-    parser.add_argument('--device', help="'auto' (the default), 'cpu' or 'cuda:N'")
-    parser.add_argument('--rate', type=float, help='rate of the control loop [Hz], 100 by default')
+    add_loop_options(parser, rate=None, device=None)
     parser.add_argument('--port', type=int, default=8080, help='port, or the next free one')
     return parser.parse_args(args)
 

@@ -9,6 +9,7 @@ import contextlib
 import functools
 import io
 import re
+import socket
 from typing import Any
 
 import viser
@@ -74,6 +75,13 @@ def _own_origins(host: str) -> Iterator[None]:
         websockets.asyncio.server.serve = serve  # type: ignore[misc]
 
 
+def _check_host(host: str) -> None:
+    """Raise the OSError of an address that cannot be bound, for which viser would wait forever."""
+    family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, kind, protocol) as probe:
+        probe.bind(address)
+
+
 class _LocalServer(viser.ViserServer):
     """A server without public share URLs."""
 
@@ -104,7 +112,11 @@ class Page:
             host: Address to listen on.
             port: The port, or the first free one above it.
             requests: Queue for the requests of users.
+
+        Raises:
+            OSError: The host is not an address of this machine, or no port is free.
         """
+        _check_host(host)
         # Suppress the greeting of viser; the viewer prints the address itself.
         with contextlib.redirect_stdout(io.StringIO()):
             with _own_origins(host):

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import contextlib
 import html
 import math
+from pathlib import Path
 import time
 from typing import Any
 
@@ -21,6 +22,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 
+from ros_ik.demo.processes.process import check_topic
 from ros_ik.demo.processes.process import describe
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions import poses
@@ -127,7 +129,8 @@ class ViewerNode(PolledStreamsMixin, Node):
         """Serve the page, and wait for a node.
 
         Raises:
-            ArgumentError: A parameter out of its range, or no port is free.
+            ArgumentError: A parameter out of its range, a host that is not an address of this
+                machine, or no port is free.
         """
         # Whatever must end with the node; nothing where its parameters are refused.
         self._ends = contextlib.ExitStack()
@@ -141,8 +144,12 @@ class ViewerNode(PolledStreamsMixin, Node):
             raise ArgumentError(f'port must be in [1, 65535], got {self._value("port")}')
         if self._value('triangles') < 0:
             raise ArgumentError(f'triangles must not be negative, got {self._value("triangles")}')
+        for folder in filter(None, self._value('package_paths')):
+            if not Path(folder).is_dir():
+                raise ArgumentError(f'package_paths: {folder!r} is not a folder')
         self.requests = Requests()
         self._node_name = self._value('node')
+        check_topic(self, 'node', f'{self._node_name}/status' if self._node_name else '')
         self._wanted_description = ''
         self._reader = RobotReader(
             lambda: [*package_paths(), *filter(None, self._value('package_paths'))],
@@ -162,7 +169,8 @@ class ViewerNode(PolledStreamsMixin, Node):
         try:
             self.page = Page(self._value('host'), self._value('port'), self.requests)
         except OSError as error:
-            raise ArgumentError(f'the page cannot be served: {error}') from error
+            host = self._value('host')
+            raise ArgumentError(f'the page cannot be served at {host!r}: {error}') from error
         self._ends.callback(self.page.close)
         server = self.page.server
         self._gizmos = TargetGizmos(server, self.requests)

@@ -13,7 +13,6 @@ import time
 
 import pytest
 from support.processes.ros_processes import reserved_domain
-import warp as wp
 
 from ros_ik.demo.robots import find_robot
 from tools.process_stat import process_stats
@@ -113,11 +112,3 @@ def test_unknown_robot_is_one_line(domain, tmp_path):
     process = start(domain, tmp_path, '--robot', 'pandda')
     assert process.wait(PATIENCE) == 2
     assert (tmp_path / 'log').read_text().startswith("demo: robot 'pandda' is neither")
-
-
-@pytest.mark.skipif(wp.is_cuda_available(), reason='this machine has the device')
-def test_a_device_that_is_not_there_is_named(domain, tmp_path):
-    process = start(domain, tmp_path, '--robot', 'allegro_right_hand', '--device', 'cuda:7')
-    assert process.wait(PATIENCE) == 1
-    log = (tmp_path / 'log').read_text()
-    assert 'demo: the node says' in log and 'cuda:7' in log.split('demo: the node says')[1]

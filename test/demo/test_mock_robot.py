@@ -266,7 +266,22 @@ def test_signal_ends_it_with_exit_code_zero(domain, tmp_path, module, arguments,
 @pytest.mark.parametrize(
     ('module', 'arguments', 'reason'),
     (
-        ('mock_robot', parameters(publish_rate=0.0), 'publish_rate must be > 0 Hz, got 0.0'),
+        ('mock_robot', parameters(publish_rate=0.0), 'publish_rate must be in (0, 1000] Hz'),
+        ('mock_robot', parameters(publish_rate='.inf'), 'publish_rate must be in (0, 1000] Hz'),
+        ('mock_robot', parameters(tracking_lag=-1.0), 'tracking_lag must be a time >= 0 s'),
+        ('mock_robot', parameters(command_topic='a//b'), "command_topic: 'a//b' is not a name"),
+        (
+            'mock_robot',
+            parameters(more_command_topics='[a b]'),
+            "more_command_topics: 'a b' is not a name",
+        ),
+        (
+            'mock_robot',
+            parameters(initial_positions__names='[a]', initial_positions__values='[.nan]'),
+            'initial_positions.values must be finite',
+        ),
+        ('mock_robot', ['--', 'fast'], 'unknown arguments: fast; parameters follow --ros-args'),
+        ('mock_robot', ['--ros-args', '--params-file', '/no/such.yaml'], '/no/such.yaml'),
         ('mock_robot', parameters(publish_rate='fast'), "'publish_rate' to 'fast'"),
         (
             'mock_robot',
@@ -287,6 +302,23 @@ def test_wrong_parameter_is_named(domain, tmp_path, module, arguments, reason):
         process.wait()
     assert reason in log.read_text()
     assert 'Traceback' not in log.read_text()
+
+
+def test_a_joint_that_the_robot_does_not_have_ends_the_mock_robot(domain, tmp_path):
+    logs = {name: tmp_path / name for name in ('robot_description_publisher', 'mock_robot')}
+    given = {'urdf_path': PANDA}, {'controller_joints': '[elbow]'}
+    processes = [
+        start(domain, name, log, *parameters(**values))
+        for (name, log), values in zip(logs.items(), given, strict=True)
+    ]
+    try:
+        assert processes[1].wait(PATIENCE) == 2
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    text = logs['mock_robot'].read_text()
+    assert "joint 'elbow' is not" in text and 'File "' not in text
 
 
 def test_late_joiner_gets_both_descriptions(domain, tmp_path):

@@ -178,6 +178,14 @@ def test_a_proposal_finds_the_meshes_beside_the_description(tmp_path, capsys):
     assert capsys.readouterr().out.endswith('0 errors, 0 warnings\n')
 
 
+def exit_code(program, arguments):
+    """Return the exit code of a program, which may end by itself for a wrong argument."""
+    try:
+        return program(arguments)
+    except SystemExit as error:
+        return error.code
+
+
 @pytest.mark.parametrize(
     ('arguments', 'code', 'text'),
     [
@@ -185,14 +193,25 @@ def test_a_proposal_finds_the_meshes_beside_the_description(tmp_path, capsys):
         (['no_such.urdf'], 1, 'no_such.urdf'),
         (['{urdf}', '--check', '{bad}'], 1, 'not valid YAML'),
         (['{urdf}', '--check', '{other}'], 1, "'/other_node'"),
+        (['{urdf}', '--check', 'no_such.yaml'], 1, "'no_such.yaml' cannot be read"),
+        (['{urdf}', '--check', '{binary}'], 1, "binary.yaml' cannot be read"),
+        (['{urdf}', '--srdf', '{binary}'], 1, "SRDF '"),
+        (['{urdf}', '--output', '/no/such.yaml'], 1, "'/no/such.yaml' cannot be written"),
+        (['{urdf}', '--srdf-output', '/no/such.srdf'], 1, "'/no/such.srdf' cannot be written"),
+        (['{urdf}', '--package-path', '/no/such'], 2, "'/no/such' is not a folder"),
+        (['--graph', '--patience', '-3'], 2, "--patience: expected a time >= 0 s, got '-3'"),
+        (['--graph', '--patience', 'nan'], 2, "--patience: expected a time >= 0 s, got 'nan'"),
     ],
 )
 def test_the_command_line_says_what_is_wrong(tmp_path, capsys, arguments, code, text):
     bad, other = tmp_path / 'bad.yaml', tmp_path / 'other.yaml'
     bad.write_text('a: [')
     other.write_text(yaml.safe_dump({'/other_node': {'ros__parameters': {'x': 1}}}))
-    names = {'urdf': find_robot('six_axis').urdf_path, 'bad': bad, 'other': other}
-    assert main([argument.format(**names) for argument in arguments]) == code
+    binary = tmp_path / 'binary.yaml'
+    binary.write_bytes(b'\xff')
+    urdf = find_robot('six_axis').urdf_path
+    names = {'urdf': urdf, 'bad': bad, 'other': other, 'binary': binary}
+    assert exit_code(main, [argument.format(**names) for argument in arguments]) == code
     assert text in capsys.readouterr().err
 
 

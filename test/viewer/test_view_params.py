@@ -131,6 +131,7 @@ def test_every_task_of_the_file_has_a_gizmo_and_is_followed(view):
         (None, 'cannot be read'),
         ('[1, 2]', 'has no section'),
         ('/**:\n  ros__parameters: {frame_tasks: 3}\n', 'frame_tasks'),
+        ('/**:\n  ros__parameters: {ee: {frame: hand}}\n', "'ee.frame': the model has no link"),
         (
             '/**:\n  ros__parameters:\n    ee: {frame: tool0}\n'
             '    outputs: {default: {type: float64_multi_array, joints: [joint_1]}}\n',

@@ -352,6 +352,10 @@ def test_signals_end_the_viewer_in_order(tmp_path, number):
         ('port', 70000, 'port must be in [1, 65535]'),
         ('port', 'abc', "'port' to 'abc'"),
         ('triangles', -1, 'must not be negative'),
+        ('node', 'a b', "node: 'a b/status' is not a name"),
+        # 192.0.2.0/24 is for documents (RFC 5737): no machine has such an address.
+        ('host', '192.0.2.1', "cannot be served at '192.0.2.1'"),
+        ('package_paths', ['/no/such'], "package_paths: '/no/such' is not a folder"),
     ],
 )
 def test_parameters_that_cannot_be_are_refused(tmp_path, name, value, sentence):

@@ -15,6 +15,9 @@ from ros_ik.demo.robots import mesh_environment
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
+from ros_ik.model.readers.text_files import read_text
+from ros_ik.node.model_loading.devices import choose_device
+from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import read_settings
 from ros_ik.settings.parameter_file import read_parameters
 
@@ -80,7 +83,7 @@ def start_nodes(
     mock = robot.mock_parameters()
     if params_file is not None:
         chain = {}
-        mock |= {**command_topics(params_file), 'controller_joints': ['']}
+        mock |= {**command_topics(params_file, robot), 'controller_joints': ['']}
     nodes: dict[str, tuple[str, Mapping[str, object]]] = {
         'robot_description_publisher': (
             'ros_ik.demo.robot_description_publisher',
@@ -110,30 +113,30 @@ def _write(path: Path, nodes: Mapping[str, Mapping[str, object]]) -> Path:
     return path
 
 
-def command_topics(params_file: Path) -> dict[str, object]:
+def command_topics(params_file: Path, robot: DemoRobot) -> dict[str, object]:
     """Return parameters of the mock robot for the topics of a node's parameter file.
 
     Args:
         params_file: Parameters of the node, which sends trajectories on the topic of each output.
+        robot: The robot that the node is to move.
 
     Raises:
         RosIkError: It cannot be read, has no parameters of the node, has one that the node would
-            refuse, or sends what the mock robot does not understand.
+            refuse for this robot or on this machine, or sends what the mock robot does not
+            understand.
     """
+    text = read_text(params_file, 'the parameter file')
     try:
-        text = params_file.read_text(encoding='utf-8')
-    except (OSError, UnicodeDecodeError) as error:
-        reason = f"the parameter file '{params_file}' cannot be read: {error}"
-        raise ArgumentError(reason) from error
-    try:
-        outputs = read_settings(read_parameters(text)).outputs
+        settings = read_settings(read_parameters(text))
+        choose_device(settings.device)
+        resolve_robot(robot.semantic_model(), settings)
     except RosIkError as error:
         raise ArgumentError(f"'{params_file}': {' '.join(str(error).split())}") from error
-    for output in outputs:
+    for output in settings.outputs:
         if output.type != 'joint_trajectory':
             raise ArgumentError(
                 f"'{params_file}': the mock robot takes trajectories, and output '{output.name}' "
                 f"is of the type '{output.type}'"
             )
-    topics = [output.topic.replace('~', 'ros_ik', 1) for output in outputs]
+    topics = [output.topic.replace('~', 'ros_ik', 1) for output in settings.outputs]
     return {'command_topic': topics[0], 'more_command_topics': topics[1:] or ['']}

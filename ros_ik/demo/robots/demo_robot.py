@@ -60,6 +60,13 @@ class DemoRobot:
         home = home_configuration(model, group, dict(files.home))
         return cls(files, text, model, chain, tip, group, home)
 
+    def semantic_model(self) -> Model:
+        """Return a model, on the CPU, that has the joint groups of the SRDF too."""
+        path = self.files.srdf_path
+        return Model.from_urdf(
+            self.text, srdf=read_description(path) if path else None, device='cpu'
+        )
+
     @property
     def uses_orientation(self) -> bool:
         """True if the chain has enough joints to control the orientation too."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.readers.text_files import read_text
 
 
 def read_description(path: str | Path) -> str:
@@ -16,10 +17,10 @@ def read_description(path: str | Path) -> str:
         ArgumentError: The file cannot be read, or is a xacro that cannot be expanded.
     """
     path = Path(path)
+    if path.suffix != '.xacro':
+        return read_text(path, 'robot description')
     try:
-        if path.suffix == '.xacro':
-            return _expand(path)
-        return path.read_text(encoding='utf-8')
+        return _expand(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ArgumentError(f"robot description '{path}' cannot be read: {error}") from error
 

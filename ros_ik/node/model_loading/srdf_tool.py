@@ -16,6 +16,7 @@ import warp as wp
 
 from ros_ik.errors import RosIkError
 from ros_ik.model import Model
+from ros_ik.model.readers.text_files import read_text
 from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.servo.robot.collision_setup import robot_shapes
 from ros_ik.servo.robot.srdf_lines import srdf_lines
@@ -36,14 +37,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wp.config.log_level = wp.LOG_ERROR
     try:
         model = Model.from_urdf(
-            given.urdf.read_text(encoding='utf-8'),
-            srdf=given.srdf.read_text(encoding='utf-8') if given.srdf else None,
+            read_text(given.urdf, 'robot description'),
+            srdf=read_text(given.srdf, 'SRDF') if given.srdf else None,
             package_paths=(*given.package_path, *package_paths()),
             device='cpu',
         )
         # Any link may be the frame, because no task is solved.
         shapes = robot_shapes(model, read_settings({'ee.frame': model.body_label[0]}))
-    except (RosIkError, OSError) as error:
+    except RosIkError as error:
         print(error, file=sys.stderr)
         return 1
     for sentence in shapes.warnings:

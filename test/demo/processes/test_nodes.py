@@ -17,21 +17,22 @@ from ros_ik.demo.robots.demo_robot import DemoRobot
 @pytest.mark.parametrize(
     'given, first, more',
     [
-        ({'default': '~/joint_trajectory'}, 'ros_ik/joint_trajectory', ['']),
-        ({'left': '/l', 'right': '/r'}, '/l', ['/r']),
+        ({'joint_1': '~/joint_trajectory'}, 'ros_ik/joint_trajectory', ['']),
+        ({'joint_1': '/l', 'joint_2': '/r'}, '/l', ['/r']),
     ],
 )
 def test_mock_robot_listens_to_the_topic_of_each_output(tmp_path, given, first, more):
     node = {
         'output_names': list(given),
         'outputs': {
-            name: {'topic': topic, 'joints': [f'{name}_joint']} for name, topic in given.items()
+            name: {'topic': topic, 'joints': [name]} for name, topic in given.items()
         },
         'ee': {'frame': 'tool0'},
     }
     file = tmp_path / 'parameters.yaml'
     file.write_text(yaml.safe_dump({'/**/ros_ik': {'ros__parameters': node}}))
-    assert command_topics(file) == {'command_topic': first, 'more_command_topics': more}
+    robot = DemoRobot.load('six_axis')
+    assert command_topics(file, robot) == {'command_topic': first, 'more_command_topics': more}
 
 
 @pytest.mark.parametrize(
