@@ -45,6 +45,18 @@ class MotionCheck:
         ]
         return np.concatenate(parts) if parts else np.zeros(0, dtype=bool)
 
+    def colliding_links(self, joint_q: np.ndarray | None) -> tuple[str, str]:
+        """Return the links of a pair that collides at a configuration, or two empty names.
+
+        Args:
+            joint_q: The configuration, [joint_coord_count]; None for none.
+        """
+        if joint_q is None or self.checker is None or self.is_free(joint_q[None])[0]:
+            return '', ''
+        _, pair = self.checker.distances(joint_q[None])
+        (first, _), (second, _) = self.checker.pair_names(int(pair[0]))
+        return first, second
+
     def is_free_along(self, joint_q: np.ndarray) -> np.ndarray:
         """Return which configurations of a path, and the motions to them, are collision-free.
 

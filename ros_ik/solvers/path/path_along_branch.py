@@ -10,6 +10,7 @@ attempts.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -46,7 +47,8 @@ def path_along_branch(problem: PathProblem, n_branches: int) -> PathResult:
         followed = [follower.follow(targets, branch, targets[0]) for branch in branches]
         best = max(range(len(followed)), key=lambda k: (len(followed[k]), -_length(followed[k])))
         come_from, path = branches[best], followed[best]
-    return _completed(problem, follower, n_branches, come_from, path)
+    result = _completed(problem, follower, n_branches, come_from, path)
+    return dataclasses.replace(result, start_pair=check.colliding_links(problem.start))
 
 
 def _completed(

@@ -32,12 +32,14 @@ class PathResult:
         breaks: Indices of poses that cannot be reached, or not from the previous pose without a
             jump, a longer step or a collision.
         fraction: Fraction of the poses before the first break, 1 for a complete path.
+        start_pair: Links of a pair that collides at the given start, or two empty names.
     """
 
     joint_q: np.ndarray
     status: np.ndarray
     breaks: tuple[int, ...]
     fraction: float
+    start_pair: tuple[str, str] = ('', '')
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -103,7 +103,8 @@ class _ShortestPath:
             before = path[-1]
         fraction = (breaks[0] if breaks else len(targets)) / len(targets)
         rows = self._branches.rows(np.array(path))
-        return PathResult(rows, status, tuple(breaks), fraction)
+        pair = self._check.colliding_links(start)
+        return PathResult(rows, status, tuple(breaks), fraction, pair)
 
     def _segment(
         self,

@@ -250,3 +250,31 @@ def test_smoothing_finds_the_even_way_between_fixed_ends():
     )
     was_inside = wall(path)
     assert np.all(wall(beside)[was_inside])
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize('method', ('closed_form', 'search'))
+@pytest.mark.parametrize(('name', 'link'), [('panda', 'panda_hand_tcp'), ('ur5_robot', 'tool0')])
+@pytest.mark.filterwarnings('ignore:You passed package dir')
+def test_a_start_in_collision_is_named(name, link, method):
+    model, oracle = robot_with_meshes(name), collision_oracle(name)
+    pairs = ChainIK(model, link, check_collisions=True).collision_pairs
+    links = np.array(model.body_label)[model.shape_body.numpy()[pairs]]
+    counts = {True: 0, False: 0}
+    for start in model.random_joint_q(60, np.random.default_rng(3)):
+        distances = oracle.distances(start, pairs)
+        # Mesh files hold float32: what is nearer than that is not judged.
+        if counts[distances.min() < 0.0] == 2 or abs(distances.min()) < 1e-4:
+            continue
+        counts[distances.min() < 0.0] += 1
+        poses = circle(model, link, start, n=3, radius=0.01)
+        path = solve_path(model, link, poses, start, check_collisions=True, method=method)
+        if distances.min() > 0.0:
+            assert path.start_pair == ('', '')
+        else:
+            assert path.start_pair in {tuple(pair) for pair in links[distances < 1e-4]}
+        assert solve_path(model, link, poses, start, method=method).start_pair == ('', '')
+        assert solve_path(
+            model, link, poses, check_collisions=True, method=method
+        ).start_pair == ('', '')
+    assert counts == {True: 2, False: 2}
