@@ -256,7 +256,7 @@ class DemoClient(Node):
             f'no joint states were heard for {when}; publishers of joint_states: '
             f'{self.count_publishers("joint_states")}; '
             f'the node says: {status.text if status else "nothing"}. '
-            'Read the log of the mock robot or the driver, and run: ros2 topic hz joint_states'
+            'Look at the log of the mock robot or the driver, and run: ros2 topic hz joint_states'
         )
 
     def _now(self) -> float:

@@ -5,11 +5,11 @@
 import numpy as np
 import pytest
 
+from ros_ik.solvers.optimal_control.timing.profile import average_over_tick
 from ros_ik.solvers.optimal_control.timing.profile import brake
 from ros_ik.solvers.optimal_control.timing.profile import follow
 from ros_ik.solvers.optimal_control.timing.profile import positions_of as rounded_positions
 from ros_ik.solvers.optimal_control.timing.profile import reach
-from ros_ik.solvers.optimal_control.timing.profile import rounded
 from ros_ik.solvers.optimal_control.timing.spline import MIN_RESTING
 from ros_ik.solvers.optimal_control.timing.spline import natural_spline
 from ros_ik.solvers.optimal_control.timing.spline import resting_spline
@@ -157,7 +157,7 @@ def test_rounded_motions_are_means_over_a_tick(moving):
     fine = 200
     for distance, velocity, speed, acceleration in problems(20, moving, seed=6):
         given = reach(distance, velocity, speed, acceleration, DT, 10_000)
-        velocities, accelerations = rounded(given, DT)
+        velocities, accelerations = average_over_tick(given, DT)
         positions = rounded_positions(np.zeros(len(distance)), velocities, accelerations, DT)
         ticks = np.arange(len(given))
         times = np.arange(-fine, (len(given)) * fine + 1) / fine  # a tick before, a tick after
@@ -172,7 +172,7 @@ def test_rounded_motions_are_means_over_a_tick(moving):
         assert not np.any(accelerations[[0, -1]])
         assert np.all(np.abs(velocities) <= np.maximum(speed, np.abs(velocity)) + EPS)
         assert np.all(np.abs(accelerations) <= acceleration + EPS / DT)
-    assert rounded(np.zeros((1, 3)), DT)[1].tolist() == [[0.0, 0.0, 0.0]]
+    assert average_over_tick(np.zeros((1, 3)), DT)[1].tolist() == [[0.0, 0.0, 0.0]]
 
 
 @pytest.mark.oracle
