@@ -2,12 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Motion of a frame by a target velocity: the frame follows an integrated reference pose.
 
-The velocity changes towards the target velocity within the acceleration limits, starting from the
-velocity that the frame achieved. The reference pose is integrated from itself, so that axes
-without a velocity do not drift. The lead, the displacement from the frame to the reference, is
-added to the step. It is limited to one tick of motion on the moving axes and to a short distance
-in total, so that a frame held back by a barrier or a limit reverses at once, and does not catch up
-when it is released.
+The velocity changes towards the target velocity g within the acceleration limits. On each axis the
+change starts from
+
+    min(v, F (v - l) + f max(g, v))
+
+v is the velocity requested last, and l the part of the last step that was not achieved. F is
+below 1: two different requests are followed by less different ones, and the request settles where
+an arm cannot follow. Starting from the achieved velocity plus a part of v, there would be two
+lasting requests, and an arm at the edge of its reach would swing between them.
+
+The reference pose is integrated from itself, so that axes without a velocity do not drift. The
+lead, the displacement from the frame to the reference, is added to the step. It is limited to one
+tick of motion on the moving axes and to a short distance in total, so that a frame held back by a
+barrier or a limit reverses at once, and does not catch up when it is released.
 """
 
 from __future__ import annotations
@@ -27,9 +35,11 @@ from ros_ik.servo.motion.pose_math import ZERO
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.motion.ramped_approach import ramped_step
 
-# Fraction of the requested speed that the frame may fail to achieve [1], for instance because of
-# damping.
-_FORGIVEN = 0.1
+# Part of the achieved velocity from which the next request starts, F [1].
+_FOLLOWED = 0.9
+# Part of the target velocity that is added to it, f [1]. A frame that achieves 8/9 of its velocity
+# or more, because of damping, is requested the whole target velocity.
+_FORGIVEN = 0.2
 # Maximum lead on the moving axes, in ticks of motion. A larger one makes an arm oscillate about a
 # singularity.
 _LEAD_TICKS = 1.0
@@ -49,7 +59,8 @@ class TwistMotion:
         self._reference: np.ndarray | None = None
         self._catch_up = (Approach(dt), Approach(dt))
         self.velocity = (np.zeros(3), np.zeros(3))
-        # Last change of the displacement of a tick.
+        # Displacement requested last, and the last change of the displacement of a tick.
+        self._requested = (np.zeros(3), np.zeros(3))
         self._change: tuple[Vector, Vector] = (ZERO, ZERO)
 
     def branch(self) -> TwistMotion:
@@ -87,6 +98,7 @@ class TwistMotion:
         dt = self._dt
         if self._reference is None:
             self.velocity = (achieved[0] * axes[0] / dt, achieved[1] * axes[1] / dt)
+            self._requested = achieved
             lead = (np.zeros(3), np.zeros(3))
         else:
             behind = pose_difference(self._reference, pose)
@@ -102,7 +114,7 @@ class TwistMotion:
             )
         )
         goal = _limited(goal, limits)
-        self.velocity = self._accelerated(goal, achieved, axes, limits)
+        self.velocity = self._accelerated(goal, achieved, limits)
         ahead = (lead[0] + self.velocity[0] * dt, lead[1] + self.velocity[1] * dt)
         self._reference = move_pose(pose, *ahead)
         step = [
@@ -111,24 +123,27 @@ class TwistMotion:
                 self.velocity, self._catch_up, lead, limits, strict=True
             )
         ]
-        return _bounded(step[0], limits[0].speed * dt), _bounded(step[1], limits[1].speed * dt)
+        self._requested = (
+            _bounded(step[0], limits[0].speed * dt), _bounded(step[1], limits[1].speed * dt)
+        )  # fmt: skip
+        return self._requested
 
     def _accelerated(
         self,
         goal: tuple[np.ndarray, np.ndarray],
         achieved: tuple[np.ndarray, np.ndarray],
-        axes: tuple[np.ndarray, np.ndarray],
         limits: tuple[ApproachLimits, ApproachLimits],
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the velocity of this tick; linear and angular part arrive together."""
         dt = self._dt
-        if limits[0].is_ramped(dt):
-            counted = (achieved[0] * axes[0], achieved[1] * axes[1])
-            return self._ramped(goal, counted, limits)
         base = [
-            _kept(velocity, moved / dt)
-            for velocity, moved in zip(self.velocity, achieved, strict=True)
+            _kept(velocity, (requested - moved) / dt, want)
+            for velocity, requested, moved, want in zip(
+                self.velocity, self._requested, achieved, goal, strict=True
+            )
         ]
+        if limits[0].is_ramped(dt):
+            return self._ramped(goal, base, limits)
         change = [want - have for want, have in zip(goal, base, strict=True)]
         part = 1.0
         for vector, bounds in zip(change, limits, strict=True):
@@ -140,15 +155,13 @@ class TwistMotion:
     def _ramped(
         self,
         goal: tuple[np.ndarray, np.ndarray],
-        achieved: tuple[np.ndarray, np.ndarray],
+        base: list[np.ndarray],
         limits: tuple[ApproachLimits, ApproachLimits],
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the velocity of this tick with limited jerk."""
+        """Return the velocity of this tick with limited jerk, starting from ``base``."""
         dt, velocities, changes = self._dt, [], []
-        for want, moved, change, bounds in zip(goal, achieved, self._change, limits, strict=True):
-            # Start from the achieved velocity. If joints that lag were asked for more and more,
-            # they would gain speed that they cannot lose in time.
-            last: Vector = tuple(moved.tolist())
+        for want, have, change, bounds in zip(goal, base, self._change, limits, strict=True):
+            last: Vector = tuple((have * dt).tolist())
             wanted: Vector = tuple((want * dt).tolist())
             step = ramped_step(wanted, last, change, *bounds.changes(dt))
             changes.append(float_less(step, last))
@@ -167,16 +180,19 @@ def _caught_up(
     return np.array(approach.step(lead.tolist(), (x * dt, y * dt, z * dt), limits))
 
 
-def _kept(asked: np.ndarray, achieved: np.ndarray) -> np.ndarray:
-    """Return the base velocity: the requested one, reduced if much of it was not achieved."""
-    lag = asked - achieved
-    size = math.hypot(*lag)
-    excess = size - _FORGIVEN * math.hypot(*asked)
-    if excess <= 0.0:
-        return asked
+def _kept(asked: np.ndarray, lag: np.ndarray, goal: np.ndarray) -> np.ndarray:
+    """Return the velocity from which the next one starts: less than ``asked`` if it lags."""
+    axes = zip(asked.tolist(), lag.tolist(), goal.tolist(), strict=True)
+    return np.array([_kept_on_axis(*axis) for axis in axes])
+
+
+def _kept_on_axis(asked: float, lag: float, goal: float) -> float:
+    """Return :func:`_kept` of one axis."""
+    if asked < 0.0:
+        return -_kept_on_axis(-asked, -lag, -goal)
+    bound = _FOLLOWED * (asked - lag) + _FORGIVEN * max(goal, asked)
     # A motion along an axis that was not requested is not continued.
-    kept = asked - lag * (excess / size)
-    return np.clip(kept, np.minimum(asked, 0.0), np.maximum(asked, 0.0))
+    return min(max(bound, 0.0), asked)
 
 
 def _leashed(lead: np.ndarray, motion: np.ndarray, longest: float) -> np.ndarray:

@@ -1,0 +1,83 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Lasting velocities that an arm cannot follow: it settles, and no joint moves to and fro."""
+
+import numpy as np
+import pytest
+from support.rigs.servo_rig import Rig
+
+from benchmarks.ticked_servo import motion_limits
+
+# Speed that counts as motion [rad/s].
+SLOWEST = 3e-4
+# Ticks after which a velocity is repeated.
+AGAIN = 5
+ACCELERATION = 10.0
+
+
+def make_rig(robot, mode, rate=100.0):
+    """Return a robot without jerk limits ('free'), or with those of a mode of limits."""
+    values = {'control_rate': rate, 'command_timeout': 1.0}
+    if mode != 'free':
+        joints = Rig(robot).robot.group.joint_names
+        values.update(motion_limits(joints, ACCELERATION, 20.0), limits__jerk=mode)
+    return Rig(robot, **values)
+
+
+def follow(rig, seconds, linear, angular=(0.0, 0.0, 0.0)):
+    """Follow a velocity; return the velocities of the joints at each tick."""
+    first = len(rig.published)
+    for _ in range(round(seconds / rig.dt / AGAIN)):
+        rig.aim_twist(linear, angular)
+        rig.tick()
+        rig.quiet()
+        rig.tick(AGAIN - 1)
+    return rig.speeds()[first:]
+
+
+def reversals(speeds):
+    """Return how often the joint that does so most often reverses, [ticks, n]."""
+    found = []
+    for speed in speeds.T:
+        moving = speed[np.abs(speed) > SLOWEST]
+        found.append(np.count_nonzero(np.diff(np.sign(moving))))
+    return max(found)
+
+
+def test_an_arm_at_the_edge_of_its_reach_rests():
+    rig = make_rig('six_axis', 'free')
+    follow(rig, 12.0, (0.05, 0.0, 0.0))
+    speeds = follow(rig, 20.0, (0.0, 0.05, 0.0))
+    assert rig.servo._solver.ahead.conditioning.sigma()[0] < 0.012
+    assert np.abs(speeds[-500:]).max() < 1e-3
+
+
+CASES = [
+    ('six_axis', 'soft', 100.0, 1),
+    ('six_axis', 'soft', 100.0, 3),
+    ('six_axis', 'soft', 100.0, 7),
+    ('panda', 'free', 100.0, 5),
+    ('panda', 'free', 100.0, 8),
+    ('panda', 'soft', 100.0, 6),
+    ('panda', 'soft', 500.0, 6),
+    ('ur5', 'soft', 100.0, 3),
+    ('ur5', 'soft', 100.0, 8),
+]
+
+
+def draw(rng):
+    """Draw a velocity [m/s] and an angular velocity [rad/s], which is often zero."""
+    linear, angular = rng.normal(size=3), rng.normal(size=3)
+    linear *= rng.uniform(0.03, 0.15) / np.linalg.norm(linear)
+    turns = rng.uniform() < 0.4
+    angular *= rng.uniform(0.05, 0.3) * turns / np.linalg.norm(angular)
+    return linear, angular
+
+
+@pytest.mark.parametrize(('robot', 'mode', 'rate', 'seed'), CASES)
+def test_joints_do_not_move_to_and_fro(robot, mode, rate, seed):
+    rig, rng = make_rig(robot, mode, rate), np.random.default_rng(seed)
+    follow(rig, 8.0, *draw(rng))
+    speeds = follow(rig, 30.0, *draw(rng))
+    assert reversals(speeds[-round(10.0 * rate) :]) <= 3
+    rig.assert_within_limits()
