@@ -15,6 +15,7 @@ import tempfile
 import time
 
 import warp as wp
+from warp._src.context import ModuleBuilder
 
 from benchmarks.gpu.kernels import Variant
 from benchmarks.process import ROOT
@@ -66,6 +67,14 @@ def compile_modules(
         )
     ]
     return paths, time.process_time() - begin
+
+
+def generated_source(kernel: wp.Kernel) -> str:
+    """Return the CUDA source of a kernel and the functions that it calls, without compiling it."""
+    module = kernel.module
+    options = module.resolve_options(wp.config, block_dim=module.options['block_dim'])
+    options |= {'output_arch': ARCHITECTURE}
+    return str(ModuleBuilder(module, options, target='cuda').codegen('cuda'))
 
 
 def entry_points(kernel: wp.Kernel) -> list[str]:

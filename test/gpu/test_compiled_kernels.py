@@ -18,6 +18,7 @@ import warp as wp
 from benchmarks.gpu import kernels
 from benchmarks.gpu.compiled import compile_modules
 from benchmarks.gpu.compiled import entry_points
+from benchmarks.gpu.compiled import generated_source
 from benchmarks.gpu.compiled import read_usage
 from benchmarks.gpu.compiled import Usage
 from benchmarks.gpu.kernels import arguments_of
@@ -30,14 +31,20 @@ from benchmarks.gpu.recorded import read_table
 from benchmarks.gpu.recorded import Recorded
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 
-# Operations of PTX on memory that threads share, with or without a result.
-ATOMIC = re.compile(r'\b(atom|red)\.')
+# Operations on memory that threads share, in the source that Warp writes.
+ATOMIC = re.compile(r'\bwp::(atomic_\w+)\(')
 # Lanes of one problem share their success by an atomic minimum of integers.
-SHARED = {'chain_ik'}
+SHARED = {'chain_ik': {'atomic_min'}}
 # Most stack of a thread of collision kernels [bytes].
 MOST_STACK = 1200
 # Longest compilation of the kernels compiled here [s], by the table.
 QUICK = 1.0
+
+
+def first_variants():
+    """Return the first variant of each factory."""
+    groups = itertools.groupby(product_variants(), lambda variant: variant.factory)
+    return [next(group) for _, group in groups]
 
 
 def quick_variants():
@@ -56,10 +63,16 @@ def test_compiles_to_ptx(variant):
     for kernel in made.values():
         forward, _ = entry_points(kernel)
         assert f'.entry {forward}(' in text
-        # Each thread owns what it writes; functions that are called stand before the entries.
-        entry = text.split(f'.entry {forward}(')[1].split('.entry ')[0]
-        assert bool(ATOMIC.search(entry)) == (kernel.func.__name__ in SHARED)
     assert '.target sm_90' in text
+
+
+@pytest.mark.parametrize('variant', first_variants(), ids=lambda v: factory_name(v.factory))
+def test_threads_own_what_they_write(variant):
+    # Of kernels with an adjoint, that adds the gradients of threads.
+    made = [k for k in variant.make().values() if not k.options['enable_backward']]
+    for kernel in {kernel.module: kernel for kernel in made}.values():
+        shared = SHARED.get(kernel.func.__name__, set())
+        assert set(ATOMIC.findall(generated_source(kernel))) == shared
 
 
 def test_every_variant_was_compiled_and_the_table_names_no_other():

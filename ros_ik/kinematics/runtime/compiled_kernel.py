@@ -33,8 +33,8 @@ def compiled_kernel(
     ``registers`` with the table of compiled kernels.
 
     ``array[k] += x`` compiles to an atomic operation on a GPU. If a single thread owns the
-    element, write ``array[k] = array[k] + x`` instead. A test searches the compiled code for
-    atomics.
+    element, write ``array[k] = array[k] + x`` instead. A test searches the generated source
+    for atomics.
 
     Args:
         differentiable: True if the kernel has an adjoint.

@@ -108,6 +108,7 @@ def write_slopes_function(scalar: type, convex: bool) -> wp.Function:
             sign = moves[body_a + 1, j] - moves[body_b + 1, j]
             if sign != 0:
                 slope = row_slope(joint_S_s[robot, dofs[j]], normal, moment)
-                slopes[robot, row, variable[j]] += scalar(sign) * scale[j] * slope
+                change = scalar(sign) * scale[j] * slope
+                slopes[robot, row, variable[j]] = slopes[robot, row, variable[j]] + change
 
     return write_slopes
