@@ -145,7 +145,10 @@ def main():
     wp.config.quiet = True
     rehearsal = device == 'cpu'
     if not rehearsal and not wp.is_cuda_available():
-        sys.exit('no CUDA device on this machine; make gpu DEVICE=cpu rehearses')
+        sys.exit(
+            'no CUDA device on this machine, or a driver older than R580, which this Warp needs '
+            '(nvidia-smi shows it); make gpu DEVICE=cpu rehearses'
+        )
     name = wp.get_device(device).name
     sizes = REHEARSAL if rehearsal else CARD
     begin = time.perf_counter()

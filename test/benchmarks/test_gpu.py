@@ -105,3 +105,10 @@ def test_the_table_of_kernels_shows_the_heavy_ones_the_most_stack_first():
     assert text.index('| stack ') < text.index('| spills ')
     assert '| light' not in text and '| many registers' not in text
     assert np.all([words in text for words in ('All 2 variants', 'in 4 s', '4 entry points')])
+
+
+def test_without_a_card_the_reason_names_the_driver(monkeypatch):
+    monkeypatch.setattr(card.sys, 'argv', ['card'])
+    monkeypatch.setattr(card.wp, 'is_cuda_available', lambda: False)
+    with pytest.raises(SystemExit, match='no CUDA device .* driver older than R580'):
+        card.main()
