@@ -40,8 +40,7 @@ class StageArrays:
     Attributes:
         solutions: Configurations of the chain, [n, s, joints], nearest to the seed first.
         distances: Their squared distances to the seed, [n, s].
-        branch_of: Branch of each solution, [n, s].
-        turn_of: Number of the turns that are added to it, [n, s].
+        branch_of: Branch of each solution, of which it is a turn, [n, s].
         directions: See ``AllSolutions.free_direction``, [n, s, joints].
         singular: 1 for a singular solution, [n, s].
         n_exist: Number of solutions within the limits, [n].
@@ -54,7 +53,6 @@ class StageArrays:
     solutions: Any
     distances: Any
     branch_of: Any
-    turn_of: Any
     directions: Any
     singular: Any
     n_exist: Any
@@ -71,7 +69,6 @@ class StageArrays:
             'solutions': ((n, places, joints), wp.float64),
             'distances': ((n, places), wp.float64),
             'branch_of': ((n, places), wp.int32),
-            'turn_of': ((n, places), wp.int32),
             'directions': ((n, places, joints), wp.float64),
             'singular': ((n, places), wp.int32),
             'n_exist': ((n,), wp.int32),

@@ -20,7 +20,6 @@ from ros_ik.solvers.analytic.candidates.circles import line_roots
 from ros_ik.solvers.analytic.candidates.circles import mat22
 from ros_ik.solvers.analytic.candidates.circles import one_then_other
 from ros_ik.solvers.analytic.candidates.circles import sincos
-from ros_ik.solvers.analytic.candidates.circles import swapped
 from ros_ik.solvers.analytic.candidates.circles import vec2
 from ros_ik.solvers.analytic.candidates.circles import vec3
 from ros_ik.solvers.analytic.candidates.circles import with_either_eliminated
@@ -116,17 +115,19 @@ def candidates_kernel(
         chart: ChartAxes, A: mat22, B: mat22, d: vec2, free_x: vec2, free_y: vec2
     ):
         if wp.static(x_first):
-            return one_then_other(
+            rows = one_then_other(
                 A[first_row], d[first_row], A[other_row], B[other_row], d[other_row],
-                free_x, free_y, chart.opening,
+                free_x, free_y, chart.opening, 0,
             )  # fmt: skip
-        if wp.static(y_first):
-            rows, n = one_then_other(
+            return rows, int(4)
+        elif wp.static(y_first):
+            rows = one_then_other(
                 B[first_row], d[first_row], B[other_row], A[other_row], d[other_row],
-                free_y, free_x, chart.opening,
+                free_y, free_x, chart.opening, 2,
             )  # fmt: skip
-            return swapped(rows, n), n
-        return with_either_eliminated(A, B, d, free_x, free_y, chart.loose, chart.opening)
+            return rows, int(4)
+        else:
+            return with_either_eliminated(A, B, d, free_x, free_y, chart.loose, chart.opening)
 
     @wp.func
     def within(bounds: vec2, angle: wp.float64) -> bool:

@@ -28,6 +28,7 @@ sincos = sincos_function(wp.float64)
 Roots = wp.types.matrix((8, 2), wp.float64)
 # Solutions of two equations: sine and cosine of x and of y, or a length instead of a sine; miss.
 Pairs = wp.types.matrix((8, 5), wp.float64)
+FourPairs = wp.types.matrix((4, 5), wp.float64)
 
 # Size of coefficients, of the order of one otherwise, below which they are rounding, and the angle
 # is arbitrary.
@@ -307,8 +308,7 @@ def circle_roots(f: vec5, loose: wp.float64):
             turns[1, 0] = wp.max(low, high)
             n_turns = 2
         # A flat turning point of the derivative is treated as its root, because it may separate
-        # two
-    # roots.
+        # two roots.
         turns, n_turns = next_roots(first, turns, n_turns, bound, wp.float64(1.0e-9) * most)
         roots, n = next_roots(p, turns, n_turns, bound, loose)
         if n == 0:
@@ -349,14 +349,13 @@ def swapped(pairs: Pairs, count: int) -> Pairs:
 @wp.func
 def one_then_other(
     a: vec2, d: wp.float64, C: vec2, D: vec2, e: wp.float64, free_first: vec2, free_other: vec2,
-    opening: wp.float64,
-):  # fmt: skip
+    opening: wp.float64, column: int,
+) -> FourPairs:  # fmt: skip
     """Solve a . X = d for the first angle, then C . X + D . Y = e for the other.
 
-    Returns:
-        Rows (first, other, miss), and four, their number.
+    ``column`` is that of the first angle in the four rows that are returned: 0 or 2.
     """
-    pairs = Pairs()
+    pairs = FourPairs()
     low, high, miss = line_roots(a, d, free_first, opening)
     for k in range(2):
         X = wp.where(k == 0, low, high)
@@ -364,10 +363,10 @@ def one_then_other(
         for j in range(2):
             Y = wp.where(j == 0, other_low, other_high)
             for i in range(2):
-                pairs[2 * k + j, i] = X[i]
-                pairs[2 * k + j, 2 + i] = Y[i]
+                pairs[2 * k + j, column + i] = X[i]
+                pairs[2 * k + j, 2 - column + i] = Y[i]
             pairs[2 * k + j, 4] = miss + other_miss
-    return pairs, int(4)
+    return pairs
 
 
 @no_type_check
@@ -463,8 +462,11 @@ def with_either_eliminated(
     """
     least_a = wp.abs(wp.determinant(A)) * wp.sqrt(wp.ddot(B, B))
     least_b = wp.abs(wp.determinant(B)) * wp.sqrt(wp.ddot(A, A))
-    if least_b > least_a:
-        rows, n = both_at_once(B, A, d, free_y, loose, opening)
-        return swapped(rows, n), n
-    pairs, count = both_at_once(A, B, d, free_x, loose, opening)
+    swap = least_b > least_a
+    C = wp.where(swap, B, A)
+    D = wp.where(swap, A, B)
+    free = wp.where(swap, free_y, free_x)
+    pairs, count = both_at_once(C, D, d, free, loose, opening)
+    if swap:
+        pairs = swapped(pairs, count)
     return pairs, count

@@ -26,6 +26,7 @@ from ros_ik.solvers.analytic.candidates.candidates import tool_motion
 from ros_ik.solvers.analytic.candidates.circles import angle_of
 from ros_ik.solvers.analytic.candidates.circles import carry_angle
 from ros_ik.solvers.analytic.candidates.circles import circle_roots
+from ros_ik.solvers.analytic.candidates.circles import FourPairs
 from ros_ik.solvers.analytic.candidates.circles import line_roots
 from ros_ik.solvers.analytic.candidates.circles import mat22
 from ros_ik.solvers.analytic.candidates.circles import one_then_other
@@ -197,12 +198,16 @@ def turn_and_turn(
     B1 = -slope(h3, w1, far)
     offset = p3 - p1 + h3 * wp.dot(h3, far) - h1 * wp.dot(h1, out)
     d = vec2(wp.dot(w0, offset), wp.dot(w1, offset))
-    if x_first:
-        pairs, count = one_then_other(A0, d[0], A1, B1, d[1], free_x, free_y, opening)
-        return pairs, count
-    if y_first:
-        rows, n = one_then_other(B0, d[0], B1, A1, d[1], free_y, free_x, opening)
-        return swapped(rows, n), n
+    if x_first or y_first:
+        four = FourPairs()
+        if x_first:
+            four = one_then_other(A0, d[0], A1, B1, d[1], free_x, free_y, opening, 0)
+        else:
+            four = one_then_other(B0, d[0], B1, A1, d[1], free_y, free_x, opening, 2)
+        pairs = Pairs()
+        for k in range(4):
+            pairs[k] = four[k]
+        return pairs, int(4)
     A = mat22(A0[0], A0[1], A1[0], A1[1])
     B = mat22(B0[0], B0[1], B1[0], B1[1])
     both, number = with_either_eliminated(A, B, d, free_x, free_y, loose, opening)

@@ -131,76 +131,30 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         return inside
 
     @wp.func
-    def squared_distance(q: vecm, problem: int, seed: wp.array2d(dtype=wp.float64)) -> wp.float64:
-        """Return the squared distance to the seed."""
+    def insert(
+        q: vecm, branch: int, problem: int, count: int, seed: wp.array2d(dtype=wp.float64),
+        solutions: wp.array3d(dtype=wp.float64), distances: wp.array2d(dtype=wp.float64),
+        branch_of: wp.array2d(dtype=wp.int32),
+    ) -> int:  # fmt: skip
+        """Insert a solution, sorted by distance to the seed; return the number of solutions."""
         distance = wp.float64(0.0)
         for j in range(n):
             change = q[j] - seed[problem, j]
             distance += change * change
-        return distance
-
-    @wp.func
-    def with_turns(q: vecm, lowest: Turns, choices: Turns, code: int) -> vecm:
-        """Add turns, whose numbers above the lowest ones are the digits of a number."""
-        whole = q
-        rest = code
-        for j in range(n):
-            turns = wp.float64(lowest[j] + rest % choices[j])
-            whole[j] = q[j] + wp.float64(wp.TAU) * turns
-            rest = rest // choices[j]
-        return whole
-
-    @wp.func
-    def add_turns(
-        chain: Chain, code: int, problem: int, slot: int, solutions: wp.array3d(dtype=wp.float64)
-    ):
-        q = read(problem, slot, solutions)
-        lowest, choices = allowed_turns(chain, q)
-        whole = with_turns(q, lowest, choices, code)
-        for j in range(n):
-            solutions[problem, slot, j] = whole[j]
-
-    @wp.func
-    def fits_limits(
-        chain: Chain, refinement: Refinement, R_t: wp.mat33d, p_t: wp.vec3d, problem: int,
-        branch: int, seed: wp.array2d(dtype=wp.float64), branches: wp.array3d(dtype=wp.float64),
-        apart: wp.array2d(dtype=wp.float64),
-    ) -> bool:  # fmt: skip
-        """Return whether a branch is inside the limits, moved to a limit if it is just outside."""
-        q = read(problem, branch, branches)
-        off = outside(chain, q)
-        if off <= wp.float64(0.0):
-            return True
-        if off > refinement.at_limit:
-            return False
-        inside, _cost, fits = polish(
-            chain, refinement, clamped(chain, q), R_t, p_t, refinement.steps, True
-        )
-        if fits:
-            apart[problem, branch] = squared_distance(inside, problem, seed)
-            for j in range(n):
-                branches[problem, branch, j] = inside[j]
-        return fits
-
-    @wp.func
-    def insert(
-        distance: wp.float64, branch: int, code: int, problem: int, count: int,
-        distances: wp.array2d(dtype=wp.float64), branch_of: wp.array2d(dtype=wp.int32),
-        turn_of: wp.array2d(dtype=wp.int32),
-    ) -> int:  # fmt: skip
-        """Insert the turn of a branch by its distance to the seed; return the number of turns."""
-        room = distances.shape[1]
+        room = solutions.shape[1]
         at = wp.min(count, room)
         while at > 0 and distances[problem, at - 1] > distance:
             if at < room:
                 distances[problem, at] = distances[problem, at - 1]
                 branch_of[problem, at] = branch_of[problem, at - 1]
-                turn_of[problem, at] = turn_of[problem, at - 1]
+                for j in range(n):
+                    solutions[problem, at, j] = solutions[problem, at - 1, j]
             at -= 1
         if at < room:
             distances[problem, at] = distance
             branch_of[problem, at] = branch
-            turn_of[problem, at] = code
+            for j in range(n):
+                solutions[problem, at, j] = q[j]
         return count + 1
 
     # Loops over the joints unroll.
@@ -212,11 +166,10 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         target: wp.array(dtype=wp.transformd),  # [n_problems], of the tool in the world
         seed: wp.array2d(dtype=wp.float64),  # [n_problems, n]
         candidates: wp.array3d(dtype=wp.float64),  # [n_problems, room, n], overwritten
-        misses: wp.array2d(dtype=wp.float64),  # [n_problems, room], overwritten
+        misses: wp.array2d(dtype=wp.float64),  # [n_problems, room]
         solutions: wp.array3d(dtype=wp.float64),  # [n_problems, max_solutions, n]
         distances: wp.array2d(dtype=wp.float64),  # [n_problems, max_solutions]
         branch_of: wp.array2d(dtype=wp.int32),  # [n_problems, max_solutions]
-        turn_of: wp.array2d(dtype=wp.int32),  # [n_problems, max_solutions]
         directions: wp.array3d(dtype=wp.float64),  # [n_problems, max_solutions, n]
         singular: wp.array2d(dtype=wp.int32),  # [n_problems, max_solutions]
         n_exist: wp.array(dtype=wp.int32),  # [n_problems], solutions inside the limits
@@ -255,7 +208,6 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
             fine = LaneNumbers()
             safe = LaneNumbers()  # far from singular
             off_of = LaneNumbers()  # outside the limits
-            apart = LaneNumbers()  # squared distances to the seed
             if taken > 0:
                 lane = int(0)
                 while lane < wp.static(lanes):
@@ -271,7 +223,6 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
                     fine[lane] = wp.where(is_fine, wp.float64(1.0), wp.float64(0.0))
                     safe[lane] = wp.where(is_regular, wp.float64(1.0), wp.float64(0.0))
                     off_of[lane] = outside(chain, q)
-                    apart[lane] = squared_distance(q, problem, seed)
                     lane += 1
             lane = int(0)
             while lane < taken:
@@ -289,17 +240,14 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
                     q = nearest_turns(wide, q, problem, seed)
                     safe[lane] = wp.float64(0.0)
                     off_of[lane] = outside(chain, q)
-                    apart[lane] = squared_distance(q, problem, seed)
                 if solves and is_new(q, problem, branches, refinement, candidates):
                     # Entries up to this one have been read.
                     place = slots[lane]
-                    if place > branches:
-                        misses[problem, place] = misses[problem, branches]
-                        for j in range(n):
-                            candidates[problem, place, j] = candidates[problem, branches, j]
-                    misses[problem, branches] = apart[lane]
                     for j in range(n):
+                        change = candidates[problem, branches, j]
+                        candidates[problem, place, j] = change
                         candidates[problem, branches, j] = q[j]
+                    misses[problem, place] = misses[problem, branches]
                     if safe[lane] > wp.float64(0.0) and branches < 31:
                         regular = regular | (1 << branches)
                     if off_of[lane] <= wp.float64(0.0) and branches < 31:
@@ -325,7 +273,6 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
                     and is_new(twin, problem, branches, refinement, candidates)
                 ):
                     twin = nearest_turns(wide, twin, problem, seed)
-                    misses[problem, branches] = squared_distance(twin, problem, seed)
                     for j in range(n):
                         candidates[problem, branches, j] = twin[j]
                     branches += 1
@@ -333,32 +280,37 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
             branch += 1
         branch = int(0)
         while branch < branches:
-            fits = branch < 31 and (allowed >> branch) & 1 == 1
-            if not fits:
-                fits = fits_limits(
-                    chain, refinement, R_t, p_t, problem, branch, seed, candidates, misses
+            q = read(problem, branch, candidates)
+            off = wp.float64(0.0)
+            if branch >= 31 or (allowed >> branch) & 1 == 0:
+                off = outside(chain, q)
+            fits = off <= wp.float64(0.0)
+            if off > wp.float64(0.0) and off <= refinement.at_limit:
+                q, _cost, fits = polish(
+                    chain, refinement, clamped(chain, q), R_t, p_t, refinement.steps, True
                 )
             if fits and refinement.all_turns == 0:
-                count = insert(
-                    misses[problem, branch], branch, 0, problem, count, distances, branch_of,
-                    turn_of,
-                )
+                count = insert(q, branch, problem, count, seed, solutions, distances, branch_of)
             elif fits:
-                q = read(problem, branch, candidates)
+                # Enumerate the turns of the joints as digits of a number.
+                whole = vecm()
                 lowest, choices = allowed_turns(chain, q)
                 combinations = int(1)
                 for j in range(n):
                     combinations *= choices[j]
                 code = int(0)
                 while code < combinations:
-                    whole = with_turns(q, lowest, choices, code)
-                    distance = squared_distance(whole, problem, seed)
+                    rest = code
+                    for j in range(n):
+                        whole[j] = q[j] + wp.float64(wp.TAU) * wp.float64(
+                            lowest[j] + rest % choices[j]
+                        )
+                        rest = rest // choices[j]
                     count = insert(
-                        distance, branch, code, problem, count, distances, branch_of, turn_of
+                        whole, branch, problem, count, seed, solutions, distances, branch_of
                     )
                     code += 1
             branch += 1
-        searched = bool(False)
         if valid and count == 0:
             for j in range(n):
                 best[j] = seed[problem, j]
@@ -380,12 +332,10 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
                 slot += 1
             if refinement.least_error != 0:
                 best, best_cost, solves = polish(chain, refinement, best, R_t, p_t, 400, True)
-            for j in range(n):
-                solutions[problem, 0, j] = best[j]
-            distances[problem, 0] = squared_distance(best, problem, seed)
-            searched = True
-            if solves:
-                count = 1
+            count = insert(best, 0, problem, 0, seed, solutions, distances, branch_of)
+            regular = 0
+            if not solves:
+                count = 0
         beside = int(0)
         branch = int(0)
         if refinement.least_error != 0 or refinement.beside == wp.float64(0.0):
@@ -395,9 +345,12 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
             far_out = far_outside(chain, refinement, refinement.beside, q)
             if outside(chain, q) > refinement.at_limit and not far_out:
                 place = count + beside
+                distance = wp.float64(0.0)
                 for j in range(n):
+                    change = q[j] - seed[problem, j]
+                    distance += change * change
                     solutions[problem, place, j] = q[j]
-                distances[problem, place] = squared_distance(q, problem, seed)
+                distances[problem, place] = distance
                 beside += 1
             branch += 1
         n_beside[problem] = beside
@@ -411,14 +364,9 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         for k in range(shown):
             flag = int(0)
             x = vecm()
-            known = bool(False)
-            if k < written and not searched:
-                branch = branch_of[problem, k]
-                known = branch < 31 and (regular >> branch) & 1 == 1
-                for j in range(n):
-                    solutions[problem, k, j] = candidates[problem, branch, j]
-                if refinement.all_turns != 0:
-                    add_turns(chain, turn_of[problem, k], problem, k, solutions)
+            known = k < written and branch_of[problem, k] < 31
+            if known:
+                known = (regular >> branch_of[problem, k]) & 1 == 1
             if k < written and not known:
                 x, value = weakest_direction(chain, refinement, read(problem, k, solutions))
                 x = wp.normalize(wp.cw_mul(x, units(refinement)))
