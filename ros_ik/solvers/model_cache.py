@@ -14,6 +14,7 @@ from collections.abc import Hashable
 from collections.abc import Mapping
 import dataclasses
 import enum
+import functools
 import operator
 import threading
 from typing import Any
@@ -149,9 +150,23 @@ def _frozen(value: Any) -> Hashable:
     if isinstance(value, JointGroup):
         return JointGroup, value.joint_names
     if dataclasses.is_dataclass(value) and kind is not type:
-        fields = [getattr(value, field.name) for field in dataclasses.fields(value)]
-        return kind, tuple(map(_frozen, fields))
+        if kind.__hash__ is object.__hash__:  # by identity, not by content
+            return _frozen_fields(value)
+        try:
+            return _frozen_settings(value)
+        except TypeError:  # with arrays, or not frozen
+            return _frozen_fields(value)
     raise TypeError(f'no key of {kind.__name__}')
+
+
+def _frozen_fields(value: Any) -> Hashable:
+    """Return a dataclass as a key, by the content of its fields."""
+    fields = [getattr(value, field.name) for field in dataclasses.fields(value)]
+    return type(value), tuple(map(_frozen, fields))
+
+
+# Settings are nearly always those of the previous call, and their hash takes a fifth of the time.
+_frozen_settings: Callable[[Any], Hashable] = functools.lru_cache(maxsize=64)(_frozen_fields)
 
 
 def _content(model: Model, with_shapes: bool) -> bytes:

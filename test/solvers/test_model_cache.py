@@ -26,8 +26,10 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics.runtime.content_reader import ContentReader
 from ros_ik.kinematics.serial_chain import serial_chain
+from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.structure import form as closed_forms
 from ros_ik.solvers.model_cache import CACHE_LOCK
+from ros_ik.solvers.model_cache import Cached
 from ros_ik.solvers.pose_ik import solver as pose_solver
 
 LINKS = {'panda': 'panda_hand_tcp', 'ur5_robot': 'tool0'}
@@ -216,6 +218,40 @@ def test_a_model_ends_with_its_solvers():
     del model
     gc.collect()
     assert end() is None
+
+
+@dataclasses.dataclass(frozen=True)
+class Weights:
+    """Settings with an array."""
+
+    values: np.ndarray
+
+
+@dataclasses.dataclass(eq=False)
+class Steps:
+    """Settings that Python compares by identity."""
+
+    count: int
+
+
+def test_settings_are_compared_by_content():
+    model, weights, steps = robot('panda'), np.zeros(2), Steps(1)
+
+    def value_of(settings):
+        with Cached(model, {'settings': settings}, object) as value:
+            return value
+
+    default = value_of(ClosedFormSettings())
+    assert value_of(ClosedFormSettings()) is default
+    assert value_of(ClosedFormSettings(max_steps=41)) is not default
+    first = value_of(Weights(weights))
+    assert value_of(Weights(weights.copy())) is first
+    weights[1] = 1.0
+    assert value_of(Weights(weights)) is not first
+    first = value_of(steps)
+    assert value_of(Steps(1)) is first
+    steps.count = 2
+    assert value_of(steps) is not first
 
 
 def test_slices_of_a_large_batch_share_a_solver(makes, monkeypatch):

@@ -185,6 +185,7 @@ class RedundantClosedFormIK:
                 model, link, n_problems, joint_group=joint_group, joint_q=held, offset=offset,
                 position_tolerance=_SEARCH_TOLERANCE, rotation_tolerance=_SEARCH_TOLERANCE,
             )  # fmt: skip
+            self._search_seeds = np.zeros((n_problems, model.joint_coord_count))
         self._default_seed = 0.5 * np.sum(self.chain.sampling_range(), axis=0)
         self._allocate(most, places)
         launch_first = self._launch_samples if self._n_sampled else self._launch_given
@@ -318,19 +319,22 @@ class RedundantClosedFormIK:
     def _solve_at_other_values(self, unsolved: np.ndarray) -> None:
         """Solve poses without a solution [n] at other values, or with the least error."""
         self._read_back(self._poses, self._seeds)
-        values = self._other_values(unsolved)
-        self._unsolved_values.host[:] = values.ravel()
+        n, values = self.n_problems, self._unsolved_values.host
         if self._n_sampled:
+            found = self._searched_values(unsolved)
             # Most are solved at the value that was found; only others need those beside it.
-            self._unsolved_values.host[self.n_problems :] = np.nan
+            values[:n] = np.where(unsolved, self._in_range(found), np.nan)
+            values[n:] = np.nan
             self._search_unsolved.launch()
-            unsolved &= self._row_exist.host[self._unsolved][: self.n_problems] == 0
+            unsolved &= self._row_exist.host[self._unsolved][:n] == 0
             if unsolved.any():
-                values[1:, ~unsolved] = np.nan
-                self._unsolved_values.host[:] = values.ravel()
+                beside = self._in_range(found + _VALUE_OFFSETS[1:, None])
+                values[n:] = np.where(unsolved, beside, np.nan).ravel()
                 self._search_unsolved.launch()
-                found = self._row_exist.host[self._unsolved].reshape(-1, self.n_problems)
-                unsolved &= ~found.any(axis=0)
+                exist = self._row_exist.host[self._unsolved].reshape(-1, n)
+                unsolved &= ~exist.any(axis=0)
+        else:
+            values[:] = np.where(unsolved, self._values[:, None], np.nan).ravel()
         # The configuration of least error is dear: only where some pose needs it.
         if not self._n_sampled or unsolved.any():
             self._solve_unsolved.launch()
@@ -387,16 +391,19 @@ class RedundantClosedFormIK:
         low = np.maximum(lower, np.minimum(seeds - np.pi, upper - 2.0 * np.pi))
         return np.stack([low, low + 2.0 * np.pi], axis=1)
 
-    def _other_values(self, unsolved: np.ndarray) -> np.ndarray:
-        """Return values [k, n] at which to search solutions for poses without any [n]."""
-        if not self._n_sampled:
-            return np.where(unsolved, self._values[:, None], np.nan)
-        poses = np.where(unsolved[:, None], self._poses.host, np.nan)
-        seeds = np.zeros((self.n_problems, self.model.joint_coord_count))
+    def _searched_values(self, unsolved: np.ndarray) -> np.ndarray:
+        """Return values of the redundant joint [n] that the search finds for marked poses [n]."""
+        poses = self._poses.host
+        if not unsolved.all():
+            poses = np.where(unsolved[:, None], poses, np.nan)
+        seeds = self._search_seeds
         seeds[:, self.chain.coordinates] = self._seeds.host
-        found = self._search.solve(poses, seeds).joint_q[:, self._column]
-        values = np.clip(found + _VALUE_OFFSETS[:, None], *self._bounds.host.T)
-        return np.where(unsolved, values, np.nan)
+        return self._search.solve(poses, seeds).joint_q[:, self._column]
+
+    def _in_range(self, values: np.ndarray) -> np.ndarray:
+        """Return values [.., n] of the redundant joint, clipped to its range for each pose."""
+        low, high = self._bounds.host.T
+        return np.minimum(np.maximum(values, low), high)
 
     @functools.cached_property
     def _solve_given(self) -> Graph:

@@ -54,13 +54,16 @@ class ClosedFormSettings:
         checked_count('max_steps', self.max_steps, 1)
 
 
+_DEFAULT = ClosedFormSettings()
+
+
 def checked_settings(settings: ClosedFormSettings | None) -> ClosedFormSettings:
     """Check and return settings; None for the defaults.
 
     Raises:
         ArgumentError: Another type.
     """
-    settings = ClosedFormSettings() if settings is None else settings
+    settings = _DEFAULT if settings is None else settings
     if not isinstance(settings, ClosedFormSettings):
         raise ArgumentError(f'settings must be ClosedFormSettings, got {settings!r}')
     return settings
