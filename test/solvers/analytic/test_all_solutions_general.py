@@ -95,6 +95,25 @@ def is_found(result, q, separation=1e-5):
     return apart.min(axis=1) < separation
 
 
+@pytest.mark.parametrize('name', ['bent elbow', 0, 1])
+def test_no_other_seed_leads_nearer_to_an_unreachable_pose(name):
+    axes, rng, n = any_axes(name), np.random.default_rng(2), 60
+    poses = tool_poses(*axes, rng.uniform(-np.pi, np.pi, (n, 6)))
+    poses[:, :3] *= 1.4
+    solver = ClosedFormIK(arm(*axes), 'tool', n)
+    length = solver.settings.length * joint_axes(solver.chain).reach
+
+    def errors(seeds=None):
+        found = solver.solve(poses, seeds)
+        return np.hypot(found.position_error[:, 0], length * found.rotation_error[:, 0])
+
+    first = errors()
+    out = first > 1e-6
+    best = np.min([errors(rng.uniform(-np.pi, np.pi, (n, 6))) for _ in range(20)], axis=0)
+    assert out.sum() > 20
+    assert np.all(first[out] <= 1.05 * best[out])
+
+
 @pytest.mark.parametrize('name', [*ARMS, 0, 1, 2, 3])
 def test_every_planted_configuration_is_found(name):
     axes = any_axes(name)

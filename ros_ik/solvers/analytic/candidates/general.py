@@ -18,6 +18,7 @@ from ros_ik.solvers.analytic.candidates.general_kernel import general_candidates
 from ros_ik.solvers.analytic.candidates.general_kernel import NEARLY_REAL
 from ros_ik.solvers.analytic.candidates.general_kernel import ROOT_LANES
 from ros_ik.solvers.analytic.candidates.lanes import lanes_on
+from ros_ik.solvers.analytic.candidates.start_kernel import start_kernel
 from ros_ik.solvers.analytic.structure.structure import Axes
 from ros_ik.solvers.analytic.structure.structure import turned
 
@@ -27,6 +28,10 @@ _MAX_CHARTS, _TRIALS = 6, 24
 _MAX_ERROR = 0.1
 # Steps of Newton's method, which usually needs two.
 _NEWTON_STEPS = 8
+# Number of random starts of the search for the nearest configuration of an unreachable pose.
+# Without them, 20 random seeds led nearer at 19 of 203 poses of six arms and at 12 of 149 of the
+# leg of a G1; with 12, at 9 of the leg's; with 36, at none of the 203 and 3 of the 149.
+_STARTS = 36
 # Rotation of the targets for a pose at which all charts fail [rad], and the axes. If two solutions
 # meet in a rotated target, they are far apart in one that is rotated the other way.
 _ASIDE = 2e-3
@@ -97,14 +102,21 @@ class GeneralSource:
         self._equations = wp.zeros((n_problems, 3, 54), dtype=wp.float64, device=device)
         self.candidates = wp.zeros((*shape, 6), dtype=wp.float64, device=device)
         self.misses = wp.zeros(shape, dtype=wp.float64, device=device)
+        starts = np.random.default_rng(0).uniform(-np.pi, np.pi, (_STARTS, 6))
+        self._starts = wp.array(starts, dtype=wp.float64, device=device)
 
     def launch(self, problem: list[Any], *, bounded: bool = False) -> None:
-        """Enqueue the kernel."""
+        """Enqueue the kernels."""
         launch(
             self._kernel, dim=problem[0].shape[0],
             inputs=[self._axes, *problem, self._equations],
             outputs=[self.candidates, self.misses], device=self._device,
         )  # fmt: skip
+        if not bounded:
+            launch(
+                start_kernel(), dim=problem[0].shape[0], inputs=[self._starts, self.slack],
+                outputs=[self.candidates, self.misses], device=self._device,
+            )  # fmt: skip
 
 
 def _charts(axes: Axes) -> list[GeneralChart]:
@@ -126,7 +138,7 @@ def _best_charts(axes: Axes) -> list[GeneralChart]:
     for shift in range(6):
         for backwards in (False, True):
             source = GeneralSource(axes, _TRIALS, 'cpu', [GeneralChart(shift, backwards)], 0)
-            source.launch([poses, seeds])
+            source.launch([poses, seeds], bounded=True)
             off = np.abs(np.sin(0.5 * (source.candidates.numpy() - planted[:, None]))).max(axis=2)
             off[~np.isfinite(source.misses.numpy())] = np.inf
             ranked.append((float(np.quantile(off.min(axis=1), 0.9)), shift, backwards))

@@ -58,7 +58,8 @@ class CandidateSource(Protocol):
         """Enqueue the kernels and copies for arrays of poses and seeds.
 
         Closed forms of six joints also accept fewer poses than were allocated. With ``bounded``
-        they may leave out candidates outside the limits.
+        they may leave out candidates outside the limits, and starts of the search for the nearest
+        configuration of an unreachable pose.
         """
 
 
@@ -135,7 +136,7 @@ class CompletedSource:
                 scatter_kernel(), dim=seeds.shape, inputs=[seeds, real], outputs=[all_seeds],
                 device=self._device,
             )  # fmt: skip
-            source.launch([poses, all_seeds])
+            source.launch([poses, all_seeds], bounded=bounded)
             launch(
                 gather_kernel(), dim=source.misses.shape,
                 inputs=[source.candidates, source.misses, real, locked, first],
