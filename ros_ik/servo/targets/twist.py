@@ -36,15 +36,15 @@ from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.motion.ramped_approach import ramped_step
 
 # Part of the achieved velocity from which the next request starts, F [1].
-_FOLLOWED = 0.9
+_ACHIEVED_PART = 0.9
 # Part of the target velocity that is added to it, f [1]. A frame that achieves 8/9 of its velocity
 # or more, because of damping, is requested the whole target velocity.
-_FORGIVEN = 0.2
+_TARGET_PART = 0.2
 # Maximum lead on the moving axes, in ticks of motion. A larger one makes an arm oscillate about a
 # singularity.
 _LEAD_TICKS = 1.0
 # Maximum total lead: linear [m], angular [rad].
-_LEASH = (0.02, 0.05)
+_MAX_LEAD = (0.02, 0.05)
 # Time constant of the removal of a lead with limited jerk, in durations of an acceleration ramp.
 # Joints lag by about one ramp, and an arm still oscillates with a constant of two.
 _RAMPS = 3.0
@@ -57,7 +57,7 @@ class TwistMotion:
         """Start at rest; ``dt`` is the duration of a tick [s]."""
         self._dt = dt
         self._reference: np.ndarray | None = None
-        self._catch_up = (Approach(dt), Approach(dt))
+        self._lead_approaches = (Approach(dt), Approach(dt))
         self.velocity = (np.zeros(3), np.zeros(3))
         # Displacement requested last, and the last change of the displacement of a tick.
         self._requested = (np.zeros(3), np.zeros(3))
@@ -66,7 +66,8 @@ class TwistMotion:
     def branch(self) -> TwistMotion:
         """Return an independent copy."""
         other = copy.copy(self)
-        other._catch_up = copy.copy(self._catch_up[0]), copy.copy(self._catch_up[1])
+        linear, angular = self._lead_approaches
+        other._lead_approaches = copy.copy(linear), copy.copy(angular)
         return other
 
     def rest(self) -> None:
@@ -74,7 +75,7 @@ class TwistMotion:
         self._reference = None
         self.velocity = (np.zeros(3), np.zeros(3))
         self._change = (ZERO, ZERO)
-        for approach in self._catch_up:
+        for approach in self._lead_approaches:
             approach.reset()
 
     def step(
@@ -103,8 +104,8 @@ class TwistMotion:
         else:
             behind = pose_difference(self._reference, pose)
             lead = (
-                _leashed(behind[0] * axes[0], self.velocity[0] * dt, _LEASH[0]),
-                _leashed(behind[1] * axes[1], self.velocity[1] * dt, _LEASH[1]),
+                _limited_lead(behind[0] * axes[0], self.velocity[0] * dt, _MAX_LEAD[0]),
+                _limited_lead(behind[1] * axes[1], self.velocity[1] * dt, _MAX_LEAD[1]),
             )
         goal = (wanted[0] * axes[0], wanted[1] * axes[1])
         limits = limits_along(
@@ -118,13 +119,13 @@ class TwistMotion:
         ahead = (lead[0] + self.velocity[0] * dt, lead[1] + self.velocity[1] * dt)
         self._reference = move_pose(pose, *ahead)
         step = [
-            velocity * dt + _caught_up(approach, part, dt, bounds)
+            velocity * dt + _lead_step(approach, part, dt, bounds)
             for velocity, approach, part, bounds in zip(
-                self.velocity, self._catch_up, lead, limits, strict=True
+                self.velocity, self._lead_approaches, lead, limits, strict=True
             )
         ]
         self._requested = (
-            _bounded(step[0], limits[0].speed * dt), _bounded(step[1], limits[1].speed * dt)
+            _clamped(step[0], limits[0].speed * dt), _clamped(step[1], limits[1].speed * dt)
         )  # fmt: skip
         return self._requested
 
@@ -137,7 +138,7 @@ class TwistMotion:
         """Return the velocity of this tick; linear and angular part arrive together."""
         dt = self._dt
         base = [
-            _kept(velocity, (requested - moved) / dt, want)
+            _base_velocity(velocity, (requested - moved) / dt, want)
             for velocity, requested, moved, want in zip(
                 self.velocity, self._requested, achieved, goal, strict=True
             )
@@ -170,7 +171,7 @@ class TwistMotion:
         return velocities[0], velocities[1]
 
 
-def _caught_up(
+def _lead_step(
     approach: Approach, lead: np.ndarray, dt: float, limits: ApproachLimits
 ) -> np.ndarray:
     """Return the part of the lead that this tick removes."""
@@ -180,27 +181,27 @@ def _caught_up(
     return np.array(approach.step(lead.tolist(), (x * dt, y * dt, z * dt), limits))
 
 
-def _kept(asked: np.ndarray, lag: np.ndarray, goal: np.ndarray) -> np.ndarray:
+def _base_velocity(asked: np.ndarray, lag: np.ndarray, goal: np.ndarray) -> np.ndarray:
     """Return the velocity from which the next one starts: less than ``asked`` if it lags."""
     axes = zip(asked.tolist(), lag.tolist(), goal.tolist(), strict=True)
-    return np.array([_kept_on_axis(*axis) for axis in axes])
+    return np.array([_base_on_axis(*axis) for axis in axes])
 
 
-def _kept_on_axis(asked: float, lag: float, goal: float) -> float:
-    """Return :func:`_kept` of one axis."""
+def _base_on_axis(asked: float, lag: float, goal: float) -> float:
+    """Return :func:`_base_velocity` of one axis."""
     if asked < 0.0:
-        return -_kept_on_axis(-asked, -lag, -goal)
-    bound = _FOLLOWED * (asked - lag) + _FORGIVEN * max(goal, asked)
+        return -_base_on_axis(-asked, -lag, -goal)
+    bound = _ACHIEVED_PART * (asked - lag) + _TARGET_PART * max(goal, asked)
     # A motion along an axis that was not requested is not continued.
     return min(max(bound, 0.0), asked)
 
 
-def _leashed(lead: np.ndarray, motion: np.ndarray, longest: float) -> np.ndarray:
+def _limited_lead(lead: np.ndarray, motion: np.ndarray, longest: float) -> np.ndarray:
     """Return a lead limited on the axes of a tick's motion, and in total length."""
     tick = _LEAD_TICKS * math.hypot(*motion)
     forward = np.where(motion > 0.0, tick, longest)
     backward = np.where(motion < 0.0, tick, longest)
-    return _bounded(np.clip(lead, -backward, forward), longest)
+    return _clamped(np.clip(lead, -backward, forward), longest)
 
 
 def _limited(
@@ -215,7 +216,7 @@ def _limited(
     return twist[0] * factor, twist[1] * factor
 
 
-def _bounded(vector: np.ndarray, longest: float) -> np.ndarray:
+def _clamped(vector: np.ndarray, longest: float) -> np.ndarray:
     """Return a vector limited to a length."""
     size = math.hypot(*vector)
     return vector * (longest / size) if size > longest else vector
