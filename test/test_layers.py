@@ -3,6 +3,7 @@
 """Data flows one way: a package imports only from those above it, and few know ROS."""
 
 import ast
+import functools
 from pathlib import Path
 import re
 import subprocess
@@ -68,14 +69,17 @@ def inside(parts, package):
     return list(parts[len(home) :]) if list(parts[: len(home)]) == home else []
 
 
+@functools.cache
 def imported_modules(path):
     """Every module that a file imports, inside functions too."""
+    modules = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f'{path}: relative import'
-            yield node.module
+            modules.append(node.module)
+    return modules
 
 
 def violations(path):
