@@ -23,6 +23,7 @@ from ros_ik.demo.robots.description import read_description
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 from ros_ik.model import Model
+from ros_ik.model.readers.text_files import error_in_file
 from ros_ik.model.readers.text_files import read_text
 from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.settings.parameter_file import read_parameters
@@ -125,7 +126,7 @@ def _check(path: Path, model: Model, controllers: Sequence[FoundController] | No
     try:
         values = read_parameters(text)
     except RosIkError as error:
-        raise ArgumentError(f"'{path}': {' '.join(str(error).split())}") from error
+        raise error_in_file(path, error) from error
     findings = check_parameters(values, model, controllers)
     for kind, sentences in (('error', findings.errors), ('warning', findings.warnings)):
         for sentence in sentences:

@@ -12,6 +12,7 @@ from geometry_msgs.msg import Twist
 import numpy as np
 import pytest
 from support.processes.ros_processes import ROOT
+from support.rigs.dynamic_rig import change
 from support.rigs.example_rig import Session
 
 from ros_ik.demo.mock_robot import nanoseconds
@@ -149,19 +150,14 @@ def test_fingertips(session):
         session.interrupt(example)
 
 
-def set_velocity_scale(client, scale):
-    results = client.set(limits__velocity_scale=scale)
-    assert all(result.successful for result in results.values()), results
-
-
 def test_mobile_manipulator(session):
     client, commands = session.client, []
     client.node.create_subscription(Twist, 'cmd_vel', lambda message: commands.append(message), 1)
     # The drive takes seconds: on a busy machine this client might hear the example only after it.
-    set_velocity_scale(client, 0.02)
+    change(client, limits__velocity_scale=0.02)
     with session.example('mobile_manipulator') as example:
         session.wait_for(lambda: commands, 'velocities of the base', example)
-        set_velocity_scale(client, 1.0)
+        change(client, limits__velocity_scale=1.0)
         session.wait_for(lambda: 'reached' in example.text(), 'target', example)
         session.interrupt(example)
     positions = client.positions()

@@ -15,6 +15,7 @@ from ros_ik.demo.robots import mesh_environment
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
+from ros_ik.model.readers.text_files import error_in_file
 from ros_ik.model.readers.text_files import read_text
 from ros_ik.node.model_loading.devices import choose_device
 from ros_ik.servo.robot.controlled_robot import resolve_robot
@@ -131,7 +132,7 @@ def command_topics(params_file: Path, robot: DemoRobot) -> dict[str, object]:
         choose_device(settings.device)
         resolve_robot(robot.semantic_model(), settings)
     except RosIkError as error:
-        raise ArgumentError(f"'{params_file}': {' '.join(str(error).split())}") from error
+        raise error_in_file(params_file, error) from error
     for output in settings.outputs:
         if output.type != 'joint_trajectory':
             raise ArgumentError(

@@ -23,3 +23,13 @@ def read_text(path: str | Path, what: str) -> str:
         return Path(path).read_text(encoding='utf-8')
     except (OSError, UnicodeDecodeError) as error:
         raise ArgumentError(f"{what} '{path}' cannot be read: {error}") from error
+
+
+def error_in_file(path: str | Path, error: Exception) -> ArgumentError:
+    """Return the error of a file's content, as one sentence that names the file.
+
+    Args:
+        path: The file.
+        error: What is wrong with its content.
+    """
+    return ArgumentError(f"'{path}': {' '.join(str(error).split())}")
