@@ -20,6 +20,7 @@ from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.solvers import all_solutions
 from ros_ik.solvers import ChainIK
+from ros_ik.solvers import ChainIKSettings
 from ros_ik.solvers import DenseQP
 from ros_ik.solvers import DlsSolver
 from ros_ik.solvers import GaussNewtonSolver
@@ -55,24 +56,64 @@ def search(device, **options):
     ids=str,
 )
 def test_search(options):
-    (here, joint_q, poses), (there, found, _) = search('cpu', **options), search(DEVICE, **options)
-    # Attempts that end by rounding end in another posture; solved problems are solved on both.
+    # Several lanes search on a GPU, and find other solutions after random restarts.
+    (here, _, _), (there, found, poses) = search('cpu', **options), search(DEVICE, **options)
     assert_agree({'status': there}, {'status': here}, share=0.99)
-    assert_agree({'joint_q': found}, {'joint_q': joint_q}, atol=1e-5, share=0.95)
-    assert_reached(found[there == SolveStatus.CONVERGED][:, 0], poses[
-        there == SolveStatus.CONVERGED])  # fmt: skip
+    solved = there == SolveStatus.CONVERGED
+    for solutions in found[solved].swapaxes(0, 1):
+        assert_reached(solutions, poses[solved])
 
 
-def goal_sets(device):
-    """Search the best of several poses."""
-    model, poses = panda(device), reachable_poses(panda, TIP, N).reshape(-1, 4, 7)
-    seeds = configurations(model, len(poses), 5)
-    result = inverse_kinematics(model, TIP, poses, seeds, preference='middle', n_candidates=4)
-    return {'goal': result.goal, 'joint_q': result.joint_q}
+def test_an_answer_from_the_seed_is_the_one_of_the_cpu():
+    (_, joint_q, _), (_, found, _) = search('cpu'), search(DEVICE)
+    single = ChainIK(panda('cpu'), TIP, N, settings=ChainIKSettings(max_attempts=1))
+    alone = single.solve(reachable_poses(panda, TIP, N), configurations(panda('cpu'), N, 5))
+    from_seed = np.all(alone.joint_q == joint_q[:, 0], axis=1)
+    assert np.sum(from_seed) > N // 4
+    assert_agree(
+        {'joint_q': found[from_seed, 0]}, {'joint_q': joint_q[from_seed, 0]}, atol=1e-5, share=0.95
+    )
+
+
+def lanes(device, n_lanes, **options):
+    """Search with a number of lanes."""
+    model = panda(device)
+    solver = ChainIK(model, TIP, N, n_lanes=n_lanes, **options)
+    result = solver.solve(reachable_poses(panda, TIP, N), configurations(model, N, 5))
+    return {'status': result.status.copy(), 'joint_q': result.joint_q.reshape(N, -1).copy()}
+
+
+@pytest.mark.parametrize('n_lanes', [1, 8])
+@pytest.mark.parametrize('n_solutions', [1, 4])
+def test_as_many_lanes_find_the_same(n_lanes, n_solutions):
+    # Attempts that end by rounding end in another posture; solved problems are solved on both.
+    there, here = (lanes(d, n_lanes, n_solutions=n_solutions) for d in (DEVICE, 'cpu'))
+    assert_agree(there, here, atol=1e-5, share=0.95)
+
+
+def to_middle(joint_q):
+    """Return the mean distance to the middle of the limits, as a share of the ranges."""
+    lower, upper, _, _ = panda('cpu').limits64()
+    span = np.where(upper > lower, upper - lower, 1.0)
+    return np.mean(np.abs(joint_q - 0.5 * (lower + upper)) / span)
 
 
 def test_goal_sets():
-    assert_agree(goal_sets(DEVICE), goal_sets('cpu'), atol=1e-5, share=0.95)
+    poses = reachable_poses(panda, TIP, N)
+    seeds = configurations(panda('cpu'), N // 4, 5)
+    found = {
+        device: inverse_kinematics(
+            panda(device), TIP, poses.reshape(-1, 4, 7), seeds, preference='middle',
+            n_candidates=4,
+        )
+        for device in ('cpu', DEVICE)
+    }  # fmt: skip
+    there = found[DEVICE]
+    assert np.all(there.status == SolveStatus.CONVERGED)
+    assert len(set(there.goal)) == 4
+    assert_reached(there.joint_q, poses.reshape(-1, 4, 7)[np.arange(N // 4), there.goal])
+    # Of 16 candidates each, other ones on a GPU: as near to the middle on average.
+    assert abs(to_middle(there.joint_q) / to_middle(found['cpu'].joint_q) - 1.0) < 0.1
 
 
 def test_the_same_search_gives_the_same_answers():

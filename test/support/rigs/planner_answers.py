@@ -35,6 +35,6 @@ def every_answer(planner):
     found['together'] = solve_frames_together(planner, frames, links + [1e-3, 0, 0, 0, 0, 0, 0])
     motion = solve_optimal(planner, OptimalRequest([PoseCost(BASE, TCP, poses[0], 1.0, 0.5)]))
     found |= {'times': motion.times, 'motion': motion.positions[-1:]}
-    points = [Point(0.0, start), Point(100.0, answer.positions[0])]
+    points = [Point(0.0, start), Point(100.0, rows[0, coords])]
     report = check_trajectory(planner, answer.joint_names, points)
     return found | {'minimum': report.minimum_values}

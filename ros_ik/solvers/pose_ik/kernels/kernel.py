@@ -9,7 +9,9 @@ early and often. The last attempts are more patient, and the final one continues
 configuration found. An unreachable pose therefore ends at a local optimum.
 
 All lanes of a problem end with the lane that needs the fewest iterations, and later solutions are
-discarded. The result is therefore independent of the order in which lanes run.
+discarded. The result is therefore independent of the order in which lanes run. The attempt from
+the problem's own seed has a head start, the iterations that it may take at most: where it
+converges, its solution is the answer, whatever the number of lanes.
 
 A search may run in phases, see :mod:`ros_ik.solvers.pose_ik.kernels.phase`: each ends after a
 number of iterations, and the next one continues the lanes that are still running. The result does
@@ -264,7 +266,11 @@ def chain_ik_kernel(
         p_t = wp.transform_get_translation(pose)
         random = wp.rand_init(search.seed, row)
         q, random = sample(chain, random)
+        # Iterations count from here for all attempts but the one from the problem's seed.
+        head_start = wp.where(search.lanes > 1, search.max_iterations + 1, 0)
+        total = int(head_start)
         if row % search.lanes == 0:
+            total = 0
             for j in range(m):
                 q[j] = wp.clamp(seed[problem, j], chain.lower[j], chain.upper[j])
         best = scalar(wp.inf)
@@ -272,7 +278,6 @@ def chain_ik_kernel(
         n_found = int(0)
         attempt = int(0)
         step = int(0)
-        total = int(0)
         if phase.rows.row.shape[0] > 0:
             for j in range(m):
                 q[j] = phase.q[row, j]
@@ -319,6 +324,7 @@ def chain_ik_kernel(
                 running = False
             if stalled:
                 attempt += 1
+                total = wp.max(total, head_start)
                 step = 0
                 mark = scalar(wp.inf)
                 q, random = sample(chain, random)

@@ -129,7 +129,8 @@ class ChainSearch(ReadOnce):
         n_found: Number of solutions found, [n_problems].
         status: SolveStatus codes, [n_problems].
         collides: 1 for solutions that collide, [n_problems * n_solutions]; None without a checker.
-        iterations: Iterations of each lane, [n_problems * lanes].
+        iterations: Iterations of each lane, [n_problems * lanes]. With several lanes, those after
+            the attempt from the seed count from ``max_iterations + 1``.
     """
 
     read_once = frozenset(('problem', 'settings', 'n_problems', 'n_solutions'))
