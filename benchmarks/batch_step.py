@@ -53,6 +53,7 @@ def measure(runner: Runner, quick: bool) -> list[dict]:
 def step_rows(
     runner: Runner, sizes: tuple[int, ...], turns: int, *, benchmark: str = 'batch_step',
     device: str = 'cpu', device_name: str = 'cpu', timeout: float = 600.0,
+    is_resident: bool = False,
 ) -> list[dict]:  # fmt: skip
     """Return the rows of every robot and size on a device.
 
@@ -64,28 +65,29 @@ def step_rows(
         device: Warp's name of the device.
         device_name: Its name in the rows.
         timeout: When to end one turn of one solver with one robot [s].
+        is_resident: True for ours alone, with arrays that stay on the device.
     """
     rows = []
     for robot in TIPS:
-        answers = [
-            (
-                _run(runner, robot, 'benchmarks.peers.step_mink_warp', sizes, device, timeout),
-                _run(runner, robot, 'benchmarks.ours_batch_step', sizes, device, timeout),
-            )
-            for _ in range(turns)
-        ]
-        peer, ours = (
-            {n: _together([turn[n] for turn in side]) for n in sizes}
-            for side in zip(*answers, strict=True)
+        run = functools.partial(
+            _run, runner, robot, sizes=sizes, device=device, timeout=timeout, resident=is_resident
         )
+        modules = ['benchmarks.ours_batch_step']
+        if not is_resident:
+            modules.append('benchmarks.peers.step_mink_warp')
+        turned = [[run(module) for module in modules] for _ in range(turns)]
+        sides = [
+            {n: _together([turn[n] for turn in side]) for n in sizes}
+            for side in zip(*turned, strict=True)
+        ]
         for n in sizes:
-            mine, other = (
-                _side(robot, n, side[n], versions)
-                for side, versions in ((ours, our_versions()), (peer, {}))
-            )
+            mine = _side(robot, n, sides[0][n], our_versions())
+            name, other = '', Side(None)
+            if not is_resident:
+                name, other = 'mink-warp', _side(robot, n, sides[1][n], {})
             problem = 'frames + posture + hard limits'
             rows.append(
-                row(benchmark, robot, problem, n, '', mine, 'mink-warp', other, device=device_name)
+                row(benchmark, robot, problem, n, '', mine, name, other, device=device_name)
             )
     return rows
 
@@ -108,7 +110,7 @@ def _problems(name, n):
     return starts, goals, np.stack(poses, axis=1)
 
 
-def _run(runner, name, module, sizes, device, timeout):
+def _run(runner, name, module, sizes, device, timeout, resident):
     folder = runner.folder / f'{name}-{module.rsplit(".", 1)[1]}'
     folder.mkdir(exist_ok=True)
     robot = _robot(name)
@@ -138,6 +140,7 @@ def _run(runner, name, module, sizes, device, timeout):
                 'speed': SPEED,
                 'postures': str(folder / 'problems.npz'),
                 'device': device,
+                'resident': resident,
             },
         )
         for n in sizes

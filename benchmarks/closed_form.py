@@ -16,8 +16,11 @@ import numpy as np
 
 from benchmarks.job import bound_values
 from benchmarks.job import Job
+from benchmarks.job import JUDGED
+from benchmarks.measure import MAX_POSES
 from benchmarks.measure import Runner
 from benchmarks.measure import TIGHT
+from benchmarks.problems import Problems
 from benchmarks.problems import random_problems
 from benchmarks.process import Answer
 from benchmarks.process import PEER_PYTHON
@@ -37,8 +40,6 @@ PEER = 'EAIK'
 SEPARATION = 1e-4
 # Number of batches, and the time after which no further one starts [s].
 _REPEATS, _BUDGET = 100, 10.0
-# Number of poses whose solutions are all evaluated.
-JUDGED = 1000
 
 
 def measure(runner: Runner, quick: bool) -> list[dict]:
@@ -48,6 +49,30 @@ def measure(runner: Runner, quick: bool) -> list[dict]:
     ours = _run(runner, 'benchmarks.ours_every', sizes, None)
     theirs = _run(runner, 'benchmarks.peers.eaik', sizes, PEER_PYTHON)
     return [_row(case, sizes[case], ours[case], theirs[case], _arm(case[0])) for case in cases]
+
+
+def device_rows(
+    runner: Runner, sizes: tuple[int, ...], device: str, device_name: str, timeout: float
+) -> list[dict]:
+    """Return the rows of a UR5 with arrays that stay on a device, beside one core of the CPU.
+
+    Args:
+        runner: Runs the solvers.
+        sizes: Numbers of poses.
+        device: Warp's name of the device.
+        device_name: Its name in the rows.
+        timeout: When to end the process of a device [s].
+    """
+    rows = []
+    for n in sizes:
+        case = ('ur5', 'batch')
+        there, here = (
+            _run(runner, 'benchmarks.ours_every', {case: n}, None, timeout, options)[case]
+            for options in ({'device': device, 'resident': True}, {})
+        )
+        entry = _row(case, n, there, here, _arm('ur5'), 'one core of the CPU')
+        rows.append({**entry, 'benchmark': 'gpu_closed_form', 'device': device_name})
+    return rows
 
 
 def _size(mode, quick):
@@ -60,13 +85,13 @@ def _arm(name: str) -> Robot:
     return without_limits(load_robot(name))
 
 
-def _run(runner, module, sizes, python):
+def _run(runner, module, sizes, python, timeout=400.0, options=None):
     folder = runner.folder / module.rsplit('.', 1)[1]
     folder.mkdir(exist_ok=True)
     jobs = {}
     for (name, mode), n in sizes.items():
         robot = _arm(name)
-        drawn = random_problems(robot, n)
+        drawn = _poses(robot, n)
         np.savez(folder / f'{name}-{mode}.npz', poses=drawn.poses, starts=drawn.starts)
         jobs[name, mode] = Job(
             key=f'{name}-{mode}',
@@ -83,16 +108,21 @@ def _run(runner, module, sizes, python):
             rotation_tolerance=TIGHT.rotation,
             repeats=_REPEATS,
             budget=_BUDGET,
-            options={'processor_time': True},
+            options={'processor_time': True} if options is None else options,
         )
-    answers = run_jobs(module, list(jobs.values()), folder, 400.0, python=python)
+    answers = run_jobs(module, list(jobs.values()), folder, timeout, python=python)
     return {case: answers[job.key] for case, job in jobs.items()}
 
 
-def _row(case, n, ours: Answer, theirs: Answer, robot: Robot) -> dict:
+def _poses(robot: Robot, n: int) -> Problems:
+    drawn = random_problems(robot, min(n, MAX_POSES))
+    return drawn if n <= MAX_POSES else drawn.repeated(n)
+
+
+def _row(case, n, ours: Answer, theirs: Answer, robot: Robot, other: str = PEER) -> dict:
     """Evaluate both sides against all solutions that either side has."""
     name, mode = case
-    poses = random_problems(robot, n).poses[:JUDGED]
+    poses = _poses(robot, n).poses[:JUDGED]
     found = [_solutions(answer, poses, robot) for answer in (ours, theirs)]
     union = [_distinct([side[k] for side in found if side]) for k in range(len(poses))]
     sides = [
@@ -103,7 +133,7 @@ def _row(case, n, ours: Answer, theirs: Answer, robot: Robot) -> dict:
     mine = replace(mine, versions={**mine.versions, **our_versions()})
     what = 'one pose' if mode == 'single' else f'batch of {n:,}'
     problem = ', '.join(word for word in (ours.setting, what) if word)
-    return row('closed_form', name, problem, n, str(TIGHT), mine, PEER, peer)
+    return row('closed_form', name, problem, n, str(TIGHT), mine, other, peer)
 
 
 def _solutions(answer: Answer, poses: np.ndarray, robot: Robot) -> list[list[np.ndarray]]:

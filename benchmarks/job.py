@@ -24,8 +24,9 @@ import numpy as np
 
 WARM_UP_CALLS = 20
 WARM_UP_STEPS = 100
-# Most solutions of a pose, where every one is asked for.
-PLACES = 16
+# Most solutions of a pose, where every one is asked for, and number of poses whose solutions are
+# all evaluated.
+PLACES, JUDGED = 16, 1000
 
 # (poses, starts) -> joint_q; one problem [7], [dof] or a batch [n, 7], [n, dof] by the job's mode.
 # In the mode `step` it returns the displacement from the start instead. `convert`, an attribute of

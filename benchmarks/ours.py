@@ -5,7 +5,7 @@
 Variants: ``chain``, the solver behind ``inverse_kinematics``, allocated once; ``dls`` and
 ``gauss_newton``, the chain solvers with motrixsim's interface; ``one_seed``, ``IKSolver`` with
 newton's interface. A job's option ``threads`` shares a batch among so many threads, ``device``
-names Warp's device.
+names Warp's device, and ``resident`` keeps poses, seeds and answers of ``chain`` there.
 """
 
 import numpy as np
@@ -52,10 +52,34 @@ def _chain(job, model):
         n_threads=job.options.get('threads', 1),
     )
 
+    if job.options.get('resident'):
+        return resident(solver, model)
+
     def solve(poses, starts):
         result = solver.solve(poses.reshape(n, 7), starts.reshape(n, -1))
         return result.joint_q.reshape(starts.shape)
 
+    return solve
+
+
+def resident(solver: ros_ik.ChainIK | ros_ik.ClosedFormIK, model: Model) -> Solve:
+    """Return a solve whose arrays stay on the device of the model; it waits for the answers."""
+    seeds = []
+
+    def convert(rows):
+        return wp.array(rows, dtype=wp.float64, device=model.device)
+
+    def solve(poses, starts):
+        if not seeds:
+            seeds.append(convert(starts))
+        result = solver.solve(poses, seeds[0], xp=wp)
+        wp.synchronize_device(model.device)
+        return result
+
+    def read(result):
+        return result.joint_q.numpy().reshape(seeds[0].shape)
+
+    solve.convert, solve.read = convert, read
     return solve
 
 

@@ -38,6 +38,8 @@ def build(job: Job) -> Solve:
     tasks.append(Task(posture, weight=options['posture_weight'], gain=1.0))
     speed = np.full(model.joint_dof_count, options['speed'])
     limits = [PositionLimit(), VelocityLimit(speed)]
+    if options.get('resident'):
+        return _resident(solver, frames, tasks, limits, columns)
     joint_q = np.empty((job.n, model.joint_coord_count))
     step = np.empty((job.n, model.joint_dof_count))
 
@@ -48,6 +50,38 @@ def build(job: Job) -> Solve:
         solver.solve_ik(joint_q, tasks, limits, (), step)
         return starts + step[:, columns]
 
+    return solve
+
+
+def _resident(solver, frames, tasks, limits, columns):
+    """Return a solve whose arrays stay on the device; it waits for the steps."""
+    model, device = solver.model, solver.model.device
+    arrays = []
+
+    def convert(poses):
+        return [
+            wp.array(poses[:, k].copy(), dtype=wp.transformd, device=device)
+            for k in range(len(frames))
+        ]
+
+    def solve(poses, starts):
+        if not arrays:
+            joint_q = np.empty((len(starts), model.joint_coord_count))
+            joint_q[:, columns] = starts
+            arrays.append(wp.array(joint_q, dtype=wp.float64, device=device))
+            arrays.append(
+                wp.zeros((len(starts), model.joint_dof_count), dtype=wp.float64, device=device)
+            )
+        for frame, targets in zip(frames, poses, strict=True):
+            frame.set_target_poses(targets)
+        solver.solve_ik(arrays[0], tasks, limits, (), arrays[1], xp=wp)
+        wp.synchronize_device(device)
+        return starts
+
+    def read(starts):
+        return starts + arrays[1].numpy()[:, columns]
+
+    solve.convert, solve.read = convert, read
     return solve
 
 

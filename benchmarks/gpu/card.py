@@ -3,8 +3,9 @@
 """Tests and benchmarks of a machine with a graphics card: ``make gpu``.
 
 The tests of test/gpu, then batches of poses and control steps of many robots beside newton and
-mink-warp, in 8 minutes at most. They write ``benchmarks/results/gpu.json`` and the section of
-docs/benchmarks.md. ``DEVICE=cpu`` rehearses all of it with small batches, and prints the section.
+mink-warp, with arrays of the host and with arrays that stay on the card, in 8 minutes at most.
+They write ``benchmarks/results/gpu.json`` and the section of docs/benchmarks.md. ``DEVICE=cpu``
+rehearses all of it with small batches, and prints the section.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from xml.etree import ElementTree
 import warp as wp
 
 from benchmarks import batch_step
+from benchmarks import closed_form
 from benchmarks.measure import LOOSE
 from benchmarks.measure import OURS
 from benchmarks.measure import Runner
@@ -37,7 +39,10 @@ BEGIN, END = '<!-- made by `make gpu`: begin -->', '<!-- made by `make gpu`: end
 RESULTS = ROOT / 'benchmarks' / 'results'
 
 # Bounds on the parts [s]; one after the other they stay below 8 minutes.
-TESTS_TIME, OURS_TIME, NEWTON_TIME, MINK_TIME, STEPS_TIME = 230.0, 60.0, 50.0, 40.0, 24.0
+TESTS_TIME, OURS_TIME, NEWTON_TIME, MINK_TIME, STEPS_TIME = 165.0, 30.0, 50.0, 40.0, 20.0
+CLOSED_TIME = 10.0
+# Processes of the tests, each with a context of its own on the card.
+MOST_WORKERS = 8
 
 
 @dataclass(frozen=True)
@@ -48,15 +53,24 @@ class Sizes:
         poses: Batches of poses.
         shared: The largest that peers get: newton expands problems by its seeds.
         robots: Batches of control steps.
+        resident: Batches of poses and robots whose arrays stay on the card.
+        closed_form: Batches of poses of which all solutions are found.
     """
 
     poses: tuple[int, ...]
     shared: int
     robots: tuple[int, ...]
+    resident: tuple[int, ...]
+    closed_form: tuple[int, ...]
 
 
-CARD = Sizes((1, 256, 1024, 16_384, 65_536, 262_144, 1_000_000), 65_536, (1, 256, 4096, 65_536))
-REHEARSAL = Sizes((1, 256), 256, (1, 256))
+CARD = Sizes(
+    (1, 256, 1024, 16_384, 65_536, 262_144, 1_000_000), 65_536, (1, 256, 4096, 65_536),
+    (1, 16_384, 262_144, 1_000_000), (16_384, 1_000_000),
+)  # fmt: skip
+REHEARSAL = Sizes((1, 256), 256, (1, 256), (1, 256), (256,))
+# Robots whose steps are judged one by one; G1 with 43 joints at most.
+MOST_RESIDENT_ROBOTS = 65_536
 
 
 def run_tests(device: str, timeout: float = TESTS_TIME) -> dict:
@@ -69,7 +83,12 @@ def run_tests(device: str, timeout: float = TESTS_TIME) -> dict:
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / 'report.xml'
-        command = [sys.executable, '-m', 'pytest', '-m', 'gpu', 'test/gpu', f'--junitxml={report}']
+        # In one process the compilation of all kernels takes longer than the tests have.
+        workers = str(min(os.cpu_count() or 1, MOST_WORKERS))
+        command = [
+            sys.executable, '-m', 'pytest', '-m', 'gpu', 'test/gpu', f'--junitxml={report}',
+            '-n', workers, '--dist', 'worksteal',
+        ]  # fmt: skip
         environment = {**os.environ, 'GPU_TEST_DEVICE': device}
         error = ''
         try:
@@ -119,6 +138,23 @@ def pose_rows(runner: Runner, sizes: Sizes, device: str, name: str) -> list[dict
     ]
 
 
+def resident_rows(runner: Runner, sizes: Sizes, device: str, name: str) -> list[dict]:
+    """Return the rows of poses, steps and closed forms with arrays that stay on the device."""
+    cases = [('panda', limit, n) for n in sizes.resident for limit in (LOOSE, TIGHT)]
+    specs = {case: batch_spec(case, 'chain', device=device, resident=True) for case in cases}
+    ours = runner.run(OURS, list(specs.values()), OURS_TIME)
+    rows = [
+        batch_row(case, ours[specs[case]], '', Side(None), 'gpu_resident', device=name)
+        for case in cases
+    ]
+    robots = tuple(min(n, MOST_RESIDENT_ROBOTS) for n in sizes.resident)
+    rows += batch_step.step_rows(
+        runner, tuple(dict.fromkeys(robots)), 1, benchmark='gpu_resident_step', device=device,
+        device_name=name, timeout=STEPS_TIME, is_resident=True,
+    )  # fmt: skip
+    return rows + closed_form.device_rows(runner, sizes.closed_form, device, name, CLOSED_TIME)
+
+
 def section(rows: list[dict], tests: dict, name: str) -> str:
     """Return the generated part of the document."""
     outcome = f'{tests["passed"]} tests passed, {len(tests["failed"])} failed'
@@ -128,6 +164,16 @@ def section(rows: list[dict], tests: dict, name: str) -> str:
     titles = {
         'gpu': 'Batches of poses, microseconds per verified solution:',
         'gpu_step': 'Control steps of many robots, microseconds per robot:',
+        'gpu_resident': (
+            'Batches of poses whose arrays stay on the card, microseconds per verified solution:'
+        ),
+        'gpu_resident_step': (
+            'Control steps whose arrays stay on the card, microseconds per robot:'
+        ),
+        'gpu_closed_form': (
+            'All solutions of a pose, arrays on the card, microseconds per pose; the success is '
+            'the share of the solutions that the card or the CPU found:'
+        ),
     }
     for benchmark, title in titles.items():
         chosen = [entry for entry in rows if entry['benchmark'] == benchmark]
@@ -160,6 +206,7 @@ def main():
             runner, sizes.robots, 1, benchmark='gpu_step', device=device, device_name=name,
             timeout=STEPS_TIME,
         )  # fmt: skip
+        rows += resident_rows(runner, sizes, device, name)
     result = {'device': name, 'tests': tests, 'rows': rows}
     write_json(result, RESULTS / ('gpu_rehearsal.json' if rehearsal else 'gpu.json'))
     text = section(rows, tests, name)

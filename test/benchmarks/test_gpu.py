@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parts of ``make gpu``: runs, parsing of the answers, sections of the page."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio, the judge, is not installed')
 
 from benchmarks import batch_step  # noqa: E402
+from benchmarks import closed_form  # noqa: E402
 from benchmarks.gpu import card  # noqa: E402
 from benchmarks.gpu import report  # noqa: E402
 from benchmarks.gpu.compiled import Usage  # noqa: E402
@@ -72,8 +75,34 @@ def test_steps_run_on_the_device(tmp_path, monkeypatch):
 
 
 def test_all_parts_end_within_8_minutes():
-    steps = 2 * len(batch_step.TIPS) * card.STEPS_TIME
-    assert card.TESTS_TIME + card.OURS_TIME + card.NEWTON_TIME + card.MINK_TIME + steps <= 480.0
+    # With arrays of the host ours and a peer, with arrays on the card ours alone.
+    steps = 3 * len(batch_step.TIPS) * card.STEPS_TIME
+    closed = 2 * len(card.CARD.closed_form) * card.CLOSED_TIME
+    poses = 2 * card.OURS_TIME + card.NEWTON_TIME + card.MINK_TIME
+    assert card.TESTS_TIME + poses + steps + closed <= 480.0
+
+
+def test_arrays_stay_on_the_device(tmp_path, monkeypatch):
+    seen = []
+
+    def run_jobs(module, jobs, folder, timeout, *, python=None):
+        seen.extend((module, job.n, dict(job.options)) for job in jobs)
+        return {job.key: Answer(None, None, {}, error='no card') for job in jobs}
+
+    for module in (batch_step, closed_form):
+        monkeypatch.setattr(module, 'run_jobs', run_jobs)
+    runner = CannedRunner(tmp_path)
+    sizes = replace(card.REHEARSAL, resident=(1, 8), closed_form=(8,))
+    rows = card.resident_rows(runner, sizes, 'cuda:0', 'a card')
+    assert {e['benchmark'] for e in rows} == {
+        'gpu_resident', 'gpu_resident_step', 'gpu_closed_form',
+    }  # fmt: skip
+    assert {e['device'] for e in rows} == {'a card'}
+    assert all(dict(spec.options)['resident'] for _, spec, _ in runner.specs)
+    there = [(module, n) for module, n, options in seen if options.get('resident')]
+    assert there == [('benchmarks.ours_batch_step', n) for _ in range(2) for n in (1, 8)] + [
+        ('benchmarks.ours_every', 8)
+    ]
 
 
 def test_reads_what_the_tests_came_to(tmp_path):
