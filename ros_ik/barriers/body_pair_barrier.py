@@ -15,6 +15,7 @@ from ros_ik.barriers.collision_barrier import CollisionBarrier
 from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
+from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.shapes.collision_geometry import as_geometry
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
@@ -71,11 +72,9 @@ class BodyPairBarrier(CollisionBarrier):
         if links[0] == links[1]:
             raise ArgumentError(f'link_a and link_b must differ, got {link_a!r} twice')
         sides = [
-            _side(geometry, label, link, point)
-            for label, link, point in (
-                ('link_a', links[0], point_a), ('link_b', links[1], point_b),
-            )
-        ]  # fmt: skip
+            _side(geometry, side, link, point)
+            for side, link, point in (('a', links[0], point_a), ('b', links[1], point_b))
+        ]
         first, second = np.arange(len(sides[0])), len(sides[0]) + np.arange(len(sides[1]))
         self._pair_table = np.array([(a, b) for a in first for b in second], dtype=int)
         super().__init__(
@@ -100,12 +99,13 @@ class BodyPairBarrier(CollisionBarrier):
         return self._pair_table
 
 
-def _side(geometry: CollisionGeometry, label: str, link: int, point: Any) -> CollisionGeometry:
-    """Return the primitives of a link, or the point that represents it."""
+def _side(geometry: CollisionGeometry, side: str, link: int, point: Any) -> CollisionGeometry:
+    """Return the primitives of the link of a side, or the point that represents it."""
     if point is not None:
-        return CollisionGeometry.from_spheres(geometry.model, [link], [point], 0.0)
+        center = checked_array(f'point_{side}', point, (3,))[None]
+        return CollisionGeometry.from_spheres(geometry.model, [link], center, 0.0)
     found = geometry.select(geometry.body == link)
     if not len(found):
         name = geometry.model.body_label[link] if link >= 0 else 'world'
-        raise ArgumentError(f'{label}: link {name!r} has no primitives; give a point instead')
+        raise ArgumentError(f'link_{side}: link {name!r} has no primitives; give a point instead')
     return found

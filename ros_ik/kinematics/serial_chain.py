@@ -26,6 +26,8 @@ from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
 from ros_ik.model.joint_group import checked_joint_group
+from ros_ik.numbers import real_array
+from ros_ik.numbers import real_value
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -190,14 +192,14 @@ def serial_chain(
         ArgumentError: An unknown link, no joint that moves it, or a movable ball or free joint.
     """
     group = checked_joint_group(model, group)
-    held = model.neutral_joint_q() if joint_q is None else np.asarray(joint_q, dtype=np.float64)
+    held = model.neutral_joint_q() if joint_q is None else real_array('joint_q', joint_q)
     builder = _Builder(model, group, held)
     joints = joints_to(model, link_index(model, link, least=0))
     builder.constants[0] = _matrix(root_pose(model, joints))
     for joint in joints:
         builder.add_joint(joint)
     if offset is not None:
-        builder.constants[-1] = builder.constants[-1] @ _matrix(np.asarray(offset))
+        builder.constants[-1] = builder.constants[-1] @ _matrix(real_value('offset', offset))
     if not builder.joints:
         raise ArgumentError(f'no joint of the group moves link {link!r}')
     coordinates = list(dict.fromkeys(coordinate for _, coordinate, _, _ in builder.joints))

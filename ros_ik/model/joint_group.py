@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.numbers import host_array
 
 if TYPE_CHECKING:
     from ros_ik.model.model import Model
@@ -55,7 +56,7 @@ class JointGroup:
             step: Output [joint_dof_count]; degrees of freedom without a variable are unchanged.
         """
         driven = self.dof_variable >= 0
-        step[driven] = self.dof_scale[driven] * variables[self.dof_variable[driven]]
+        step[driven] = self.dof_scale[driven] * host_array(variables)[self.dof_variable[driven]]
 
     def variable_limits(self, limits: np.ndarray) -> np.ndarray:
         """Return the limit of each variable, so that all joints it drives keep theirs.
@@ -69,7 +70,7 @@ class JointGroup:
         """
         driven = np.flatnonzero((self.dof_variable >= 0) & (self.dof_scale != 0.0))
         result = np.full(self.n_variables, np.inf)
-        least = limits[driven] / np.abs(self.dof_scale[driven])
+        least = host_array(limits)[driven] / np.abs(self.dof_scale[driven])
         np.minimum.at(result, self.dof_variable[driven], least)
         return result
 

@@ -38,6 +38,7 @@ from ros_ik.model.joint_group import JointGroup
 from ros_ik.model.joint_group import make_joint_group
 from ros_ik.model.joint_positions import write_positions
 from ros_ik.model.model_fields import ModelFields
+from ros_ik.numbers import real_array
 
 if TYPE_CHECKING:
     from ros_ik.model.builder import ModelBuilder
@@ -220,9 +221,9 @@ class Model(ModelFields):
             world: The world that one vector is for, -1 for the global elements; None for all.
 
         Raises:
-            ArgumentError: Another shape, a number that is not finite, or an unknown world.
+            ArgumentError: Another shape or type, a number that is not finite, or an unknown world.
         """
-        given, current = np.asarray(gravity, dtype=np.float64), self.gravity.numpy()
+        given, current = real_array('gravity', gravity), self.gravity.numpy()
         if not np.all(np.isfinite(given)):
             raise ArgumentError(f'gravity must be finite, got {given.tolist()}')
         if world is not None:

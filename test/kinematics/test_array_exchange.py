@@ -16,6 +16,7 @@ from support.solvers.array_kinds import torch
 from support.solvers.ik_problems import panda
 import warp as wp
 
+from ros_ik import CollisionChecker
 from ros_ik import eval_bias_force
 from ros_ik import eval_com
 from ros_ik import eval_fk
@@ -120,6 +121,17 @@ def test_arrays_of_jax_are_read_and_never_written(model):
     np.testing.assert_array_equal(found, expected)
     with pytest.raises(ArgumentError, match='body_q cannot be written to'):
         eval_fk(model, q, jax_numpy().zeros((2, model.body_count, 7)))
+
+
+@pytest.mark.parametrize('scalar', [wp.float32, wp.float64])
+@pytest.mark.parametrize('kind', MAKERS)
+def test_collision_checks_read_arrays_of_every_library(model, kind, scalar):
+    checker = CollisionChecker(model, 4, scalar=scalar)
+    q = model.random_joint_q(3, 0)
+    expected = checker.distances(q)[0]
+    assert np.all(np.isfinite(expected))
+    for given in (q, q.astype(wp.dtype_to_numpy(scalar))):
+        np.testing.assert_array_equal(checker.distances(MAKERS[kind](given))[0], expected)
 
 
 @pytest.mark.parametrize('kind', ['numpy', 'torch', 'dlpack'])

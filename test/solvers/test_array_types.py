@@ -3,12 +3,17 @@
 """Every public function and class takes arrays of Warp and NumPy, in float32 and float64.
 
 The oracle of each case is its result for NumPy in float64. Functions that write into arrays of the
-caller are tested for more types in test/kinematics/test_warp_types.py.
+caller are tested for more types in test/kinematics/test_warp_types.py. An array on another device
+is copied, or refused by an error that names the argument and both devices.
 """
+
+import re
 
 import numpy as np
 import pytest
 from support.robots.robots import urdf_text
+from support.solvers.far_memory import FAR
+from support.solvers.far_memory import far_memory
 from support.solvers.ik_problems import panda
 import warp as wp
 
@@ -17,6 +22,7 @@ from ros_ik import AccelerationLimit
 from ros_ik import all_solutions
 from ros_ik import BodyPairBarrier
 from ros_ik import ChainIK
+from ros_ik import closed_form
 from ros_ik import ClosedFormIK
 from ros_ik import CollisionChecker
 from ros_ik import CollisionGeometry
@@ -24,7 +30,11 @@ from ros_ik import CollisionScene
 from ros_ik import CollisionShape
 from ros_ik import DifferentialIK
 from ros_ik import DlsSolver
+from ros_ik import eval_bias_force
+from ros_ik import eval_com
 from ros_ik import eval_fk
+from ros_ik import eval_jacobian
+from ros_ik import eval_mass_matrix
 from ros_ik import fit_capsules
 from ros_ik import GaussNewtonSolver
 from ros_ik import IkChain
@@ -99,6 +109,35 @@ class Form:
         """Return an array of integers."""
         values = np.asarray(values, dtype=np.int32)
         return wp.array(values, dtype=wp.int32, device='cpu') if self.is_warp else values
+
+
+class FarForm(Form):
+    """Warp arrays in float64, one of which is on another device.
+
+    Attributes:
+        count: Number of arrays made.
+    """
+
+    def __init__(self, memory, place):
+        super().__init__('float64', True, in_array=True)
+        self.memory, self.place, self.count = memory, place, 0
+
+    def array(self, values):
+        return self._placed(super().array(values))
+
+    def vectors(self, rows):
+        return self._placed(super().vectors(rows))
+
+    def vector(self, values):
+        return self._placed(super().vector(values))
+
+    def indices(self, values):
+        return self._placed(super().indices(values))
+
+    def _placed(self, array):
+        self.count += 1
+        is_far = self.count - 1 == self.place
+        return self.memory.array(array.numpy(), array.dtype) if is_far else array
 
 
 class Rig:
@@ -468,19 +507,90 @@ def coordinates(rig, form):
     return rig.model.apply_mimic(form.array(rig.q))
 
 
+def evaluations(rig, form):
+    q, dofs, found = form.array(rig.q[None]), rig.dofs, []
+    for function, shape in (
+        (eval_fk, (rig.model.body_count, 7)),
+        (lambda m, q, out: eval_jacobian(m, q, rig.hand, out), (6, dofs)),
+        (lambda m, q, out: eval_com(m, q, out, bodies=form.indices([1, rig.hand])), (3,)),
+        (lambda m, q, out: eval_com(m, q, jacobian=out), (3, dofs)),
+        (eval_mass_matrix, (dofs, dofs)),
+        (
+            lambda m, q, out: eval_bias_force(m, q, form.array(np.full((1, dofs), 0.1)), out),
+            (dofs,),
+        ),
+    ):
+        out = form.array(np.zeros((1, *shape)))
+        function(rig.model, q, out)
+        found.append(np.array(out.numpy() if form.is_warp else out))
+    return found
+
+
+def frames(rig, form):
+    """Solve from another configuration of the locked joints, to a tool, seen from a base."""
+    tool, elsewhere = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0], rig.q + 0.01
+    chain = ChainIK(
+        rig.model, 'panda_hand', 1, joint_q=form.array(elsewhere), offset=form.vector(tool)
+    )
+    found = [chain.solve(rig.pose[None], rig.q[None]).joint_q.copy()]
+    solved = inverse_kinematics(
+        rig.model, 'panda_hand', rig.pose[None], rig.q[None], joint_q=form.array(elsewhere),
+        offset=form.vector(tool), base_poses=form.vector(tool), check_collisions=True,
+        collision_pairs=form.indices([[18, 23], [18, 24]]),
+    )  # fmt: skip
+    found.append(solved.joint_q)
+    every = all_solutions(
+        rig.model, 'panda_hand', rig.pose[None], rig.q[None], joint_q=form.array(elsewhere),
+        offset=form.vector(tool), redundant_values=form.array(rig.q[6:7]),
+    )  # fmt: skip
+    form_of_tool = closed_form(
+        rig.model, 'panda_hand', joint_q=form.array(elsewhere), offset=form.vector(tool)
+    )
+    (intervals,) = redundant_intervals(
+        rig.model, 'panda_hand', rig.pose, joint_q=form.array(elsewhere), offset=form.vector(tool)
+    )
+    closed = RedundantClosedFormIK(rig.model, 'panda_hand', 1)
+    is_solved = closed.solved_at(form.vectors(rig.pose[None]), form.array(rig.q[None, 6:]))
+    solutions = every.joint_q[0, : every.n_found[0]]
+    return [*found, solutions, form_of_tool.deviation, intervals, is_solved]
+
+
+def checker_on_device(rig, form):
+    known = CollisionChecker(
+        rig.model, 1, margin=form.array([0.01, 1.0]), pairs=form.indices([[18, 23], [18, 24]]),
+        scalar=form.types[1],
+    )  # fmt: skip
+    q, out = form.array(rig.q[None]), form.indices([0])
+    if form.is_warp:
+        known.launch(q, out)
+    else:
+        out[:] = known.check(q)
+    return known.pairs, out.numpy() if form.is_warp else out
+
+
+def groups(rig, form):
+    group = rig.model.joint_group('panda_link0:panda_hand')
+    step = np.zeros(rig.dofs)
+    group.write_steps(form.array(np.arange(group.n_variables) + 1.0), step)
+    limits = group.variable_limits(form.array(np.arange(rig.dofs) + 1.0))
+    return limits, step
+
+
 CASES = (
     inverse, closed, redundant, path, chain_search, steps, checks, readings, ahead, batch,
     optimizers, positions, rotations, poses, other_objectives, limits, whole_motion, tasks,
-    barriers, primitives, checker, chain, chain_solvers, motion, coordinates,
+    barriers, primitives, checker, chain, chain_solvers, motion, coordinates, evaluations, frames,
+    checker_on_device, groups,
 )  # fmt: skip
 # Joint by joint, a search that ends at a tolerance may end elsewhere for rounded numbers.
-LOOSE = dict.fromkeys((closed, redundant, path, motion, batch, chain_search, inverse), 5e-3)
+LOOSE = dict.fromkeys(
+    (closed, redundant, path, motion, batch, chain_search, inverse, frames), 5e-3
+)
 
-# Tested in test_warp_types.py, or without arrays of the caller.
+# Without arrays of the caller.
 ELSEWHERE = {
-    'eval_bias_force', 'eval_com', 'eval_fk', 'eval_jacobian', 'eval_mass_matrix',
     'AllSolutions', 'ClosedForm', 'ClosedFormFamily', 'ClosedFormSettings', 'StructureTolerances',
-    'closed_form', 'Barrier', 'IKObjective', 'ArgumentError', 'ModelError', 'RosIkError',
+    'Barrier', 'IKObjective', 'ArgumentError', 'ModelError', 'RosIkError',
     'IkChainError',
     'CommandHeaderBuilder', 'GoalSetResult', 'ChainIKResult', 'ChainIKSettings', 'ChainLink',
     'DifferentialIKSettings', 'EnforceMode', 'IKJacobianType', 'IKOptimizer', 'IKSampler',
@@ -511,6 +621,23 @@ def test_answers_are_the_same(rig, case):
             # float32 rounds what is given, to 1e-7 of it.
             near = LOOSE.get(case, 2e-4) if scalar == 'float32' else 1e-9
             np.testing.assert_allclose(found, expected, rtol=near, atol=near)
+
+
+@pytest.mark.parametrize('case', CASES, ids=lambda case: case.__name__)
+def test_arrays_on_another_device_are_copied_or_refused(rig, case):
+    with far_memory() as memory:
+        none = FarForm(memory, None)
+        expected = flat(case(rig, none))
+        assert none.count
+        for place in range(none.count):
+            try:
+                found = flat(case(rig, FarForm(memory, place)))
+            except ros_ik.ArgumentError as error:
+                text = str(error)
+                assert re.match(r'[a-z_]+ (must be|is a Warp array) on', text), text
+                assert {'cpu', FAR} <= set(re.findall(r'[a-z0-9:]+', text)), text
+            else:
+                np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
 def test_nothing_is_left_out():

@@ -18,6 +18,7 @@ from ros_ik.kinematics.newton.newton_model import mimic_constraints
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.model.building.joints.configuration_space import resolve_mimics
 from ros_ik.model.conventions.labels import LabelIndex
+from ros_ik.numbers import real_array
 
 
 def named_model(model: Any) -> Any:
@@ -86,7 +87,7 @@ class NamedModel:
             joint_q: Coordinates, shape [.., joint_coord_count].
         """
         start = self._model.joint_q_start.numpy()
-        result = np.array(joint_q, dtype=np.float64)
+        result = real_array('joint_q', joint_q)
         for follower, (driver, coef0, coef1) in self.mimic_driver.items():
             result[..., start[follower]] = coef0 + coef1 * result[..., start[driver]]
         return result

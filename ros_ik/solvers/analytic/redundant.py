@@ -34,6 +34,7 @@ from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.conventions.poses import pose_rows
+from ros_ik.numbers import host_array
 from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.numbers import real_value
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
@@ -357,6 +358,7 @@ class RedundantClosedFormIK:
             poses: Targets in the world, shape [n_problems, 7].
             values: Values for each pose, shape [n_problems, k]; NaN has no solution.
         """
+        values = host_array(values)
         self._poses.host[:] = pose_rows(checked_rows('poses', poses, self.n_problems, 7))
         self._seeds.host[:] = self._default_seed
         self._poses.upload()

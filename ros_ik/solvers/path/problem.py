@@ -98,4 +98,4 @@ class PathProblem:
         pose = body_q[0, link_index(self.model, self.link, least=0)]
         if self.offset is None:
             return pose
-        return pose_math.multiply(pose, np.asarray(self.offset, dtype=np.float64))
+        return pose_math.multiply(pose, self.offset)

@@ -12,6 +12,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.model.conventions import poses as pose_math
+from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.numbers import check_bounded
 from ros_ik.numbers import real_array
 from ros_ik.numbers import real_value
@@ -96,14 +97,14 @@ def solve_path(
         max_joint_step=max_joint_step,
         tolerances=(position_tolerance, rotation_tolerance),
         joint_group=joint_group,
-        offset=offset,
+        offset=None if offset is None else checked_pose('offset', offset),
         check_collisions=check_collisions,
         collision_pairs=collision_pairs,
         collision_margin=collision_margin,
     )
     if method == 'search':
         return path_along_branch(problem, n_branches)
-    form = closed_form(model, link, joint_group, joint_q=problem.start, offset=offset)
+    form = closed_form(model, link, joint_group, joint_q=problem.start, offset=problem.offset)
     reason = form.reason
     if np.isinf(position_tolerance) or np.isinf(rotation_tolerance):
         reason = 'a tolerance is infinite; closed forms need finite ones'

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.numbers import host_array
 
 if TYPE_CHECKING:
     from ros_ik.model.model import Model
@@ -46,7 +47,7 @@ def checked_pair_table(
     Raises:
         ArgumentError: Not integers [n, 2], an unknown object, or two objects of one body.
     """
-    table = np.asarray(pairs)
+    table = host_array(pairs)
     if table.size == 0:
         return np.zeros((0, 2), dtype=int)
     if table.ndim != 2 or table.shape[1] != 2 or not np.issubdtype(table.dtype, np.integer):
@@ -70,7 +71,7 @@ def checked_margins(margin: Any, count: int) -> np.ndarray:
         ArgumentError: Another number of margins, or one that is negative or not finite.
     """
     try:
-        margins = np.broadcast_to(np.asarray(margin, dtype=np.float64), (count,))
+        margins = np.broadcast_to(host_array(margin).astype(np.float64), (count,))
     except (TypeError, ValueError) as error:
         raise ArgumentError(
             f'margin must be one number or one per pair ({count}), got {margin!r}'

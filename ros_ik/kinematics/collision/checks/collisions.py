@@ -18,6 +18,11 @@ from ros_ik.kinematics.collision.checks.collision_arguments import checked_margi
 from ros_ik.kinematics.collision.checks.collision_arguments import checked_pairs
 from ros_ik.kinematics.collision.checks.collision_kernels import collision_kernels
 from ros_ik.kinematics.collision.distance.gjk import shape_arrays
+from ros_ik.kinematics.runtime.array_exchange import check_device
+from ros_ik.kinematics.runtime.array_exchange import exchanged
+from ros_ik.kinematics.runtime.array_exchange import is_exchanged
+from ros_ik.kinematics.runtime.batch_arrays import batch_input
+from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.batch_arrays import type_name
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.launch_lock import beside_launches
@@ -29,6 +34,7 @@ from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.model_argument import require_model
 from ros_ik.model.shapes.collision_shapes import convex_shapes
+from ros_ik.numbers import real_array
 
 if TYPE_CHECKING:
     from ros_ik.model.model import Model
@@ -118,18 +124,18 @@ class CollisionChecker(ReadOnce):
         self._pair = wp.zeros(self.n, dtype=wp.int32, device=device)
 
     @beside_launches
-    def check(self, joint_q: np.ndarray | wp.array) -> np.ndarray:
+    def check(self, joint_q: Any) -> np.ndarray:
         """Find the configurations that collide.
 
         Args:
-            joint_q: Coordinates, shape [k, joint_coord_count], k <= n; NumPy or Warp, float32 or
+            joint_q: Coordinates, shape [k, joint_coord_count], k <= n; of any library, float32 or
                 float64. A row that is not finite collides, unless there are no pairs.
 
         Returns:
             bool [k], True if a pair is within its margin.
 
         Raises:
-            ArgumentError: A wrong shape or type.
+            ArgumentError: A wrong shape, type or device.
         """
         rows = self._coordinates(joint_q)
         self._launch(rows, self._kernels.check, [self._margins], [self._collides])
@@ -145,7 +151,7 @@ class CollisionChecker(ReadOnce):
             first: First row of the work space to use. Concurrent launches need separate rows.
 
         Raises:
-            ArgumentError: A wrong shape or type.
+            ArgumentError: A wrong shape, type or device.
         """
         self._check_rows(joint_q.shape, checked_index('first', first, self.n))
         if joint_q.dtype != self.scalar:
@@ -157,10 +163,13 @@ class CollisionChecker(ReadOnce):
                 f'out must have shape [{joint_q.shape[0]}] of int32, got {list(out.shape)} of '
                 f'{type_name(out.dtype)}'
             )
+        device = wp.get_device(self.model.device)
+        check_device('joint_q', joint_q, device)
+        check_device('out', out, device)
         self._launch(joint_q, self._kernels.check, [self._margins], [out], first)
 
     @beside_launches
-    def distances(self, joint_q: np.ndarray | wp.array) -> tuple[np.ndarray, np.ndarray]:
+    def distances(self, joint_q: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the least distance of each configuration.
 
         Args:
@@ -173,7 +182,7 @@ class CollisionChecker(ReadOnce):
             depth.
 
         Raises:
-            ArgumentError: A wrong shape or type.
+            ArgumentError: A wrong shape, type or device.
         """
         rows = self._coordinates(joint_q)
         self._launch(rows, self._kernels.least, [], [self._distance, self._pair])
@@ -181,7 +190,7 @@ class CollisionChecker(ReadOnce):
         return self._distance.numpy()[:count].copy(), self._pair.numpy()[:count].copy()
 
     @beside_launches
-    def pair_distances(self, joint_q: np.ndarray | wp.array) -> tuple[np.ndarray, np.ndarray]:
+    def pair_distances(self, joint_q: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the distance of every pair; allocates its results.
 
         Args:
@@ -192,7 +201,7 @@ class CollisionChecker(ReadOnce):
             world [m], [k, n_pairs, 2, 3].
 
         Raises:
-            ArgumentError: A wrong shape or type, or a coordinate that is not finite.
+            ArgumentError: A wrong shape, type or device, or a coordinate that is not finite.
         """
         rows = self._coordinates(joint_q)
         if not np.all(np.isfinite(rows.numpy())):
@@ -245,19 +254,21 @@ class CollisionChecker(ReadOnce):
             device=self.model.device,
         )
 
-    def _coordinates(self, joint_q: np.ndarray | wp.array) -> wp.array:
+    def _coordinates(self, joint_q: Any) -> wp.array:
         """Return coordinates as an array of the checker's type, [k, joint_coord_count]."""
-        if isinstance(joint_q, wp.array) and joint_q.dtype == self.scalar:
-            self._check_rows(joint_q.shape)
-            return joint_q
-        try:
-            values = joint_q.numpy() if isinstance(joint_q, wp.array) else np.asarray(joint_q)
-            values = values.astype(np.float32 if self.scalar is wp.float32 else np.float64)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f'joint_q must be numbers, got {joint_q!r}') from error
+        if is_exchanged(joint_q):
+            given = exchanged('joint_q', joint_q)
+            self._check_rows(given.shape)
+            given, scalar = batch_input('joint_q', given, given.shape[1], self.model.device)
+            if scalar is self.scalar:
+                return given
+            rows = self._joint_q[: len(given)]
+            cast_into(rows, given)
+            return rows
+        values = real_array('joint_q', joint_q)
         self._check_rows(values.shape)
         rows = self._joint_q[: len(values)]
-        rows.assign(values)
+        rows.assign(values.astype(wp.dtype_to_numpy(self.scalar)))
         return rows
 
     def _check_rows(self, shape: tuple[int, ...], first: int = 0) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions.checks import checked_index
+from ros_ik.numbers import real_array
 
 if TYPE_CHECKING:
     from ros_ik.model.building.tables.rows import MimicData
@@ -53,7 +54,7 @@ class ConfigurationSpace:
 
     def apply_mimic(self, joint_q: np.ndarray) -> np.ndarray:
         """Return a copy with the coordinates of mimic joints computed from their drivers."""
-        result = np.array(joint_q, dtype=np.float64)
+        result = real_array('joint_q', joint_q)
         result[..., self.followers] = self.coef0 + self.coef1 * result[..., self.drivers]
         return result
 
