@@ -44,7 +44,7 @@ LEAST = 1e-6
 
 @pytest.fixture(scope='module')
 def client(tmp_path_factory):
-    with ros_rig(tmp_path_factory.mktemp('load')) as client:
+    with ros_rig(tmp_path_factory.mktemp('load'), children=False) as client:
         start_node(
             client, control_rate=RATE, outputs__default__publish_velocities=True,
             status_rate=20.0, joint_state_timeout=PATIENT, command_timeout=PATIENT,

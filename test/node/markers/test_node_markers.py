@@ -33,7 +33,7 @@ RADIUS, PLACE = 0.15, (0.9, 0.2, 0.2)
 @pytest.fixture(scope='module')
 def arms(tmp_path_factory):
     folder = tmp_path_factory.mktemp('markers')
-    with ros_rig(folder) as client:
+    with ros_rig(folder, children=False) as client:
         arms = TwoArms(client)
         arms.obstacles = client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
         # It exists before the node.

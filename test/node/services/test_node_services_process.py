@@ -31,14 +31,14 @@ pytestmark = pytest.mark.dds
 
 @pytest.fixture
 def client(tmp_path):
-    with ros_rig(tmp_path) as client:
+    with ros_rig(tmp_path, children=False) as client:
         yield client
 
 
 @pytest.fixture(scope='module')
 def lasting(tmp_path_factory):
     """Return the client of a node whose planning process these tests replace in turn."""
-    with ros_rig(tmp_path_factory.mktemp('process')) as client:
+    with ros_rig(tmp_path_factory.mktemp('process'), children=False) as client:
         start(client, services__nice=1, services__timeout=300.0)
         yield client
         assert client.processes.is_alive('node'), client.processes.text('node')

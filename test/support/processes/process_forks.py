@@ -4,7 +4,8 @@
 
 Imports, and the kernels that every node makes, are most of the work of a start, and the tests
 start some hundreds of programs. The process that forks has no node and no device: it does not load
-or run the kernels.
+or run the kernels. The processes that a node starts are forks too, of a fork that the node leaves
+behind before it has threads.
 """
 
 import atexit
@@ -20,9 +21,18 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
-IMPORTED = ('ros_ik.node.ik_node', 'ros_ik.demo.mock_robot')
+_NODE = 'ros_ik.node.ros_ik_node'
+# Modules of the node that start processes by ``start_module``.
+_STARTING = ('ros_ik.node.markers.marker_client', 'ros_ik.node.services.planner_client')
+IMPORTED = (
+    'ros_ik.node.ik_node',
+    'ros_ik.node.markers.marker_main',
+    'ros_ik.node.services.planner_main',
+    'ros_ik.demo.mock_robot',
+)
 # Environment variables in which a program may differ; others affect imports.
 _OWN = ('PYTEST_CURRENT_TEST', 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID')
 _POLL = 0.01
@@ -33,16 +43,24 @@ _PATIENCE = 5.0
 
 
 class Fork:
-    """A running program, with the part of subprocess.Popen that tests use."""
+    """A running program, with the part of subprocess.Popen that tests and the node use.
 
-    def __init__(self, server, pid):
-        self.pid, self._server, self._code = pid, server, None
+    Attributes:
+        pid: Identifier of the process.
+        stdin: File that writes to its standard input, None if it has none.
+        stdout: File that reads its standard output, None if that is a file.
+        returncode: Exit code, negative for a signal; None until it is noticed.
+    """
+
+    def __init__(self, server, pid, stdin=None, stdout=None):
+        self.pid, self._server = pid, server
+        self.stdin, self.stdout, self.returncode = stdin, stdout, None
 
     def poll(self):
         """Return the exit code, negative for a signal; None while it runs."""
-        if self._code is None:
-            self._code = self._server.ask({'poll': self.pid})
-        return self._code
+        if self.returncode is None:
+            self.returncode = self._server.ask({'poll': self.pid})
+        return self.returncode
 
     def wait(self, timeout=math.inf):
         """Return the exit code once it has ended."""
@@ -51,7 +69,7 @@ class Fork:
             if time.monotonic() > give_up:
                 raise subprocess.TimeoutExpired(str(self.pid), timeout)
             time.sleep(_POLL)
-        return self._code
+        return self.returncode
 
     def send_signal(self, number):
         """Send a signal unless it has ended."""
@@ -67,12 +85,47 @@ class Fork:
         self.send_signal(signal.SIGKILL)
 
 
-class ForkServer:
+class _Server:
+    """A process that forks, at the other end of a socket."""
+
+    def __init__(self, link):
+        self._link, self._replies = link, link.makefile('r')
+        self._lock = threading.Lock()
+
+    def ask(self, question, *files):
+        """Return the answer to a question, which may hand files over."""
+        line = json.dumps(question).encode() + b'\n'
+        with self._lock:
+            self._link.sendall(len(line).to_bytes(4, 'little'))
+            socket.send_fds(self._link, [line], list(files))
+            return json.loads(self._replies.readline())
+
+    def close(self):
+        """Let the process end."""
+        self._replies.close()
+        self._link.close()
+
+
+class _ChildServer(_Server):
+    """The process that forks those of a node, seen from the node."""
+
+    def start_module(self, module):
+        """Start a module with pipes, as ``ros_ik.node.execution.child_process`` does."""
+        (stdin, to_child), (from_child, stdout) = os.pipe(), os.pipe()
+        try:
+            pid = self.ask({'module': module}, stdin, stdout)
+        finally:
+            os.close(stdin)
+            os.close(stdout)
+        return Fork(self, pid, open(to_child, 'wb'), open(from_child, 'rb'))
+
+
+class ForkServer(_Server):
     """The process that forks, seen from the tests."""
 
     def __init__(self, environment):
         self._environment = _imported_by(environment)
-        self._socket, other = socket.socketpair()
+        link, other = socket.socketpair()
         with other:
             self._process = subprocess.Popen(
                 [sys.executable, __file__, str(other.fileno())],
@@ -80,30 +133,35 @@ class ForkServer:
                 env=environment,
                 stdout=subprocess.DEVNULL,
             )
-        self._replies = self._socket.makefile('r')
+        super().__init__(link)
         atexit.register(self.end)
 
     def serves(self, environment):
         """Return whether a program of this environment would import the same."""
         return _imported_by(environment) == self._environment
 
-    def start(self, module, arguments, environment, log):
-        """Start a module as a program whose output goes to an open file."""
-        own = {key: environment[key] for key in _OWN if key in environment}
-        words = {'module': module, 'arguments': list(map(str, arguments)), 'environment': own}
-        return Fork(self, self.ask(words, log.fileno()))
+    def start(self, module, arguments, environment, log, children):
+        """Start a module as a program whose output goes to an open file.
 
-    def ask(self, question, *files):
-        """Return the answer to a question, which may hand files over."""
-        line = json.dumps(question).encode() + b'\n'
-        self._socket.sendall(len(line).to_bytes(4, 'little'))
-        socket.send_fds(self._socket, [line], list(files))
-        return json.loads(self._replies.readline())
+        Args:
+            module: Name of the module.
+            arguments: Its arguments.
+            environment: Its environment variables.
+            log: Open file for its output.
+            children: True if the processes of a node are forks too.
+        """
+        own = {key: environment[key] for key in _OWN if key in environment}
+        words = {
+            'module': module,
+            'arguments': list(map(str, arguments)),
+            'environment': own,
+            'children': children and module == _NODE,
+        }
+        return Fork(self, self.ask(words, log.fileno()))
 
     def end(self):
         """End the process; the programs that it started continue."""
-        self._replies.close()
-        self._socket.close()
+        self.close()
         try:
             self._process.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
@@ -115,18 +173,22 @@ def _imported_by(environment):
 
 
 def _serve(link):
-    """Answer until the other end is closed; return what a fork is to run, None at the end."""
+    """Answer until the other end is closed; return what a fork is to run, None at the end.
+
+    The question comes with the files that were handed over.
+    """
     while head := link.recv(4, socket.MSG_WAITALL):
         size = int.from_bytes(head, 'little')
-        data, files, _, _ = socket.recv_fds(link, size, 1)
+        data, files, _, _ = socket.recv_fds(link, size, 2)
         while len(data) < size:
             data += link.recv(size - len(data))
         question = json.loads(data)
         if 'module' in question:
             answer = os.fork()
             if answer == 0:
-                return question, files[0]
-            os.close(files[0])
+                return question, files
+            for file in files:
+                os.close(file)
         else:
             answer = _code(question['poll'])
         link.sendall(json.dumps(answer).encode() + b'\n')
@@ -149,10 +211,10 @@ def _skip_destructors():
         libc.on_exit(ctypes.cast(function, ctypes.c_void_p), None)
 
 
-def _become(question, log):
-    """Make this fork like a new process of a program."""
+def _run(question, files):
+    """Make this fork like a new process of a program, and run it."""
     _skip_destructors()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    (log,) = files
     for stream in (1, 2):
         os.dup2(log, stream)
     os.close(log)
@@ -160,8 +222,38 @@ def _become(question, log):
     for key in _OWN:
         os.environ.pop(key, None)
     os.environ.update(question['environment'])
+    if question['children']:
+        _fork_children()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv[1:] = question['arguments']
-    sys.modules.pop(question['module'], None)
+    _run_module(question['module'])
+
+
+def _fork_children():
+    """Leave a fork behind that forks the processes of this node."""
+    link, other = socket.socketpair()
+    if os.fork() != 0:
+        other.close()
+        server = _ChildServer(link)
+        for module in _STARTING:
+            sys.modules[module].start_module = server.start_module
+        return
+    link.close()
+    # Its children ignore Ctrl-C too, as those of a node do.
+    asked = _serve(other)
+    other.close()
+    if asked is not None:
+        question, files = asked
+        for stream, file in enumerate(files):
+            os.dup2(file, stream)
+            os.close(file)
+        _run_module(question['module'])
+    sys.exit()
+
+
+def _run_module(module):
+    sys.modules.pop(module, None)
+    runpy.run_module(module, run_name='__main__', alter_sys=True)
 
 
 def _make_kernels():
@@ -185,8 +277,7 @@ def main():
     asked = _serve(link)
     link.close()
     if asked is not None:
-        _become(*asked)
-        runpy.run_module(asked[0]['module'], run_name='__main__', alter_sys=True)
+        _run(*asked)
 
 
 if __name__ == '__main__':

@@ -80,7 +80,7 @@ def _fork_server():
     return ForkServer(_environment())
 
 
-def start_program(module, arguments, domain, log, prefix=(), forks=True):
+def start_program(module, arguments, domain, log, prefix=(), forks=True, children=True):
     """Start a module as a program on a ROS domain: a fork where its environment allows one.
 
     Args:
@@ -90,13 +90,14 @@ def start_program(module, arguments, domain, log, prefix=(), forks=True):
         log: Open file for its output.
         prefix: A command that starts another.
         forks: True if it may be a fork; otherwise it imports everything itself.
+        children: True if the processes of a node that is a fork are forks too.
     """
     environment = _environment(
         ROS_DOMAIN_ID=str(domain),
         ROS_AUTOMATIC_DISCOVERY_RANGE=os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST'),
     )
     if forks and not prefix and _fork_server().serves(environment):
-        return _fork_server().start(module, arguments, environment, log)
+        return _fork_server().start(module, arguments, environment, log, children)
     return subprocess.Popen(
         [*prefix, sys.executable, '-m', module, *map(str, arguments)],
         env=environment,
@@ -108,12 +109,13 @@ def start_program(module, arguments, domain, log, prefix=(), forks=True):
 class Processes:
     """Programs on one ROS domain, which are forks where ``forks`` and their environments allow it.
 
-    They are processes with imports of their own otherwise.
+    They are processes with imports of their own otherwise, and so are those that nodes start
+    unless ``children``.
     """
 
-    def __init__(self, folder, forks=True):
+    def __init__(self, folder, forks=True, children=True):
         self.domain, self._lock = reserve_domain()
-        self._folder, self._forks = folder, forks
+        self._folder, self._forks, self._children = folder, forks, children
         self._running = {}
 
     def start(
@@ -136,7 +138,7 @@ class Processes:
             arguments = ['--ros-args', *words]
         with (self._folder / f'{name}.log').open('a') as log:
             self._running[name] = start_program(
-                module, arguments, self.domain, log, prefix, self._forks
+                module, arguments, self.domain, log, prefix, self._forks, self._children
             )
 
     def text(self, name):

@@ -442,9 +442,15 @@ def is_near(pose, goal):
 
 
 @contextlib.contextmanager
-def ros_rig(folder, forks=True):
-    """Yield a client on a domain of its own, and end every process afterwards."""
-    processes = Processes(folder, forks)
+def ros_rig(folder, forks=True, children=True):
+    """Yield a client on a domain of its own, and end every process afterwards.
+
+    Args:
+        folder: Folder of logs and parameters.
+        forks: True if programs may be forks.
+        children: True if the processes that nodes start may be forks.
+    """
+    processes = Processes(folder, forks, children)
     client = Client(processes)
     try:
         yield client
