@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 import difflib
+import functools
 from importlib import metadata
 from importlib import resources
 import os
@@ -116,6 +117,7 @@ def mesh_environment(files: RobotFiles) -> dict[str, str]:
     return {**os.environ, 'AMENT_PREFIX_PATH': os.pathsep.join(filter(None, prefixes))}
 
 
+@functools.cache
 def _known_robots() -> dict[str, dict]:
     path = resources.files('ros_ik.demo.robots').joinpath('robots.yaml')
     return yaml.safe_load(path.read_text(encoding='utf-8'))
