@@ -46,7 +46,7 @@ setup(
         # With pytest here, colcon test runs the tests; those whose oracle is missing are skipped.
         'test': ['pytest', 'pytest-timeout'],
         'viewer': [
-            'fast-simplification', 'pycollada', 'PyYAML', 'trimesh', 'viser>=1.1,<1.2',
+            'fast-simplification', 'pycollada', 'PyYAML', 'scipy', 'trimesh', 'viser>=1.1,<1.2',
             'websockets>=15',
         ],  # fmt: skip
     },
