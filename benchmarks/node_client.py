@@ -241,10 +241,23 @@ class Client:
             self.node.destroy_subscription(subscription)
         return heard[-1]
 
-    def start_anew(self, timeout: float) -> None:
-        """Deactivate and activate the node, which resets its statistics.
+    def wait_for_planning(self, timeout: float) -> None:
+        """Wait until planners are answered: the process that does it takes a core to start.
 
-        Only once planners are answered, for the process that does it takes a core to start.
+        Args:
+            timeout: How long to wait for the service and for its answer [s].
+
+        Raises:
+            TimeoutError: There was none.
+        """
+        planning = self.node.create_client(SolveFk, f'{self._name}/solve_fk')
+        self.wait_for(planning.service_is_ready, 'service for planners', timeout)
+        future = planning.call_async(SolveFk.Request())
+        self.wait_for(future.done, 'answer to a planner', timeout)
+        self.node.destroy_client(planning)
+
+    def start_anew(self, timeout: float) -> None:
+        """Deactivate and activate the node once planners are answered; resets its statistics.
 
         Args:
             timeout: How long to wait for each answer [s].
@@ -253,18 +266,14 @@ class Client:
             TimeoutError: There was none.
             RuntimeError: The node refused.
         """
-        planning = self.node.create_client(SolveFk, f'{self._name}/solve_fk')
+        self.wait_for_planning(timeout)
         change = self.node.create_client(ChangeState, f'{self._name}/change_state')
-        self.wait_for(planning.service_is_ready, 'service for planners', timeout)
-        future = planning.call_async(SolveFk.Request())
-        self.wait_for(future.done, 'answer to a planner', timeout)
         for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE):
             request = ChangeState.Request(transition=Transition(id=transition))
             future = change.call_async(request)
             self.wait_for(future.done, 'answer to a transition', timeout)
             if not future.result().success:
                 raise RuntimeError(f'the node refused transition {transition}')
-        self.node.destroy_client(planning)
         self.node.destroy_client(change)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:

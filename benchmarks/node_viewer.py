@@ -33,8 +33,10 @@ from ros_ik.demo.robots import robot_data_path
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from tools.browser import browser
 from tools.browser import frames_drawn
+from tools.browser import meshes_drawn
 from tools.browser import missing
 from tools.browser import processor_time
+from tools.browser import renderer
 
 _RATE = 500.0
 _PANDA, _TALOS = 'panda', 'talos_data/robots/talos_reduced.urdf'
@@ -45,6 +47,8 @@ _PATIENCE = 300.0
 _WINDOW = (1280, 800)
 # The key of the page that moves the hand downwards, and how far is far enough [m].
 _KEY, _MOVED = 'm', 0.01
+# What the viewer writes after the number of links of a robot that is in the scene.
+_DRAWN = ' links drawn'
 # Arguments of ``make view``, once it has set up.
 _VIEW = ('ros_ik.viewer.demo', '--robot', 'panda')
 
@@ -53,11 +57,13 @@ class ViewerProcess(Flood):
     """A viewer without a browser."""
 
     def __init__(self, client: Client, robot: DemoRobot) -> None:
-        """Start it, and wait until its page is served."""
+        """Start it, and wait until its page is served with the robot."""
         given: dict[str, object] = {'package_paths': mesh_folders(robot.files.urdf_path)}
         self._stack = contextlib.ExitStack()
         self._process = self._stack.enter_context(node_process('ros_ik.viewer', given))
         self._address = _address(client, self._process, 'the page is at ')
+        client.wait_for(lambda: _DRAWN in self._process.log, 'robot', _PATIENCE)
+        self._links = int(self._process.log.partition(_DRAWN)[0].split()[-1])
 
     def begin(self) -> None:
         """Begin to count."""
@@ -82,8 +88,9 @@ class OpenPage(ViewerProcess):
         self._page = self._stack.enter_context(browser(*_WINDOW))
         asked = time.perf_counter()
         self._page.get(self._address)
-        client.wait_for(lambda: frames_drawn(self._page) > 0, 'picture', _PATIENCE)
+        client.wait_for(lambda: meshes_drawn(self._page) > self._links, 'picture', _PATIENCE)
         self._loaded = time.perf_counter() - asked
+        self._renderer = renderer(self._page)
 
     def begin(self) -> None:
         """Begin to count."""
@@ -95,12 +102,13 @@ class OpenPage(ViewerProcess):
         text = super().done(poses)
         pictures = frames_drawn(self._page) - self._drawn
         rate = pictures / (time.perf_counter() - self._begun)
-        text += f', {rate:.1f} pictures a second, the first after {self._loaded:.1f} s'
+        text += f', {rate:.1f} pictures a second, the robot after {self._loaded:.1f} s'
         if not pictures:
             return text
         spent = zip(self._processor_times(), self._spent, strict=True)
         page, drawing = (1e3 * (now - before) / pictures for now, before in spent)
-        return f'{text}; {page:.0f} ms of the page and {drawing:.0f} ms of drawing each'
+        text += f'; {page:.0f} ms of the page and {drawing:.0f} ms of drawing each'
+        return f'{text}, by {self._renderer}'
 
     def _processor_times(self) -> tuple[float, float]:
         """Return those of the page, and of drawing it, which a graphics card would do [s]."""
@@ -158,6 +166,7 @@ def _loop_row(
     ):
         client.describe()
         poses = list(poses_beside(client.current_pose(_PATIENCE)).values())
+        client.wait_for_planning(_PATIENCE)
         beside = kind(client, robot) if kind is not None else Flood(client, quick)
         with contextlib.closing(beside):
             load = time_load(client, poses, beside, *(_QUICK_TIMES if quick else _TIMES))

@@ -15,8 +15,8 @@ from typing import Any
 from tools.process_stat import process_stats
 from tools.process_stat import ProcessStat
 
-# Drawn by the processor where there is no graphics card: by Mesa, or by SwiftShader, which takes
-# twice the time, where there is no Mesa. Nothing of the browser's own goes out.
+# Drawn by the graphics card. Where there is none, the processor draws: by Mesa, or by SwiftShader,
+# which takes twice the time, where there is no Mesa. Nothing of the browser's own goes out.
 _SWITCHES = (
     '--headless=new', '--no-sandbox', '--disable-dev-shm-usage', '--use-angle=gl-egl',
     '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--disable-background-networking',
@@ -24,6 +24,11 @@ _SWITCHES = (
     '--disable-renderer-backgrounding', '--disable-background-timer-throttling',
     '--disable-backgrounding-occluded-windows',
 )  # fmt: skip
+_RENDERER = """
+const drawing = document.createElement('canvas').getContext('webgl2');
+const names = drawing?.getExtension('WEBGL_debug_renderer_info');
+return names ? drawing.getParameter(names.UNMASKED_RENDERER_WEBGL) : 'an unknown renderer';
+"""
 
 
 def missing() -> str:
@@ -62,6 +67,18 @@ def frames_drawn(page: Any) -> int:
     return int(
         page.execute_script('return window.__viserTestpoints?.rendererInfo.render.frame ?? 0')
     )
+
+
+def meshes_drawn(page: Any) -> int:
+    """Return how many meshes the scene of an open page holds, those of the floor included."""
+    return int(
+        page.execute_script('return window.__viserTestpoints?.rendererInfo.memory.geometries ?? 0')
+    )
+
+
+def renderer(page: Any) -> str:
+    """Return the name of what draws an open page: a graphics card, Mesa or SwiftShader."""
+    return str(page.execute_script(_RENDERER))
 
 
 def processor_time(page: Any, kind: str) -> float:

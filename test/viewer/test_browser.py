@@ -29,6 +29,7 @@ from ros_ik.viewer.scene import trails
 from ros_ik_interfaces.msg import IkStatus
 from tools.browser import browser
 from tools.browser import frames_drawn
+from tools.browser import meshes_drawn
 from tools.browser import missing
 
 pytestmark = [
@@ -157,17 +158,13 @@ def test_trail_of_a_frame_is_blue(opened, monkeypatch):
 def test_collision_shapes_are_drawn_where_they_are_wanted(opened):
     client, viewer, shown = opened
     page = shown.browser
-    before = drawn_meshes(page)
+    before = meshes_drawn(page)
     viewer.page.show.shapes.value = True
     client.wait_for(lambda: viewer.shapes_view.count > 5, 'shapes')
     count = viewer.shapes_view.count
-    wait_until(lambda: drawn_meshes(page) >= before + count, 'shapes in the browser')
+    wait_until(lambda: meshes_drawn(page) >= before + count, 'shapes in the browser')
     viewer.page.show.shapes.value = False
     client.wait_for(lambda: viewer.shapes_view.count == 0, 'end of the shapes')
-
-
-def drawn_meshes(page):
-    return page.execute_script('return window.__viserTestpoints.rendererInfo.memory.geometries')
 
 
 def settled_meshes(page):
@@ -175,7 +172,7 @@ def settled_meshes(page):
     counts = []
 
     def are_settled():
-        counts.append((frames_drawn(page), drawn_meshes(page)))
+        counts.append((frames_drawn(page), meshes_drawn(page)))
         recent = [meshes for frames, meshes in counts if frames > counts[-1][0] - 10]
         return counts[-1][0] > counts[0][0] + 10 and len(set(recent)) == 1
 
@@ -334,15 +331,15 @@ def test_pages_of_two_viewers_agree_on_obstacles(opened):
         wait_until(lambda: frames_drawn(page) > 0, 'other page')
         before = settled_meshes(page)
         name = viewer.page.obstacles.add('sphere')
-        wait_until(lambda: drawn_meshes(page) > before, 'sphere on the other page')
+        wait_until(lambda: meshes_drawn(page) > before, 'sphere on the other page')
         with_sphere = {second: settled_meshes(page)}
         page.switch_to.window(first)
         with_sphere[first] = settled_meshes(page)
         other.page.obstacles.remove(name)
         wait_until(lambda: viewer.page.obstacles.placed == {}, 'removal')
-        wait_until(lambda: drawn_meshes(page) < with_sphere[first], 'page without the sphere')
+        wait_until(lambda: meshes_drawn(page) < with_sphere[first], 'page without the sphere')
         page.switch_to.window(second)
-        wait_until(lambda: drawn_meshes(page) < with_sphere[second], 'other page without it')
+        wait_until(lambda: meshes_drawn(page) < with_sphere[second], 'other page without it')
         page.close()
         page.switch_to.window(first)
 
