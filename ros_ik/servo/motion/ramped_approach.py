@@ -3,11 +3,11 @@
 """Step towards a target with limited jerk.
 
 A joint reaches its acceleration limit a in a / j. The acceleration of a task changes no faster
-than in the longest of these times, T, so its jerk limit is j = a / T. A step starts from the
-achieved speed v and from the change of speed A requested last, so that the request stays close to
-the motion of the joints. (Otherwise joints would still accelerate where they have to brake, and
-oscillate about the target.) Along the direction to the target the speed is the largest from which
-the motion can end there. From v and A, the stopping distance under a and j is
+than in the longest of these times, T, so its jerk limit is j = a / T. A step starts from a
+speed v near the achieved one and from the change of speed A requested last, so that the request
+stays close to the motion of the joints. (Otherwise joints would still accelerate where they have
+to brake, and oscillate about the target.) Along the direction to the target the speed is the
+largest from which the motion can end there. From v and A, the stopping distance under a and j is
 
     D(v + A^2 / (2 j)) + v A / j + A^3 / (3 j^2),
     D(v) = v^2 / (2 a) + v a / (2 j)  where v >= a^2 / j,  else v sqrt(v / j)
@@ -91,7 +91,7 @@ class ApproachLimits:
 
 def ramped_approach(
     difference: Vector,
-    achieved: Vector,
+    last: Vector,
     change: Vector,
     limits: ApproachLimits,
     dt: float,
@@ -100,7 +100,7 @@ def ramped_approach(
 
     Args:
         difference: Displacement to the target, three numbers, m or rad.
-        achieved: Displacement in the previous tick.
+        last: Displacement of the previous tick.
         change: Change of the displacement that was requested in the previous tick.
         limits: Bounds on the motion.
         dt: Duration of a tick [s].
@@ -108,13 +108,13 @@ def ramped_approach(
     loss, growth = limits.changes(dt)
     distance = float_length(difference)
     along = float_scaled(difference, 1.0 / distance) if distance > 0.0 else ZERO
-    speed, gain = _dot(along, achieved), _dot(along, change)
+    speed, gain = _dot(along, last), _dot(along, change)
     near = min(distance, limits.max_distance)
     longest = min(limits.speed * dt, limits.gain * near)
     ahead = _next_speed(speed, gain, near, longest, loss, growth, limits.reserve)
     across = ramped_step(
         ZERO,
-        float_less(achieved, float_scaled(along, speed)),
+        float_less(last, float_scaled(along, speed)),
         float_less(change, float_scaled(along, gain)),
         loss,
         growth,
