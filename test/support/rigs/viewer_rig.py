@@ -77,7 +77,9 @@ def viewed(folder, name='panda', **parameters):
     """Yield a client and a viewer beside a node and a mock robot that are ready."""
     robot = DemoRobot.load(name)
     with ros_rig(folder) as client:
-        client.processes.start('robot', 'ros_ik.demo.mock_robot', **robot.mock_parameters())
+        client.processes.start(
+            'robot', 'ros_ik.demo.mock_robot', **robot.mock_parameters(), publish_rate=100.0
+        )
         # A timeout that a robot without processor time does not exceed.
         given = {'joint_group': robot.chain, 'ee__frame': robot.tip_link, **parameters}
         client.processes.start(
