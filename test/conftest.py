@@ -18,7 +18,6 @@ def pytest_collection():
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.set_threshold(_OBJECTS)
         gc.enable()
