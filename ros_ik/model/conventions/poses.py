@@ -82,10 +82,18 @@ def pose_rows(values: np.ndarray) -> np.ndarray:
     return rows
 
 
+def cross(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the cross products, shape [.., 3]; leading dimensions broadcast."""
+    ax, ay, az = first[..., 0], first[..., 1], first[..., 2]
+    bx, by, bz = second[..., 0], second[..., 1], second[..., 2]
+    # np.cross takes twice as long for few vectors.
+    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
+
+
 def rotate(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Return v + 2 u x (u x v + w v) for unit quaternions (u, w), shape [.., 3]."""
     u, w = quaternion[..., :3], quaternion[..., 3:]
-    return vector + 2.0 * np.cross(u, np.cross(u, vector) + w * vector)
+    return vector + 2.0 * cross(u, cross(u, vector) + w * vector)
 
 
 def multiply(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -93,7 +101,7 @@ def multiply(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     p = first[..., :3] + rotate(first[..., 3:], second[..., :3])
     u, w = first[..., 3:6], first[..., 6:]
     v, s = second[..., 3:6], second[..., 6:]
-    vector = w * v + s * u + np.cross(u, v)
+    vector = w * v + s * u + cross(u, v)
     scalar = w * s - np.sum(u * v, axis=-1, keepdims=True)
     return np.concatenate([p, vector, scalar], axis=-1)
 

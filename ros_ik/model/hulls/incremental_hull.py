@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ros_ik.model.conventions.poses import cross
+
 # Height above its plane from which a triangle is visible, relative to the size.
 _VISIBLE = 1e-9
 # Tolerance for negative barycentric weights.
@@ -144,9 +146,7 @@ class IncrementalHull:
     def _append(self, faces: np.ndarray) -> None:
         """Add triangles; degenerate ones are never visible."""
         a, b, c = self._points[faces].transpose(1, 0, 2)
-        (ux, uy, uz), (vx, vy, vz) = (b - a).T, (c - a).T
-        # np.cross takes four times as long for few triangles.
-        normal = np.stack([uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx], axis=1)
+        normal = cross(b - a, c - a)
         length = np.sqrt(np.einsum('fk,fk->f', normal, normal))[:, None]
         normal = normal / np.where(length > 0.0, length, 1.0)
         self._faces = np.concatenate([self._faces, faces])

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
+from ros_ik.model.conventions.poses import cross
 from ros_ik.model.conventions.poses import pose_fault
 from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.model.conventions.poses import unit_pose
@@ -69,3 +70,12 @@ def test_a_number_that_is_none_gives_none_and_is_named(index, value):
     values[index] = value
     assert unit_pose(values) is None
     assert ('position.', 'orientation.')[index > 2] + 'xyzxyzw'[index] in pose_fault(values)
+
+
+@pytest.mark.parametrize(
+    'shapes', [((3,), (3,)), ((4, 3), (3,)), ((5, 1, 3), (4, 3)), ((0, 3), (0, 3))]
+)
+def test_cross_products_are_numpys(shapes):
+    rng = np.random.default_rng(1)
+    first, second = (rng.normal(size=shape) for shape in shapes)
+    np.testing.assert_array_equal(cross(first, second), np.cross(first, second))
