@@ -4,8 +4,8 @@
 
 Imports, and the kernels that every node makes, are most of the work of a start, and the tests
 start some hundreds of programs. The process that forks has no node and no device: it does not load
-or run the kernels. The processes that a node starts are forks too, of a fork that the node leaves
-behind before it has threads.
+or run the kernels. The processes that a node or a session starts are forks too, of a fork that it
+leaves behind before it has threads.
 """
 
 import atexit
@@ -24,7 +24,7 @@ import sys
 import threading
 import time
 
-_NODE = 'ros_ik.node.ros_ik_node'
+_NODE, _SESSION = 'ros_ik.node.ros_ik_node', 'ros_ik.demo.session'
 # Modules of the node that start processes by ``start_module``.
 _STARTING = ('ros_ik.node.markers.marker_client', 'ros_ik.node.services.planner_client')
 IMPORTED = (
@@ -32,6 +32,8 @@ IMPORTED = (
     'ros_ik.node.markers.marker_main',
     'ros_ik.node.services.planner_main',
     'ros_ik.demo.mock_robot',
+    'ros_ik.demo.robot_description_publisher',
+    _SESSION,
 )
 # Environment variables in which a program may differ; others affect imports.
 _OWN = ('PYTEST_CURRENT_TEST', 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID')
@@ -107,7 +109,7 @@ class _Server:
 
 
 class _ChildServer(_Server):
-    """The process that forks those of a node, seen from the node."""
+    """The process that forks those of a node or session, seen from there."""
 
     def start_module(self, module):
         """Start a module with pipes, as ``ros_ik.node.execution.child_process`` does."""
@@ -118,6 +120,16 @@ class _ChildServer(_Server):
             os.close(stdin)
             os.close(stdout)
         return Fork(self, pid, open(to_child, 'wb'), open(from_child, 'rb'))
+
+    def start_in(self, children, module, arguments=()):
+        """Start a module with ROS arguments, as ``ChildProcesses`` does in the demo."""
+        environment = children._environment
+        words = {
+            'module': module,
+            'arguments': ['--ros-args', *arguments],
+            'environment': dict(os.environ if environment is None else environment),
+        }
+        children._processes[module] = Fork(self, self.ask(words))
 
 
 class ForkServer(_Server):
@@ -148,14 +160,14 @@ class ForkServer(_Server):
             arguments: Its arguments.
             environment: Its environment variables.
             log: Open file for its output.
-            children: True if the processes of a node are forks too.
+            children: True if the processes of a node or session are forks too.
         """
         own = {key: environment[key] for key in _OWN if key in environment}
         words = {
             'module': module,
             'arguments': list(map(str, arguments)),
             'environment': own,
-            'children': children and module == _NODE,
+            'children': children and module in (_NODE, _SESSION),
         }
         return Fork(self, self.ask(words, log.fileno()))
 
@@ -223,32 +235,48 @@ def _run(question, files):
         os.environ.pop(key, None)
     os.environ.update(question['environment'])
     if question['children']:
-        _fork_children()
+        _fork_children(question['module'])
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv[1:] = question['arguments']
     _run_module(question['module'])
 
 
-def _fork_children():
-    """Leave a fork behind that forks the processes of this node."""
+def _fork_children(module):
+    """Leave a fork behind that forks the processes of this node or session."""
     link, other = socket.socketpair()
     if os.fork() != 0:
         other.close()
         server = _ChildServer(link)
-        for module in _STARTING:
-            sys.modules[module].start_module = server.start_module
+        if module == _SESSION:
+            from ros_ik.demo.processes.children import ChildProcesses
+
+            ChildProcesses.start = lambda *given: server.start_in(*given)
+        else:
+            for starting in _STARTING:
+                sys.modules[starting].start_module = server.start_module
         return
     link.close()
-    # Its children ignore Ctrl-C too, as those of a node do.
     asked = _serve(other)
     other.close()
     if asked is not None:
         question, files = asked
+        # Those of a node ignore Ctrl-C too.
         for stream, file in enumerate(files):
             os.dup2(file, stream)
             os.close(file)
+        if 'arguments' in question:
+            _begin_session(question)
         _run_module(question['module'])
     sys.exit()
+
+
+def _begin_session(question):
+    """Make this fork like a child of a session: the leader of a group, which Ctrl-C ends."""
+    os.setsid()
+    os.environ.clear()
+    os.environ.update(question['environment'])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.argv[1:] = question['arguments']
 
 
 def _run_module(module):
