@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cache of solvers by model, for functions that solve in one call.
 
-A solver takes milliseconds to create, and microseconds to solve a pose. Arrays in the memory of a
+A solver takes 4 to 12 ms to create, and microseconds to solve a pose. Arrays in the memory of a
 GPU are read once if shapes do not matter, because reading waits for the GPU: a change in place is
 not detected there, another array is. Collision checks wait in any case.
 """
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 from collections.abc import Hashable
 from collections.abc import Mapping
@@ -26,18 +27,14 @@ import numpy as np
 from ros_ik.kinematics.cached_values import TREE_SOURCES
 from ros_ik.kinematics.runtime.content_reader import ContentReader
 from ros_ik.kinematics.runtime.launch_lock import beside_launches
-from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
-from ros_ik.solvers.graph_cache import GraphCache
 
 _Value = TypeVar('_Value')
 
-# Largest batch of a cached solver, and its largest number of solutions. At some kilobytes per
-# pose, they bound the memory of a model's solvers to about 10 MB.
-_MOST_POSES, _MOST_SOLUTIONS = 64, 4096
-# Held by the thread that uses a solver which is kept.
-CACHE_LOCK = threading.RLock()
+# Largest number of unused solvers of a model, and their largest memory together [bytes]. A batch
+# too large for it takes so long that the time to make its solver does not matter.
+_MAX_IDLE, _MAX_BYTES = 16, 2**25
 _PLAIN = {type(None), bool, int, float, str}
 # Arrays of a model that solvers of poses are made from; ``limits64`` returns copies of the last.
 _KINEMATICS = (*TREE_SOURCES, '_limits')
@@ -49,14 +46,91 @@ _arrays_without_shapes = operator.attrgetter(*_KINEMATICS)
 _arrays_with_shapes = operator.attrgetter(*_KINEMATICS, *_SHAPES)
 
 
+class _Equals:
+    """Unused solvers for one request, with their memory [bytes].
+
+    Attributes:
+        idle: The solvers.
+        is_kept: False once they have been dropped for other requests.
+    """
+
+    __slots__ = 'idle', 'is_kept'
+
+    def __init__(self) -> None:
+        self.idle: list[tuple[Any, int]] = []
+        self.is_kept = True
+
+
+class IdleSolvers:
+    """Unused solvers of a model by request; those of the least recent requests are dropped.
+
+    A solver in use is not among them, so threads neither share a solver nor wait for one. As many
+    threads as had equal requests at the same time leave as many equal solvers.
+    """
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._lock = threading.Lock()
+        self._requests: collections.OrderedDict[Hashable, _Equals] = collections.OrderedDict()
+        self._count = self._bytes = 0
+
+    def take(self, key: Hashable) -> tuple[_Equals, Any]:
+        """Return where a solver for a request belongs, and one that is removed, or None."""
+        with self._lock:
+            equals = self._requests.get(key)
+            if equals is None:
+                equals = self._requests[key] = _Equals()
+                while len(self._requests) > _MAX_IDLE:
+                    self._drop()
+            else:
+                self._requests.move_to_end(key)
+            if not equals.idle:
+                return equals, None
+            return equals, self._removed(equals.idle.pop())
+
+    def put(self, equals: _Equals, solver: Any, n_bytes: int) -> None:
+        """Add a solver, unless its request has been dropped or it is too large.
+
+        Args:
+            equals: Where it belongs.
+            solver: The solver.
+            n_bytes: Its memory.
+        """
+        if n_bytes > _MAX_BYTES:
+            return
+        with self._lock:
+            if equals.is_kept:
+                equals.idle.append((solver, n_bytes))
+                self._count += 1
+                self._bytes += n_bytes
+                while self._count > _MAX_IDLE or self._bytes > _MAX_BYTES:
+                    self._drop()
+
+    def _drop(self) -> None:
+        """Drop one solver of the least recent request, or the request if it has none."""
+        key, equals = next(iter(self._requests.items()))
+        if equals.idle:
+            self._removed(equals.idle.pop())
+        if not equals.idle:
+            del self._requests[key]
+            equals.is_kept = False
+
+    def _removed(self, entry: tuple[Any, int]) -> Any:
+        """Count a solver that was removed, and return it."""
+        solver, n_bytes = entry
+        self._count -= 1
+        self._bytes -= n_bytes
+        return solver
+
+
 class Cached(Generic[_Value]):
     """Context manager for a value made from a model, cached for equal requests.
 
-    The value is created again after a change of the model's arrays on which it depends. Only one
-    thread at a time uses a cached value.
+    The value is created again after a change of the model's arrays on which it depends. Within the
+    context no other thread uses it.
     """
 
-    __slots__ = '_is_locked', '_make', '_model', '_request', '_size'
+    __slots__ = '_equals', '_idle', '_make', '_model', '_n_bytes', '_request', '_size', '_value'
 
     def __init__(
         self,
@@ -64,7 +138,7 @@ class Cached(Generic[_Value]):
         request: Mapping[str, Any],
         make: Callable[[], _Value],
         n_poses: int = 1,
-        n_solutions: int = 1,
+        n_bytes: Callable[[_Value], int] = lambda value: 0,
     ) -> None:
         """Store the request, which is looked up on entry of the context.
 
@@ -73,12 +147,11 @@ class Cached(Generic[_Value]):
             request: Arguments on which the value depends, by name. With ``check_collisions`` it
                 also depends on the shapes.
             make: Function that creates the value.
-            n_poses: Number of poses of a batch; values for large batches are not cached.
-            n_solutions: Number of solutions of a pose.
+            n_poses: Number of poses of a batch, on which the value depends too.
+            n_bytes: Function that returns the memory of the value.
         """
         self._model, self._request, self._make = model, request, make
-        self._size = n_poses, n_solutions
-        self._is_locked = False
+        self._size, self._n_bytes = n_poses, n_bytes
 
     def __enter__(self) -> _Value:
         """Return the value for exclusive use until the context is left.
@@ -86,29 +159,22 @@ class Cached(Generic[_Value]):
         Raises:
             ArgumentError: As raised by ``make``.
         """
-        n_poses, n_solutions = self._size
-        key = None
-        if n_poses <= _MOST_POSES and n_poses * n_solutions <= _MOST_SOLUTIONS:
-            key = _key(self._model, self._request, self._size)
-        # A thread that holds launches up must not wait for one that may record.
-        if key is None or LAUNCHES.is_held_here:
-            return self._make_beside()
-        CACHE_LOCK.acquire()
-        try:
+        key = _key(self._model, self._request, self._size)
+        value: _Value | None = None
+        self._idle: IdleSolvers | None = None
+        if key is not None:
             cache = self._model.solver_cache
-            if 'poses' not in cache:
-                cache['poses'] = GraphCache()
-            value: _Value = cache['poses'].get(key, self._make_beside)
-            self._is_locked = True
-            return value
-        finally:
-            if not self._is_locked:
-                CACHE_LOCK.release()
+            self._idle = cache.get('poses')
+            if self._idle is None:  # setdefault is atomic, so all threads find the same
+                self._idle = cache.setdefault('poses', IdleSolvers())
+            self._equals, value = self._idle.take(key)
+        self._value: _Value = self._make_beside() if value is None else value
+        return self._value
 
     def __exit__(self, *_: object) -> None:
-        """Let other threads use the value."""
-        if self._is_locked:
-            CACHE_LOCK.release()
+        """Leave the value to the next equal request."""
+        if self._idle is not None:
+            self._idle.put(self._equals, self._value, self._n_bytes(self._value))
 
     @beside_launches
     def _make_beside(self) -> _Value:
@@ -116,7 +182,7 @@ class Cached(Generic[_Value]):
         return self._make()
 
 
-def _key(model: Any, request: Mapping[str, Any], size: tuple[int, int]) -> Hashable | None:
+def _key(model: Any, request: Mapping[str, Any], size: int) -> Hashable | None:
     """Return the key of a request; None if the type of an argument cannot be compared."""
     if not isinstance(model, Model):
         return None
@@ -127,11 +193,10 @@ def _key(model: Any, request: Mapping[str, Any], size: tuple[int, int]) -> Hasha
         )
         with_shapes = bool(request.get('check_collisions'))
         sources = tuple(model.shape_source) if with_shapes else ()
-        key = tuple(request), values, size, _content(model, with_shapes), sources
-        hash(key)
+        hash(sources)  # the other parts can be hashed
+        return size, values, tuple(request), _content(model, with_shapes), sources
     except (TypeError, ValueError):
         return None
-    return key
 
 
 def _frozen(value: Any) -> Hashable:

@@ -28,7 +28,6 @@ from ros_ik.kinematics.runtime.content_reader import ContentReader
 from ros_ik.kinematics.serial_chain import serial_chain
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.structure import form as closed_forms
-from ros_ik.solvers.model_cache import CACHE_LOCK
 from ros_ik.solvers.model_cache import Cached
 from ros_ik.solvers.pose_ik import solver as pose_solver
 
@@ -284,12 +283,64 @@ def test_each_slice_of_a_batch_is_answered_in_its_rows(solve, most, places, n, m
         assert_equal(whole.rows(rows), solve(model, link, poses[rows], seeds[rows]))
 
 
-def test_large_batches_are_not_kept(makes):
+def idle_solvers(model):
+    """Return the unused solvers of a model, the least recently used one first."""
+    requests = model.solver_cache['poses']._requests.values()
+    return [entry for equals in requests for entry in equals.idle]
+
+
+@pytest.mark.parametrize('n', [65, 256, 1000])
+@pytest.mark.parametrize('method', METHODS)
+def test_solvers_of_batches_are_kept(makes, method, n):
+    solve = METHODS[method]
+    for name, options in (('panda', {}), ('ur5_robot', {'n_threads': 2})):
+        if method == 'all solutions':
+            options = {'redundant_values': 1} if name == 'panda' else {}
+        model, link = robot(name), LINKS[name]
+        poses, seeds = poses_of(model, link, n), model.random_joint_q(n, 1)
+        alone = solve(copy.copy(model), link, poses, seeds, **options)
+        first = solve(model, link, poses, seeds, **options)
+        made = len(makes)
+        kept = first.copy()
+        solve(model, link, poses[::-1], **options)
+        assert_equal(solve(model, link, poses, seeds, **options), alone)
+        assert_equal(first, kept)
+        assert len(makes) == made
+        model.joint_X_p64[:, :3] *= 1.1
+        other = solve(model, link, poses, seeds, **options)
+        assert_equal(other, solve(copy.copy(model), link, poses, seeds, **options))
+        assert not np.array_equal(other.joint_q, alone.joint_q)
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_kept_solvers_are_bounded_in_memory(method, monkeypatch):
+    for name in LINKS:
+        model, link = robot(name), LINKS[name]
+        poses = poses_of(model, link, 40)
+        METHODS[method](model, link, poses)
+        size = max(n_bytes for _, n_bytes in idle_solvers(model))
+        assert size > 40 * 8 * model.joint_coord_count
+        monkeypatch.setattr('ros_ik.solvers.model_cache._MAX_BYTES', int(2.5 * size))
+        for n in (40, 39, 38, 40, 37):
+            METHODS[method](model, link, poses[:n])
+            assert sum(n_bytes for _, n_bytes in idle_solvers(model)) <= 2.5 * size
+        sizes = [s[0].n_problems for s, n_bytes in idle_solvers(model) if n_bytes]
+        assert sizes == [40, 37]
+        monkeypatch.setattr('ros_ik.solvers.model_cache._MAX_BYTES', size // 2)
+        METHODS[method](model, link, poses)
+        assert 40 not in [s[0].n_problems for s, n_bytes in idle_solvers(model) if n_bytes]
+        monkeypatch.undo()
+
+
+def test_kept_solvers_are_bounded_in_number(makes):
     model, link = robot('panda'), LINKS['panda']
-    poses = poses_of(model, link, 65)
-    for _ in range(2):
-        inverse_kinematics(model, link, poses)
-    assert len(makes) == 2
+    poses = poses_of(model, link, 20)
+    for n in range(1, 21):
+        inverse_kinematics(model, link, poses[:n])
+    assert [s[0].n_problems for s, _ in idle_solvers(model)] == list(range(5, 21))
+    makes.clear()
+    inverse_kinematics(model, link, poses[:5])
+    assert not makes and idle_solvers(model)[-1][0][0].n_problems == 5
 
 
 def test_a_chain_is_folded_once_for_equal_requests(monkeypatch):
@@ -347,9 +398,30 @@ def test_threads_do_not_share_a_solver():
     assert not failed
 
 
-def test_a_call_that_fails_leaves_the_solvers_to_other_threads():
+def test_a_thread_does_not_wait_for_the_solver_of_another():
+    """Ends only if the inner call, in another thread, ends before the outer one."""
+    model, link = robot('panda'), LINKS['panda']
+    poses = poses_of(model, link, 3)
+    expected = inverse_kinematics(copy.copy(model), link, poses)
+    inside = []
+
+    def solve_beside(done, total):
+        thread = threading.Thread(
+            target=lambda: inside.append(inverse_kinematics(model, link, poses))
+        )
+        thread.start()
+        thread.join()
+
+    outside = inverse_kinematics(model, link, poses, on_progress=solve_beside)
+    assert_equal(inside[0], expected)
+    assert_equal(outside, expected)
+    assert len(idle_solvers(model)) == 2
+
+
+def test_a_solver_is_kept_after_a_call_that_fails(makes):
     model, link = robot('panda'), LINKS['panda']
     pose = poses_of(model, link, 1)
+    expected = inverse_kinematics(model, link, pose)
 
     def stop(done, total):
         raise KeyboardInterrupt
@@ -360,17 +432,9 @@ def test_a_call_that_fails_leaves_the_solvers_to_other_threads():
     ):  # fmt: skip
         with contextlib.nullcontext() if error is None else pytest.raises(error):
             inverse_kinematics(model, link, pose, **options)
-        free = []
-
-        def take(free=free):
-            free.append(CACHE_LOCK.acquire(blocking=False))
-            if free[0]:
-                CACHE_LOCK.release()
-
-        thread = threading.Thread(target=take)
-        thread.start()
-        thread.join()
-        assert free == [True], options
+        makes.clear()
+        assert_equal(inverse_kinematics(model, link, pose), expected)
+        assert not makes and len(idle_solvers(model)) == 1, options
 
 
 def test_the_closed_form_is_found_again_after_the_arm_has_changed():

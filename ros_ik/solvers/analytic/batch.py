@@ -76,7 +76,7 @@ def all_solutions(
     form curves and are found at values of the redundant joint.
 
     Each solution is refined to 1e-10 m and 1e-10 rad and verified by an independent forward
-    kinematics. Solvers of small batches are cached with the model, for the next call with the same
+    kinematics. Solvers are cached with the model, for calls with as many poses and the same other
     arguments. Your own :class:`ClosedFormIK`, or :class:`RedundantClosedFormIK` for seven joints,
     is faster still.
 
@@ -180,7 +180,7 @@ def all_solutions(
 
     result: AllSolutions | None = None
     for size, slices in batches(n, _MAX_BATCH // held):
-        made = Cached(model, request, functools.partial(make, size), size, held)
+        made = Cached(model, request, functools.partial(make, size), size, _n_bytes)
         with made as (solver, checker):
             for rows in slices:
                 part = solver.solve(
@@ -196,3 +196,8 @@ def all_solutions(
                 result = part.added_to(result, rows, n)
     assert result is not None, 'no poses'
     return result.given_as(xp, model.device)
+
+
+def _n_bytes(made: tuple[ClosedFormIK | RedundantClosedFormIK, object]) -> int:
+    """Return the memory of a solver beside its collision checker."""
+    return made[0].n_bytes

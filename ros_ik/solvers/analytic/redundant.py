@@ -95,6 +95,7 @@ class RedundantClosedFormIK:
         form: Its closed form, see :class:`ClosedForm`.
         n_problems: Number of poses per solve.
         max_solutions: Largest number of solutions per pose.
+        n_bytes: Approximate memory of its arrays.
     """
 
     @beside_launches
@@ -160,6 +161,7 @@ class RedundantClosedFormIK:
         bytes_per_problem = self._rows.stop // n_problems * (60 * MAX_CANDIDATES + 120 * places)
         bytes_per_problem += (260 + 8 * model.joint_coord_count) * self.max_solutions
         check_memory('n_problems', n_problems, bytes_per_problem, model.device)
+        self.n_bytes = n_problems * bytes_per_problem
         self._device = wp.get_device(model.device)
         most = max(rows.stop - rows.start for rows in (self._given, self._unsolved))
         self._stage = SolutionStage(

@@ -63,6 +63,7 @@ class ClosedFormIK:
         settings: Tolerances and other settings.
         n_problems: Number of poses per solve.
         max_solutions: Largest number of solutions per pose.
+        n_bytes: Approximate memory of its arrays.
     """
 
     @beside_launches
@@ -121,6 +122,7 @@ class ClosedFormIK:
         bytes_per_problem = 56 * room + 140 * max_solutions
         bytes_per_problem += 8 * model.joint_coord_count * (1 + max_solutions)
         check_memory('n_problems', n_problems, bytes_per_problem, model.device)
+        self.n_bytes = n_problems * bytes_per_problem
         self._device = wp.get_device(model.device)
         self._block = min(n_problems, _BLOCK) if self._device.is_cpu else n_problems
         self._stage = SolutionStage(

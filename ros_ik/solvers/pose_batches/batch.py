@@ -240,7 +240,8 @@ def _searched(
     result: Any = None
     for size, slices in batches(n, MAX_BATCH // (count * n_goals)):
         size *= n_goals
-        with Cached(model, key, functools.partial(make, size), size, count) as (solver, choice):
+        made = Cached(model, key, functools.partial(make, size), size, _n_bytes)
+        with made as (solver, choice):
             stays = on_device or (choice is not None and isinstance(solver, ChainIK))
             as_arrays = {'xp': wp} if stays else {}
             for problems in slices:
@@ -256,6 +257,12 @@ def _searched(
                     on_progress(rows.stop, n * n_goals)
     assert result is not None, 'no poses'
     return result, solver.chain
+
+
+def _n_bytes(made: tuple[ChainIK | ClosedFormFirstIK, SolutionChoice | None]) -> int:
+    """Return the memory of a solver and of a choice, which copies the solutions."""
+    solver, choice = made
+    return solver.n_bytes if choice is None else 2 * solver.n_bytes
 
 
 def _in_closed_form(

@@ -83,6 +83,7 @@ class ClosedFormFirstIK:
     Attributes:
         n_problems: Number of poses per solve.
         chain: The chain to the link.
+        n_bytes: Approximate memory of its arrays.
     """
 
     def __init__(
@@ -139,7 +140,7 @@ class ClosedFormFirstIK:
         several = check_collisions or n_solutions > 1
         places = max(n_solutions, MAX_CANDIDATES) if several else 1
         self._closed = ClosedFormIK(model, link, n_problems, places, least_error=False, **common)
-        self.chain = self._closed.chain
+        self.chain, self.n_bytes = self._closed.chain, self._closed.n_bytes
         self._separation = settings.separation
         self._make_search = functools.partial(
             ChainIK, model, link, min(n_problems, _SEARCHED_AT_ONCE), **common,
@@ -152,7 +153,9 @@ class ClosedFormFirstIK:
     @functools.cached_property
     def search(self) -> ChainIK:
         """Search for the poses that the closed form leaves unsolved, compiled at first use."""
-        return self._make_search()
+        search = self._make_search()
+        self.n_bytes += search.n_bytes
+        return search
 
     def solve(self, poses: np.ndarray, seeds: np.ndarray | None = None) -> ChainIKResult:
         """Find configurations; arguments, results and errors are those of :class:`ChainIK`."""

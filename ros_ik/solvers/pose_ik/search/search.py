@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 import dataclasses
+import functools
 import math
 import os
 from queue import SimpleQueue
@@ -206,6 +207,11 @@ class ChainSearch(ReadOnce):
         shapes = (*self._buffer_shapes().values(), *self._array_shapes().values())
         sizes = [math.prod(shape) * wp.types.type_size_in_bytes(dtype) for shape, dtype in shapes]
         return sum(sizes) + self._lanes * self._lane_bytes
+
+    @functools.cached_property
+    def n_bytes(self) -> int:
+        """Approximate memory of its arrays [bytes]."""
+        return self.n_problems * self.bytes_per_problem()
 
     def run(self, count: int | None = None, *, on_device: bool = False) -> None:
         """Solve poses from their seeds.
