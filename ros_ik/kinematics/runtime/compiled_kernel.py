@@ -17,6 +17,7 @@ def compiled_kernel(
     differentiable: bool = False,
     module: wp.Module | None = None,
     registers: int | None = None,
+    max_registers: int | None = None,
     **options: Any,
 ) -> Callable[[Callable[..., Any]], wp.Kernel]:
     """Return a decorator that makes a kernel, by default in a module that is compiled alone.
@@ -41,9 +42,12 @@ def compiled_kernel(
         module: Module of kernels that are compiled together; None for a separate module.
         registers: Number of registers of a thread on a GPU, for a kernel in a separate module;
             None for less than 128.
+        max_registers: Largest number of registers of a thread on a GPU, for a kernel that gains
+            more from resident threads than it loses by keeping values on the stack.
         options: Other options of the separate module.
     """
 
+    registers = registers or max_registers
     if registers is not None:
         options['block_dim'] = block_size(registers)
 
@@ -53,6 +57,7 @@ def compiled_kernel(
             enable_backward=differentiable,
             module=module or 'unique',
             module_options=options or None,
+            cuda_max_registers=max_registers,
         )
 
     return decorate

@@ -19,6 +19,7 @@ from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.launch_lock import beside_launches
+from ros_ik.kinematics.runtime.row_list import BYTES_PER_ROW
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_pose
@@ -119,7 +120,7 @@ class ClosedFormIK:
             raise without_form(self.link, self.form.reason)
         self.settings, self.n_problems, self.max_solutions = settings, n_problems, max_solutions
         room = GENERAL_CANDIDATES if made[0].chart is None else MAX_CANDIDATES * len(made)
-        bytes_per_problem = 56 * room + 140 * max_solutions
+        bytes_per_problem = 56 * room + 140 * max_solutions + BYTES_PER_ROW
         bytes_per_problem += 8 * model.joint_coord_count * (1 + max_solutions)
         check_memory('n_problems', n_problems, bytes_per_problem, model.device)
         self.n_bytes = n_problems * bytes_per_problem

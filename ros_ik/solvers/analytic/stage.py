@@ -10,10 +10,16 @@ from typing import Any
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.runtime.batch_layout import batch_zeros
+from ros_ik.kinematics.runtime.kernel_launch import exceeds_device
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.row_list import row_list_functions
+from ros_ik.kinematics.runtime.row_list import RowList
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.solvers.analytic.candidates.lanes import lanes_on
 from ros_ik.solvers.analytic.candidates.sources import candidate_source
+from ros_ik.solvers.analytic.refinement.accept import accept_kernel
+from ros_ik.solvers.analytic.refinement.accept import MOST_CANDIDATES
 from ros_ik.solvers.analytic.refinement.polish import refinement_struct
 from ros_ik.solvers.analytic.refinement.refine import CANDIDATE_LANES
 from ros_ik.solvers.analytic.refinement.refine import refine_kernel
@@ -78,7 +84,7 @@ class StageArrays:
         }
         for name, (shape, kind) in shapes.items():
             if name not in given:
-                given[name] = wp.zeros(shape, dtype=kind, device=device)
+                given[name] = batch_zeros(shape, kind, device)
         return cls(**given)
 
     def rows(self, rows: slice) -> StageArrays:
@@ -160,6 +166,12 @@ class SolutionStage:
             chain, lower=chain.lower - _AT_LIMIT, upper=chain.upper + _AT_LIMIT
         )
         self._chains = [make_chain(each, device) for each in (chain, wide)]
+        # Poses without a singular or inexact candidate, and without more to look for, are solved
+        # by a kernel of their own.
+        simple = form.exact and not (all_turns or sparse or beside)
+        simple = simple and self.source.candidates.shape[1] <= MOST_CANDIDATES
+        large = exceeds_device(wp.get_device(device), n_problems)
+        self._left = RowList(n_problems, device) if simple and large else None
 
     def launch(self, poses: Any, seeds: Any, out: StageArrays, *, least_error: bool) -> None:
         """Enqueue the kernels for poses [n] and seeds [n, joints].
@@ -168,10 +180,19 @@ class SolutionStage:
         """
         self._refinement.least_error = int(least_error)
         self.source.launch([poses, seeds], bounded=not least_error)
+        common = [*self._chains, self._refinement]
+        arrays = [poses, seeds, self.source.candidates, self.source.misses, *out.all()]
+        rows = row_list_functions().Rows()
+        if self._left is not None:
+            launch(
+                accept_kernel(self._slides, self._free_turns), dim=poses.shape[0],
+                inputs=[*common, *arrays], outputs=[self._left.marked], device=self._device,
+            )  # fmt: skip
+            self._left.gather()
+            rows = self._left.rows
         launch(
             refine_kernel(self._slides, self._free_turns, self._lanes),
             dim=poses.shape[0],
-            inputs=[*self._chains, self._refinement, poses, seeds],
-            outputs=[self.source.candidates, self.source.misses, *out.all()],
+            inputs=[*common, rows, *arrays],
             device=self._device,
-        )  # fmt: skip
+        )

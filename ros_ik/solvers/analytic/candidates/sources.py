@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.solvers.analytic.candidates.candidates import axes_struct
 from ros_ik.solvers.analytic.candidates.candidates import candidates_kernel
@@ -85,8 +86,8 @@ class KernelSource:
             self._chart.upper = wp.array(limits[1], dtype=wp.float64, device=device)
         self._device = device
         shape = (n_problems, MAX_CANDIDATES)
-        self.candidates = wp.zeros((*shape, _JOINTS), dtype=wp.float64, device=device)
-        self.misses = wp.zeros(shape, dtype=wp.float64, device=device)
+        self.candidates = batch_zeros((*shape, _JOINTS), wp.float64, device)
+        self.misses = batch_zeros(shape, wp.float64, device)
 
     def launch(self, problem: list[Any], *, bounded: bool = False) -> None:
         """Enqueue the kernel."""
@@ -113,8 +114,8 @@ class CompletedSource:
         self.slack = max(source.slack for source in sources) + _LOCKED_SLACK
         room = sum(source.candidates.shape[1] for source in sources)
         n_joints = len(made[0].real)
-        self.candidates = wp.zeros((n_problems, room, n_joints), dtype=wp.float64, device=device)
-        self.misses = wp.zeros((n_problems, room), dtype=wp.float64, device=device)
+        self.candidates = batch_zeros((n_problems, room, n_joints), wp.float64, device)
+        self.misses = batch_zeros((n_problems, room), wp.float64, device)
         self._device = device
         # Seeds of the virtual joints are zero.
         self._parts = [

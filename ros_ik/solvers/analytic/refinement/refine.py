@@ -9,8 +9,9 @@ import zlib
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.solvers.analytic.candidates.circles import within_half_turn
+from ros_ik.kinematics.runtime.row_list import row_list_functions
 from ros_ik.solvers.analytic.refinement.polish import polish_functions
+from ros_ik.solvers.analytic.refinement.solution_functions import solution_functions
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 
 # Number of candidates that are examined together on a CPU.
@@ -31,29 +32,18 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
     examine = functions.examine
     nearest_turns, vecm = functions.nearest_turns, functions.vecm
     Chain, Refinement = functions.Chain, functions.Refinement
+    shared = solution_functions(slides, free_turns)
+    read, least_outside, is_apart = shared.read, shared.least_outside, shared.is_apart
+    outside, far_outside = shared.outside, shared.far_outside
+    distance_to, place = shared.distance_to, shared.place
+    rows_functions = row_list_functions()
+    Rows, listed_row = rows_functions.Rows, rows_functions.listed_row
     unit_pose = unit_pose_function(wp.float64)
     Turns = wp.types.vector(n, wp.int32)
     slide = Turns(*slides)
     LaneNumbers = wp.types.vector(lanes, wp.float64)
     LaneAngles = wp.types.matrix((n, lanes), wp.float64)
     LaneSlots = wp.types.vector(lanes, wp.int32)
-
-    @wp.func
-    def read(problem: int, slot: int, values: wp.array3d(dtype=wp.float64)) -> vecm:
-        q = vecm()
-        for j in range(n):
-            q[j] = values[problem, slot, j]
-        return q
-
-    @wp.func
-    def without_turns(change: vecm) -> vecm:
-        """Remove whole turns of revolute joints."""
-        _structure = wp.static(structure)
-        rest = change
-        for j in range(n):
-            if slide[j] == 0:
-                rest[j] = within_half_turn(change[j])
-        return rest
 
     @wp.func
     def allowed_turns(chain: Chain, q: vecm):
@@ -77,51 +67,10 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         branches: wp.array3d(dtype=wp.float64),
     ) -> bool:  # fmt: skip
         """Return whether q differs from the first ``count`` branches by more than whole turns."""
-        unit = units(refinement)
         for k in range(count):
-            apart = bool(False)
-            for j in range(n):
-                # Most branches differ in the first joint.
-                if not apart:
-                    change = q[j] - branches[problem, k, j]
-                    if slide[j] == 0:
-                        change = within_half_turn(change)
-                    apart = wp.abs(change) >= refinement.separation * unit[j]
-            if not apart:
+            if not is_apart(q, problem, k, refinement, branches):
                 return False
         return True
-
-    @wp.func
-    def outside(chain: Chain, q: vecm) -> wp.float64:
-        """Return the largest distance of a joint from the range of its limits."""
-        most = wp.float64(0.0)
-        for j in range(n):
-            most = wp.max(most, wp.max(chain.lower[j] - q[j], q[j] - chain.upper[j]))
-        return most
-
-    @wp.func
-    def least_outside(chain: Chain, q: vecm) -> vecm:
-        """Move joints outside their limits by whole turns to the nearer limit."""
-        _structure = wp.static(structure)
-        turn = wp.float64(wp.TAU)
-        nearer = q
-        for j in range(n):
-            if slide[j] == 0:
-                over = q[j] - chain.upper[j]
-                under = chain.lower[j] - (q[j] - turn)
-                back = wp.where(over > wp.float64(0.0) and under < over, turn, wp.float64(0.0))
-                nearer[j] = q[j] - back
-        return nearer
-
-    @wp.func
-    def far_outside(chain: Chain, refinement: Refinement, far: wp.float64, q: vecm) -> bool:
-        """Return whether a joint is farther outside its limits than this [rad, reaches]."""
-        unit = units(refinement)
-        most = wp.float64(-wp.inf)
-        for j in range(n):
-            off = wp.max(chain.lower[j] - q[j], q[j] - chain.upper[j])
-            most = wp.max(most, off - far * unit[j])
-        return most > wp.float64(0.0)
 
     @wp.func
     def clamped(chain: Chain, q: vecm) -> vecm:
@@ -137,22 +86,15 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         branch_of: wp.array2d(dtype=wp.int32),
     ) -> int:  # fmt: skip
         """Insert a solution, sorted by distance to the seed; return the number of solutions."""
-        distance = wp.float64(0.0)
-        for j in range(n):
-            change = q[j] - seed[problem, j]
-            distance += change * change
         room = solutions.shape[1]
-        at = wp.min(count, room)
-        while at > 0 and distances[problem, at - 1] > distance:
-            if at < room:
-                distances[problem, at] = distances[problem, at - 1]
-                branch_of[problem, at] = branch_of[problem, at - 1]
-                for j in range(n):
-                    solutions[problem, at, j] = solutions[problem, at - 1, j]
-            at -= 1
+        distance = distance_to(q, problem, seed)
+        at = place(distance, branch, problem, count, distances, branch_of)
+        k = wp.min(count, room - 1)
+        while k > at:
+            for j in range(n):
+                solutions[problem, k, j] = solutions[problem, k - 1, j]
+            k -= 1
         if at < room:
-            distances[problem, at] = distance
-            branch_of[problem, at] = branch
             for j in range(n):
                 solutions[problem, at, j] = q[j]
         return count + 1
@@ -163,6 +105,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         chain: Chain,
         wide: Chain,  # the same with limits wider by refinement.at_limit
         refinement: Refinement,
+        rows: Rows,  # of the problems to solve
         target: wp.array(dtype=wp.transformd),  # [n_problems], of the tool in the world
         seed: wp.array2d(dtype=wp.float64),  # [n_problems, n]
         candidates: wp.array3d(dtype=wp.float64),  # [n_problems, room, n], overwritten
@@ -178,7 +121,9 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         least_cost: wp.array(dtype=wp.float64),  # [n_problems], of the best one without solutions
     ):
         _structure = wp.static(structure)
-        problem = wp.tid()
+        problem = listed_row(rows, wp.tid())
+        if problem < 0:
+            return
         pose, valid = unit_pose(problem, target, seed)
         R_t = wp.quat_to_matrix(wp.transform_get_rotation(pose))
         p_t = wp.transform_get_translation(pose)
@@ -242,12 +187,12 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
                     off_of[lane] = outside(chain, q)
                 if solves and is_new(q, problem, branches, refinement, candidates):
                     # Entries up to this one have been read.
-                    place = slots[lane]
+                    vacated = slots[lane]
                     for j in range(n):
                         change = candidates[problem, branches, j]
-                        candidates[problem, place, j] = change
+                        candidates[problem, vacated, j] = change
                         candidates[problem, branches, j] = q[j]
-                    misses[problem, place] = misses[problem, branches]
+                    misses[problem, vacated] = misses[problem, branches]
                     if safe[lane] > wp.float64(0.0) and branches < 31:
                         regular = regular | (1 << branches)
                     if off_of[lane] <= wp.float64(0.0) and branches < 31:
@@ -344,13 +289,10 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
             q = read(problem, branch, candidates)
             far_out = far_outside(chain, refinement, refinement.beside, q)
             if outside(chain, q) > refinement.at_limit and not far_out:
-                place = count + beside
-                distance = wp.float64(0.0)
+                entry = count + beside
                 for j in range(n):
-                    change = q[j] - seed[problem, j]
-                    distance += change * change
-                    solutions[problem, place, j] = q[j]
-                distances[problem, place] = distance
+                    solutions[problem, entry, j] = q[j]
+                distances[problem, entry] = distance_to(q, problem, seed)
                 beside += 1
             branch += 1
         n_beside[problem] = beside

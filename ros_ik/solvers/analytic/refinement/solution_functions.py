@@ -1,0 +1,127 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Warp functions that compare solutions with each other and with the limits, and sort them."""
+
+import functools
+from types import SimpleNamespace
+from typing import no_type_check
+import zlib
+
+import warp as wp
+
+from ros_ik.solvers.analytic.candidates.circles import within_half_turn
+from ros_ik.solvers.analytic.refinement.polish import polish_functions
+
+
+@no_type_check
+@functools.cache
+def solution_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespace:
+    """Build the functions for arms with given joint types; see ``polish_functions``.
+
+    Returns:
+        The functions
+
+        - ``read(problem, slot, values) -> q``, a configuration of a table;
+        - ``is_apart(q, problem, k, refinement, branches) -> bool``;
+        - ``least_outside(chain, q) -> q``, ``outside(chain, q) -> distance``,
+          ``far_outside(chain, refinement, far, q) -> bool``;
+        - ``distance_to(q, problem, seed) -> square``;
+        - ``place(distance, branch, problem, count, distances, branch_of) -> at``.
+    """
+    n = len(slides)
+    structure = zlib.crc32(repr((slides, free_turns)).encode()) & 0x7FFFFFFF
+    functions = polish_functions(slides, free_turns)
+    units, vecm = functions.units, functions.vecm
+    Chain, Refinement = functions.Chain, functions.Refinement
+    slide = wp.types.vector(n, wp.int32)(*slides)
+
+    @wp.func
+    def read(problem: int, slot: int, values: wp.array3d(dtype=wp.float64)) -> vecm:
+        q = vecm()
+        for j in range(n):
+            q[j] = values[problem, slot, j]
+        return q
+
+    @wp.func
+    def least_outside(chain: Chain, q: vecm) -> vecm:
+        """Move joints outside their limits by whole turns to the nearer limit."""
+        _structure = wp.static(structure)
+        turn = wp.float64(wp.TAU)
+        nearer = q
+        for j in range(n):
+            if slide[j] == 0:
+                over = q[j] - chain.upper[j]
+                under = chain.lower[j] - (q[j] - turn)
+                back = wp.where(over > wp.float64(0.0) and under < over, turn, wp.float64(0.0))
+                nearer[j] = q[j] - back
+        return nearer
+
+    @wp.func
+    def is_apart(
+        q: vecm, problem: int, k: int, refinement: Refinement,
+        branches: wp.array3d(dtype=wp.float64),
+    ) -> bool:  # fmt: skip
+        """Return whether q differs from branch ``k`` by more than whole turns."""
+        unit = units(refinement)
+        apart = bool(False)
+        for j in range(n):
+            # Most branches differ in the first joint.
+            if not apart:
+                change = q[j] - branches[problem, k, j]
+                if slide[j] == 0:
+                    change = within_half_turn(change)
+                apart = wp.abs(change) >= refinement.separation * unit[j]
+        return apart
+
+    @wp.func
+    def outside(chain: Chain, q: vecm) -> wp.float64:
+        """Return the largest distance of a joint from the range of its limits."""
+        most = wp.float64(0.0)
+        for j in range(n):
+            most = wp.max(most, wp.max(chain.lower[j] - q[j], q[j] - chain.upper[j]))
+        return most
+
+    @wp.func
+    def far_outside(chain: Chain, refinement: Refinement, far: wp.float64, q: vecm) -> bool:
+        """Return whether a joint is farther outside its limits than this [rad, reaches]."""
+        unit = units(refinement)
+        most = wp.float64(-wp.inf)
+        for j in range(n):
+            off = wp.max(chain.lower[j] - q[j], q[j] - chain.upper[j])
+            most = wp.max(most, off - far * unit[j])
+        return most > wp.float64(0.0)
+
+    @wp.func
+    def distance_to(q: vecm, problem: int, seed: wp.array2d(dtype=wp.float64)) -> wp.float64:
+        """Return the squared distance to the seed."""
+        distance = wp.float64(0.0)
+        for j in range(n):
+            change = q[j] - seed[problem, j]
+            distance += change * change
+        return distance
+
+    @wp.func
+    def place(
+        distance: wp.float64, branch: int, problem: int, count: int,
+        distances: wp.array2d(dtype=wp.float64), branch_of: wp.array2d(dtype=wp.int32),
+    ) -> int:  # fmt: skip
+        """Insert a solution into the sorted tables after ``count`` others; return its entry.
+
+        The entry is the number of entries if the solution is too far away for any.
+        """
+        room = distances.shape[1]
+        at = wp.min(count, room)
+        while at > 0 and distances[problem, at - 1] > distance:
+            if at < room:
+                distances[problem, at] = distances[problem, at - 1]
+                branch_of[problem, at] = branch_of[problem, at - 1]
+            at -= 1
+        if at < room:
+            distances[problem, at] = distance
+            branch_of[problem, at] = branch
+        return at
+
+    return SimpleNamespace(
+        read=read, least_outside=least_outside, is_apart=is_apart, outside=outside,
+        far_outside=far_outside, distance_to=distance_to, place=place,
+    )  # fmt: skip

@@ -1,0 +1,65 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Large batches on a GPU: most poses are solved without the code of iterations.
+
+The kernels for them run on the CPU here, with the interleaved work arrays of a GPU.
+"""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from support.robots.chain_judge import ChainJudge
+from support.robots.robots import urdf_text
+
+from ros_ik import ClosedFormIK
+from ros_ik import SolveStatus
+from ros_ik.kinematics.runtime import batch_layout
+from ros_ik.solvers.analytic import stage
+
+LINKS = {'ur5_robot': 'tool0', 'z1': 'gripperStator'}
+N = 96
+
+
+def as_on_gpu(monkeypatch):
+    """Solve as a large batch on a GPU."""
+    monkeypatch.setattr(stage, 'exceeds_device', lambda device, n: True)
+    monkeypatch.setattr(batch_layout, 'is_interleaved', lambda n, device: True)
+
+
+def mixed_poses(judge):
+    """Return poses in reach, of a wrist at zero, out of reach and not finite, by fours."""
+    q = judge.random(N)
+    q[1::4, 4] = 0.0
+    poses = judge.poses(q)
+    poses[2::4, :3] *= 20.0
+    poses[3::4, 0] = np.nan
+    return poses
+
+
+@pytest.mark.parametrize('name', LINKS)
+@pytest.mark.parametrize('seeded', [False, True])
+@pytest.mark.parametrize('max_solutions', [3, 16])
+def test_two_kernels_find_what_one_finds(monkeypatch, name, seeded, max_solutions):
+    judge = ChainJudge(urdf_text(name), LINKS[name], None, '')
+    poses = mixed_poses(judge)
+    width = judge.model.joint_coord_count
+    seeds = np.random.default_rng(0).uniform(-3.0, 3.0, (N, width)) if seeded else None
+    results = []
+    for gpu in (False, True):
+        if gpu:
+            as_on_gpu(monkeypatch)
+        solver = ClosedFormIK(judge.model, judge.link, N, max_solutions)
+        # Flags and directions of the first solve must not remain.
+        solver.solve(np.roll(poses, -1, axis=0), seeds)
+        results.append(dataclasses.asdict(solver.solve(poses, seeds)))
+    left = solver._stage._left.marked.numpy()
+    assert not left[::4].all()
+    assert left[2::4].all() and left[3::4].all()
+    status = results[0]['status'].reshape(-1, 4)
+    assert np.all(status[:, 0] == SolveStatus.CONVERGED)
+    assert np.all(status[:, 3] == SolveStatus.NON_FINITE_INPUT)
+    if name == 'ur5_robot':
+        assert left[1::4].all() and results[0]['singular'][1::4].any()
+    for key, values in results[0].items():
+        np.testing.assert_array_equal(results[1][key], values, err_msg=key)
