@@ -33,7 +33,7 @@ def verify_kernel(lanes: int) -> wp.Kernel:
     tool_errors, write_configurations = functions.tool_errors, functions.write_configurations
     unsolved = placement_functions().unsolved
 
-    @compiled_kernel(registers=154)
+    @compiled_kernel(max_registers=128)
     def verify(
         tree: Tree,
         placement: Placement,
@@ -54,6 +54,9 @@ def verify_kernel(lanes: int) -> wp.Kernel:
         count = wp.min(n_exist[problem], room)
         code = int(SolveStatus.CONVERGED)
         written = wp.max(count, 1)
+        # Errors of the first solution, which unused entries repeat.
+        distance = wp.float64(wp.inf)
+        angle = wp.float64(wp.inf)
         first = int(0)
         while first < room and valid:
             insides = write_configurations(
@@ -63,6 +66,9 @@ def verify_kernel(lanes: int) -> wp.Kernel:
                 distances, angles, near = tool_errors(
                     tree, placement, start + first, joint_q, pose
                 )
+                if first == 0:
+                    distance = distances[0]
+                    angle = angles[0]
                 lane = int(0)
                 while lane < wp.static(lanes) and first + lane < written:
                     k = first + lane
@@ -75,15 +81,13 @@ def verify_kernel(lanes: int) -> wp.Kernel:
         k = written
         if not valid:
             code = wp.static(int(SolveStatus.NON_FINITE_INPUT))
-            position_error[problem, 0] = wp.float64(wp.inf)
-            rotation_error[problem, 0] = wp.float64(wp.inf)
             for row in range(start, start + room):
                 for c in range(placement.base.shape[0]):
                     joint_q[row, c] = placement.base[c]
-            k = 1
+            k = 0
         while k < room:
-            position_error[problem, k] = position_error[problem, 0]
-            rotation_error[problem, k] = rotation_error[problem, 0]
+            position_error[problem, k] = distance
+            rotation_error[problem, k] = angle
             k += 1
         if valid and count == 0:
             code = unsolved(tree, placement, start, joint_q, pose)
