@@ -157,6 +157,9 @@ class Barrier(SolverPart):
     def launch_values(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
         """Write h into ``values[:, start_idx:start_idx + row_count]``.
 
+        Of several robots on a GPU, arrays may be not contiguous, see
+        :mod:`ros_ik.kinematics.runtime.batch_layout`.
+
         Args:
             body_q: Link poses in the world, shape [n, body_count].
             values: Output, shape [n, total_rows].

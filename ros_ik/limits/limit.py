@@ -71,6 +71,9 @@ class Limit(SolverPart):
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box.
 
+        Of several robots on a GPU, the arrays are not contiguous, see
+        :mod:`ros_ik.kinematics.runtime.batch_layout`.
+
         Args:
             lower: Least step of each variable, shape [n, n_variables], in rad or m.
             upper: Largest step of each variable, same shape.

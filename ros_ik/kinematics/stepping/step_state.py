@@ -11,6 +11,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.spatial import spatial_functions
 
 if TYPE_CHECKING:
@@ -86,8 +87,8 @@ class StepState:
             dt=dt,
             joint_q=joint_q,
             body_q=body_q,
-            joint_S_s=wp.zeros(
-                (n, model.joint_dof_count), dtype=spatial_functions(scalar).twist, device=device
+            joint_S_s=batch_zeros(
+                (n, model.joint_dof_count), spatial_functions(scalar).twist, device
             ),
             dof_variable=wp.array(group.dof_variable, dtype=wp.int32, device=device),
             dof_scale=wp.array(group.dof_scale, dtype=scalar, device=device),

@@ -44,7 +44,9 @@ class IKObjective:
     ``joint_q`` [n_batch, joint_coord_count], ``residuals`` [n_batch, total_residuals],
     ``jacobian`` [n_batch, total_residuals, joint_dof_count], ``joint_S_s`` [n_batch,
     joint_dof_count] motion subspaces in world axes at the world origin, linear part first. The
-    built-in objectives accept them in float32 and in float64.
+    built-in objectives accept them in float32 and in float64. In control steps of several robots
+    on a GPU, ``body_q`` and ``joint_S_s`` are not contiguous, see
+    :mod:`ros_ik.kinematics.runtime.batch_layout`.
 
     Attributes:
         device: Device of the buffers, None before :meth:`bind_device`.

@@ -15,6 +15,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.solvers.least_squares.envelope import Elimination
 from ros_ik.solvers.least_squares.envelope import envelope_functions
 
@@ -36,7 +37,7 @@ def step_workspace_struct() -> Any:
         low: wp.array2d(dtype=wp.float64)  # [rows, n], range of the step
         high: wp.array2d(dtype=wp.float64)  # [rows, n]
         step: wp.array2d(dtype=wp.float64)  # [rows, n], the result
-        factor: wp.array(dtype=wp.float64)  # [rows * k * k]
+        factor: wp.array2d(dtype=wp.float64)  # [rows, k * k]
         trial: wp.array2d(dtype=wp.float64)  # [rows, n]
         held: wp.array2d(dtype=wp.int32)  # [rows, n]
 
@@ -52,14 +53,17 @@ def make_step_workspace(rows: int, n: int, order: Elimination, device: wp.Device
         order: Order of elimination.
         device: Device of the arrays.
     """
+
+    def zeros(*shape: int, dtype: type = wp.float64) -> wp.array:
+        return batch_zeros((rows, *shape), dtype, device)
+
     workspace = step_workspace_struct()()
     workspace.order = wp.array(order.order, dtype=wp.int32, device=device)
     workspace.first = wp.array(order.first, dtype=wp.int32, device=device)
-    workspace.hessian = wp.zeros((rows, n, n), dtype=wp.float64, device=device)
-    workspace.factor = wp.zeros(rows * len(order.order) ** 2, dtype=wp.float64, device=device)
+    workspace.hessian, workspace.factor = zeros(n, n), zeros(len(order.order) ** 2)
     for name in ('gradient', 'low', 'high', 'step', 'trial'):
-        setattr(workspace, name, wp.zeros((rows, n), dtype=wp.float64, device=device))
-    workspace.held = wp.zeros((rows, n), dtype=wp.int32, device=device)
+        setattr(workspace, name, zeros(n))
+    workspace.held = zeros(n, dtype=wp.int32)
     return workspace
 
 
@@ -117,11 +121,11 @@ def bounded_step_functions() -> SimpleNamespace:
     def solve_free(work: Workspace, row: int, any_held: bool, damping: wp.float64) -> bool:
         """Write the step of the free unknowns to ``trial``; held ones keep ``step``."""
         n = work.order.shape[0]
-        start = row * n * n
         held = work.held[row]  # views of one row: fewer indices to compute inside the loops
         hessian = work.hessian[row]
         trial = work.trial[row]
-        if not factorise(start, work.order, work.first, held, hessian, damping, work.factor):
+        factor = work.factor[row]
+        if not factorise(work.order, work.first, held, hessian, damping, factor):
             return False
         for p in range(n):
             i = work.order[p]
@@ -134,8 +138,8 @@ def bounded_step_functions() -> SimpleNamespace:
                         if held[j] == 1:
                             value -= entry(hessian, i, j) * work.step[row, j]
             trial[p] = value
-        forward(start, work.first, work.factor, trial)
-        backward(start, work.first, work.factor, trial)
+        forward(work.first, factor, trial)
+        backward(work.first, factor, trial)
         return True
 
     @wp.func

@@ -66,13 +66,13 @@ def envelope_functions() -> SimpleNamespace:
 
     H [n, n] is given by its lower triangle, ``order`` and ``first`` are those of an
     :class:`Elimination` of k variables, ``held`` [n] is not 0 for variables that are held. The
-    factor is k lines of k numbers from ``start`` on; z [k] is in the order of elimination.
+    factor [k * k] is k lines of k numbers; z [k] is in the order of elimination.
 
     Returns:
-        ``factorise(start, order, first, held, H, damping, factor) -> bool``: L L' = H + damping I
-        over the free variables, the identity for the held ones; False without a positive pivot;
-        ``forward(start, first, factor, z)``: z = L^-1 z; ``backward(start, first, factor, z)``:
-        z = L^-T z; ``entry(H, i, j)``: H[i, j].
+        ``factorise(order, first, held, H, damping, factor) -> bool``: L L' = H + damping I over
+        the free variables, the identity for the held ones; False without a positive pivot;
+        ``forward(first, factor, z)``: z = L^-1 z; ``backward(first, factor, z)``: z = L^-T z;
+        ``entry(H, i, j)``: H[i, j].
     """
     zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
 
@@ -97,7 +97,6 @@ def envelope_functions() -> SimpleNamespace:
 
     @wp.func
     def factorise(
-        start: int,
         order: wp.array(dtype=wp.int32),
         first: wp.array(dtype=wp.int32),
         held: wp.array(dtype=wp.int32),
@@ -110,7 +109,7 @@ def envelope_functions() -> SimpleNamespace:
         for p in range(n):
             j = order[p]
             begin = first[p]
-            line = start + p * n
+            line = p * n
             if held[j] != 0:
                 for q in range(begin, p):
                     factor[line + q] = zero
@@ -121,7 +120,7 @@ def envelope_functions() -> SimpleNamespace:
                     k = order[q]
                     value = wp.float64(0.0)
                     if held[k] == 0:
-                        other = start + q * n
+                        other = q * n
                         common = wp.max(begin, first[q])
                         value = entry(H, j, k) - dot_lines(
                             factor, line + common, other + common, q - common
@@ -136,14 +135,13 @@ def envelope_functions() -> SimpleNamespace:
 
     @wp.func
     def forward(
-        start: int,
         first: wp.array(dtype=wp.int32),
         factor: wp.array(dtype=wp.float64),
         z: wp.array(dtype=wp.float64),
     ):
         n = first.shape[0]
         for p in range(n):
-            line = start + p * n
+            line = p * n
             value = z[p]
             for q in range(first[p], p):
                 value -= factor[line + q] * z[q]
@@ -151,7 +149,6 @@ def envelope_functions() -> SimpleNamespace:
 
     @wp.func
     def backward(
-        start: int,
         first: wp.array(dtype=wp.int32),
         factor: wp.array(dtype=wp.float64),
         z: wp.array(dtype=wp.float64),
@@ -159,7 +156,7 @@ def envelope_functions() -> SimpleNamespace:
         n = first.shape[0]
         for back in range(n):
             p = n - 1 - back
-            line = start + p * n
+            line = p * n
             value = z[p] * factor[line + p]
             z[p] = value
             for q in range(first[p], p):

@@ -28,6 +28,7 @@ from ros_ik.kinematics.runtime.array_exchange import exchanged
 from ros_ik.kinematics.runtime.array_exchange import in_namespace
 from ros_ik.kinematics.runtime.array_exchange import wait_for_warp
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
+from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.launch_lock import beside_launches
 from ros_ik.kinematics.runtime.read_once import ReadOnce
@@ -121,7 +122,7 @@ class DifferentialIK(ReadOnce):
             model,
             self.group,
             self._joint_q.array,
-            self._configurations.body_q.array,
+            batch_zeros((n_robots, model.body_count), wp.transformd, device),
             self.settings.dt,
         )
         self._pool = ThreadPoolExecutor(self._n_threads) if n_robots > 1 else None

@@ -23,6 +23,7 @@ import warp as wp
 from ros_ik.barriers import Barrier
 from ros_ik.barriers.barrier import StepBox
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
@@ -272,8 +273,8 @@ class StepProblem:
         self._x = HostBuffer((n, variables), wp.float64, device)
         self._status = HostBuffer((n,), wp.int32, device)
         self._rounds = HostBuffer((n,), wp.int32, device)
-        self._held = wp.zeros((n, variables), dtype=wp.int32, device=device)
-        self._binding = wp.zeros((n, self._n_rows), dtype=wp.int32, device=device)
+        self._held = batch_zeros((n, variables), wp.int32, device)
+        self._binding = batch_zeros((n, self._n_rows), wp.int32, device)
         self.delta_q, self.x = self._delta_q.host, self._x.host
         self.first_step = self.delta_q[0]
         self.status, self.rounds = self._status.host, self._rounds.host
@@ -308,7 +309,10 @@ class StepProblem:
         if size == self._state.n_robots:
             state = self._state
         program = scratch.program
-        program.x = state.rows(self._x.array)
+        if program.copied_x.size:
+            program.copied_x = state.rows(self._x.array)
+        else:
+            program.x = state.rows(self._x.array)
         program.held = state.rows(self._held)
         program.binding = state.rows(self._binding)
         wp.copy(program.memory, program.empty)
@@ -446,24 +450,17 @@ class _Scratch:
         whole = n == state.n_robots
 
         def zeros(*shape: int, dtype: Any = wp.float64) -> wp.array:
-            return wp.zeros((n, *shape), dtype=dtype, device=device)
+            return batch_zeros((n, *shape), dtype, device)
 
-        self.body_q = state.body_q if whole else wp.empty_like(state.body_q[:n])
-        self.joint_S_s = (
-            state.joint_S_s
-            if whole
-            else zeros(state.model.joint_dof_count, dtype=wp.spatial_vectord)
-        )
+        dofs, bodies = model.joint_dof_count, model.body_count
+        self.body_q = state.body_q if whole else zeros(bodies, dtype=wp.transformd)
+        self.joint_S_s = state.joint_S_s if whole else zeros(dofs, dtype=wp.spatial_vectord)
         self.block = zeros(problem._fused.longest, dtype=wp.spatial_vectord)
         self.values = zeros(rows)
         stops = n if problem._braking is not None else 0
-        self.stop = make_step_stop(
-            stops, variables, model.joint_dof_count, model.joint_coord_count, device
-        )
-        self.rest_body_q = wp.zeros((stops, model.body_count), dtype=wp.transformd, device=device)
-        self.rest_joint_S_s = wp.zeros(
-            (stops, model.joint_dof_count), dtype=wp.spatial_vectord, device=device
-        )
+        self.stop = make_step_stop(stops, variables, dofs, model.joint_coord_count, device)
+        self.rest_body_q = batch_zeros((stops, bodies), wp.transformd, device)
+        self.rest_joint_S_s = batch_zeros((stops, dofs), wp.spatial_vectord, device)
         self.program = make_step_program(n, variables, rows, problem._order, device)
         self.open = wp.clone(self.program.empty)
         self.dual = make_dual_program(n, variables, rows, device)

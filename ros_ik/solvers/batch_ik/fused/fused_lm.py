@@ -14,6 +14,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 from ros_ik.kinematics.tree import kinematic_tree
@@ -209,7 +210,7 @@ class IKFusedLM:
         _leave_out_joints(self._tree, model, records)
         state, device = self._state, self._device
         longest = max(record.chain_dof.shape[0] for record in records)
-        state.block = wp.zeros((n, max(1, longest)), dtype=wp.spatial_vectord, device=device)
+        state.block = batch_zeros((n, max(1, longest)), wp.spatial_vectord, device)
         state.dof_unknown = wp.array(unknown, dtype=wp.int32, device=device)
         state.dof_scale = wp.array(scale, dtype=wp.float64, device=device)
 
@@ -220,12 +221,13 @@ class IKFusedLM:
         self.status = wp.zeros(n, dtype=wp.int32, device=device)
         self.costs = wp.zeros(n, dtype=wp.float32, device=device)
         state = self._state = fused_state_struct()()
-        state.joint_q = wp.zeros((n, coords), dtype=wp.float64, device=device)
-        state.joint_q_next = wp.zeros((n, coords), dtype=wp.float64, device=device)
-        state.joint_qd_step = wp.zeros((n, dofs), dtype=wp.float64, device=device)
+        state.joint_q = batch_zeros((n, coords), wp.float64, device)
+        state.joint_q_next = batch_zeros((n, coords), wp.float64, device)
+        state.joint_qd_step = batch_zeros((n, dofs), wp.float64, device)
         poses = np.tile(model.body_q.numpy().reshape(1, -1, 7), (n, 1, 1))
-        state.body_q = wp.array(poses, dtype=wp.transformd, device=device)
-        state.joint_S_s = wp.zeros((n, dofs), dtype=wp.spatial_vectord, device=device)
+        state.body_q = batch_zeros((n, model.body_count), wp.transformd, device)
+        state.body_q.assign(poses)
+        state.joint_S_s = batch_zeros((n, dofs), wp.spatial_vectord, device)
 
 
 def _check_targets(objectives: Sequence[Any], n_problems: int) -> None:

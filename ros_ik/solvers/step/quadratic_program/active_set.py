@@ -81,9 +81,10 @@ def step_active_set_function() -> wp.Function:
                     if program.held[i, k] != 0:
                         value -= entry(H, j, k) * program.x[i, k]
             z[p] = value
-        forward(i * n * n, program.first, program.factor, z)
+        factor = program.factor[i]
+        forward(program.first, factor, z)
         good = solve_active_rows(i, count, program)
-        backward(i * n * n, program.first, program.factor, z)
+        backward(program.first, factor, z)
         for p in range(n):
             j = program.order[p]
             if program.held[i, j] == 0:
@@ -181,7 +182,6 @@ def step_active_set_function() -> wp.Function:
 
     @wp.func
     def solve_from_guess(i: int, program: Program, is_warm: bool, tolerance: wp.float64) -> int:
-        n = program.order.shape[0]
         initialise_guess(i, is_warm, program)
         changes = int(1)
         rounds = int(0)
@@ -193,8 +193,8 @@ def step_active_set_function() -> wp.Function:
             rounds += 1
             if not is_factor_good:
                 is_positive = factorise(
-                    i * n * n, program.order, program.first, program.held[i], program.H[i], zero,
-                    program.factor,
+                    program.order, program.first, program.held[i], program.H[i], zero,
+                    program.factor[i],
                 )  # fmt: skip
                 if not is_positive:
                     return -1

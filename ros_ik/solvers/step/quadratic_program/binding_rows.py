@@ -54,8 +54,7 @@ def row_functions() -> SimpleNamespace:
             if program.held[i, j] != 0:
                 rest -= slope * program.x[i, j]
                 y[p] = zero
-        n = program.order.shape[0]
-        forward(i * n * n, program.first, program.factor, y)
+        forward(program.first, program.factor[i], y)
         return rest
 
     @wp.func

@@ -14,6 +14,8 @@ from typing import no_type_check
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.runtime.batch_layout import batch_view
+from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.solvers.least_squares.envelope import Elimination
 
 # Rounds of the active-set method before the dual method is used.
@@ -39,13 +41,14 @@ def step_program_struct() -> Any:
         J: wp.array3d(dtype=wp.float64)  # [n, rows, variables]
         d: wp.array2d(dtype=wp.float64)  # [n, rows], -inf for an inactive row
         x: wp.array2d(dtype=wp.float64)  # [n, variables], the solution
+        copied_x: wp.array2d(dtype=wp.float64)  # the same, contiguous; empty if x is the result
         # the guess, and afterwards the active constraints
         held: wp.array2d(dtype=wp.int32)  # [n, variables], -1 at the lower bound, 1 at the upper
         binding: wp.array2d(dtype=wp.int32)  # [n, rows]
         # scratch, in elimination order
         order: wp.array(dtype=wp.int32)  # [variables]
         first: wp.array(dtype=wp.int32)  # [variables]
-        factor: wp.array(dtype=wp.float64)  # [n * variables * variables]
+        factor: wp.array2d(dtype=wp.float64)  # [n, variables * variables]
         z: wp.array2d(dtype=wp.float64)  # [n, variables]
         row: wp.array2d(dtype=wp.int32)  # [n, _MAX_BINDING], rows that bind
         y: wp.array3d(dtype=wp.float64)  # [n, _MAX_BINDING, variables], L^-1 J'
@@ -62,17 +65,19 @@ def make_step_program(
     program = step_program_struct()()
 
     def zeros(*shape: int, dtype: type = wp.float64) -> wp.array:
-        return wp.zeros((n, *shape), dtype=dtype, device=device)
+        return batch_zeros((n, *shape), dtype, device)
 
     binding = min(_MAX_BINDING, variables, rows)
     _make_views(program, n, variables, device)
     program.x, program.z = zeros(variables), zeros(variables)
+    copied = 0 if program.x.is_contiguous else variables
+    program.copied_x = wp.zeros((n, copied), dtype=wp.float64, device=device)
     program.J, program.d = zeros(rows, variables), zeros(rows)
     program.held = zeros(variables, dtype=wp.int32)
     program.binding = zeros(rows, dtype=wp.int32)
     program.order = wp.array(order.order, dtype=wp.int32, device=device)
     program.first = wp.array(order.first, dtype=wp.int32, device=device)
-    program.factor = wp.zeros(n * variables * variables, dtype=wp.float64, device=device)
+    program.factor = zeros(variables * variables)
     program.row, program.y = zeros(binding, dtype=wp.int32), zeros(binding, variables)
     program.S, program.multiplier = zeros(binding, binding), zeros(binding)
     return program
@@ -89,7 +94,7 @@ def _make_views(program: Any, n: int, variables: int, device: wp.DeviceLike) -> 
     program.memory = wp.empty_like(program.empty)
     ends = itertools.accumulate(sizes)
     for (name, shape), size, end in zip(shapes.items(), sizes, ends, strict=True):
-        setattr(program, name, program.memory[end - size : end].reshape(shape))
+        setattr(program, name, batch_view(program.memory[end - size : end], shape))
     lower, upper = begin_of_box(program)
     lower.fill_(-np.inf)
     upper.fill_(np.inf)
@@ -99,7 +104,7 @@ def begin_of_box(program: Any) -> tuple[wp.array, wp.array]:
     """Return the initial bounds of each step, lower and upper [n, variables]."""
     size = program.lower.size
     lower, upper = program.empty[-2 * size : -size], program.empty[-size:]
-    return lower.reshape(program.lower.shape), upper.reshape(program.upper.shape)
+    return batch_view(lower, program.lower.shape), batch_view(upper, program.upper.shape)
 
 
 def every_variable(order: Elimination, n: int) -> Elimination:

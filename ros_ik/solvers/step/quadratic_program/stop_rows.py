@@ -28,6 +28,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.integrate import integrate_function
+from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.stepping.stop_path import stop_functions
 from ros_ik.kinematics.tree import tree_struct
@@ -73,7 +74,7 @@ def make_step_stop(n: int, variables: int, dofs: int, coords: int, device: wp.De
         ('last', variables), ('slowdown', variables), ('slope', variables), ('offset', variables),
         ('lower', variables), ('upper', variables), ('displacement', dofs), ('joint_q', coords),
     ):  # fmt: skip
-        setattr(stop, name, wp.zeros((n, width), dtype=wp.float64, device=device))
+        setattr(stop, name, batch_zeros((n, width), wp.float64, device))
     stop.near = wp.zeros(n, dtype=wp.int32, device=device)
     stop.recovering = wp.zeros(n, dtype=wp.float64, device=device)
     return stop

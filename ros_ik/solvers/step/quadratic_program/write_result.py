@@ -51,6 +51,9 @@ def finish_functions() -> SimpleNamespace:
             for j in range(program.order.shape[0]):
                 program.x[i, j] = zero
         for k in range(dof.shape[0]):
-            delta_q[i, dof[k]] = factor[k] * program.x[i, variable[k]]
+            j = variable[k]
+            delta_q[i, dof[k]] = factor[k] * program.x[i, j]
+            if program.copied_x.shape[1] > 0:
+                program.copied_x[i, j] = program.x[i, j]
 
     return SimpleNamespace(clamp_step=clamp_step, finish_step=finish_step)

@@ -16,6 +16,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.objectives import IKObjective
@@ -251,9 +252,10 @@ class RowTasks:
 
         blocks = [task.objective.residual_blocks() for task in self.tasks]
         sizes = [size for of_task in blocks for size in of_task]
-        arrays.residual, arrays.error = zeros(n, rows), zeros(n, rows)
+        arrays.residual = zeros(n, rows)
         arrays.jacobian = zeros(n, rows, state.model.joint_dof_count)
-        arrays.J = zeros(n, rows, group.n_variables)
+        arrays.error = batch_zeros((n, rows), wp.float64, device)
+        arrays.J = batch_zeros((n, rows, group.n_variables), wp.float64, device)
         arrays.counts = indices(np.concatenate([_counts(task, state) for task in self.tasks]))
         arrays.block_start = indices(np.concatenate([[0], np.cumsum(sizes)]))
         arrays.block_task = indices([k for k, of_task in enumerate(blocks) for _ in of_task])
