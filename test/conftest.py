@@ -1,8 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Order of the test files, and settings of the garbage collector."""
+"""Order of the test files, settings of the garbage collector, and Warp's default device."""
 
 import gc
+import sys
 
 import pytest
 
@@ -21,6 +22,9 @@ def pytest_collection():
         gc.freeze()
         gc.set_threshold(_OBJECTS)
         gc.enable()
+        # On a machine with a GPU, tests that name no device run on the CPU as elsewhere.
+        if 'warp' in sys.modules:
+            sys.modules['warp'].set_device('cpu')
 
 
 def pytest_collection_modifyitems(items):

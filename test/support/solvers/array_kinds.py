@@ -28,9 +28,10 @@ def torch():
 
 
 def jax_numpy():
-    """Return the arrays of JAX in float64, or skip."""
+    """Return the arrays of JAX on the CPU and in float64, or skip."""
     jax = pytest.importorskip('jax', reason='JAX is not installed', exc_type=ImportError)
     jax.config.update('jax_enable_x64', True)
+    jax.config.update('jax_platforms', 'cpu')
     return importlib.import_module('jax.numpy')
 
 
