@@ -4,6 +4,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -20,6 +21,8 @@ from support.rigs.viewer_rig import free_port
 import viser
 from websockets.sync.client import connect
 import zstandard
+
+from ros_ik.viewer import demo
 
 pytestmark = [pytest.mark.dds, pytest.mark.timeout(480)]
 
@@ -125,6 +128,16 @@ def test_every_task_of_the_file_has_a_gizmo_and_is_followed(view):
             assert getattr(poses[task].pose.position, axis) == pytest.approx(wanted, abs=2e-3)
 
 
+@pytest.fixture
+def handlers():
+    """Keep the handlers of signals that a program of this process replaces."""
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in kept.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures('handlers')
 @pytest.mark.parametrize(
     'text, sentence',
     [
@@ -139,14 +152,19 @@ def test_every_task_of_the_file_has_a_gizmo_and_is_followed(view):
         ),
     ],
 )
-def test_a_file_that_cannot_be_used_is_refused_in_one_sentence(tmp_path, text, sentence):
+def test_a_file_that_cannot_be_used_is_refused_in_one_sentence(tmp_path, capfd, text, sentence):
     file = tmp_path / 'parameters.yaml'
     if text is not None:
         file.write_text(text)
-    words = [sys.executable, '-m', 'ros_ik.viewer.demo', '--robot', 'six_axis']
-    words += ['--params', str(file)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=100, env=os.environ)
-    assert done.returncode == 2
-    said = [line for line in done.stderr.splitlines() if line.startswith('view: ')]
+    assert demo.main(['--robot', 'six_axis', '--params', str(file)]) == 2
+    errors = capfd.readouterr().err
+    said = [line for line in errors.splitlines() if line.startswith('view: ')]
     assert len(said) == 1 and sentence in said[0] and str(file) in said[0]
-    assert 'Traceback' not in done.stderr and 'ros_ik.node' not in done.stderr
+    assert 'Traceback' not in errors and 'ros_ik.node' not in errors
+
+
+def test_a_refusal_is_the_exit_code_of_the_program():
+    words = [sys.executable, '-m', 'ros_ik.viewer.demo', '--robot', 'none']
+    done = subprocess.run(words, capture_output=True, text=True, timeout=100, env=os.environ)
+    assert done.returncode == 2 and done.stderr.startswith('view: ')
+    assert 'Traceback' not in done.stderr
