@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import functools
+import gc
 import math
 import os
 import signal
@@ -268,6 +269,8 @@ def _lower_priority(settings: Settings) -> None:
 
 def main() -> int:
     """Answer until the pipe on standard input is closed, or SIGTERM; return the exit code."""
+    # Exclude imported objects from garbage collections.
+    gc.freeze()
     pipe = sys.stdin.buffer
     # Output of libraries must not mix with the answers.
     sink = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
