@@ -47,6 +47,7 @@ MARKS = {
     'least change of a barrier': r'gain \* inside|_row_gain \* self',
     'displacement along a stop': r'steps_to_stop\(size',
     'damping of Levenberg-Marquardt': r'miss \* miss \* miss',
+    "J'J and J'r, from a Jacobian in memory": r'line\[j\] \+ value|value \+ value',
     'Cholesky factor in an envelope, in memory': r'factor\[other \+ q\]',
     'Cholesky factor of a dense matrix, row by row': (
         r'(\w+)\[(?:i, )?(\w+), k\] \* \1\[(?:i, )?\w+, k\]\n +value /='

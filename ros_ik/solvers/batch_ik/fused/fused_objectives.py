@@ -20,6 +20,7 @@ from ros_ik.objectives.base.composed import composed_functions
 from ros_ik.objectives.base.formula import AnyFormula
 from ros_ik.objectives.base.record import record_functions
 from ros_ik.objectives.base.record import record_struct
+from ros_ik.solvers.least_squares.normal_equations import normal_equations_functions
 
 
 @no_type_check
@@ -29,6 +30,7 @@ def normal_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
     Record, shared, composed = record_struct(), record_functions(), composed_functions(formulas)
     problem_of, block_weight = shared.problem_of, shared.block_weight
     block_columns, joint_term = composed.block_columns, composed.joint_term
+    add_pair = normal_equations_functions(wp.float64).add_pair
     zero = wp.constant(wp.float64(0.0))
 
     @wp.func
@@ -75,15 +77,11 @@ def normal_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
             if i >= 0:
                 column = block[row, k]
                 gradient[row, i] = gradient[row, i] + wp.dot(column, r)
-                for m in range(k + 1):
+                for m in range(k):
                     j = dof_unknown[chain_dof[m]]
                     if j >= 0:
-                        product = wp.dot(column, block[row, m])
-                        if i == j and m < k:
-                            product = product * wp.float64(2.0)
-                        high = wp.max(i, j)
-                        low = wp.min(i, j)
-                        hessian[row, high, low] = hessian[row, high, low] + product
+                        add_pair(i, j, wp.dot(column, block[row, m]), hessian[row])
+                hessian[row, i, i] = hessian[row, i, i] + wp.dot(column, column)
 
     @wp.func
     def add_objective(

@@ -15,6 +15,7 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.least_squares.bounded_step import bounded_step_functions
 from ros_ik.solvers.least_squares.bounded_step import step_workspace_struct
 from ros_ik.solvers.least_squares.damping import damping_functions
+from ros_ik.solvers.least_squares.normal_equations import normal_equations_functions
 from ros_ik.solvers.least_squares.search_space import space_struct
 
 # A predicted reduction below this fraction of the cost, or a step below this length [rad or m], is
@@ -26,7 +27,7 @@ _NOISE = 1e-6
 @functools.cache
 def normal_equations_kernel() -> wp.Kernel:
     """Build ``normal_equations``, H = J^T J (lower triangle) and g = J^T r."""
-    Work = step_workspace_struct()
+    Work, add_row = step_workspace_struct(), normal_equations_functions(wp.float64).add_row
 
     @compiled_kernel()
     def normal_equations(
@@ -38,15 +39,7 @@ def normal_equations_kernel() -> wp.Kernel:
         line = work.hessian[row, i]
         for j in range(i + 1):
             line[j] = wp.float64(0.0)
-        slope = wp.float64(0.0)
-        for k in range(jacobian.shape[1]):
-            columns = jacobian[row, k]
-            value = wp.float64(columns[i])
-            if value != wp.float64(0.0):  # most residuals depend on a few columns
-                slope += value * wp.float64(residuals[row, k])
-                for j in range(i + 1):
-                    line[j] = line[j] + value * wp.float64(columns[j])
-        work.gradient[row, i] = slope
+        work.gradient[row, i] = add_row(jacobian[row], residuals[row], i, line)
 
     return normal_equations
 

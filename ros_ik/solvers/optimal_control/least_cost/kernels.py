@@ -17,6 +17,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.solvers.least_squares.normal_equations import normal_equations_functions
 
 # Entries of the report.
 COST, TRIAL_COST, PREDICTED, STEP, HELD_BACK = range(5)
@@ -35,6 +36,7 @@ _LEAST_DAMPING = 1e-30
 @functools.cache
 def search_kernels(scalar: type) -> SimpleNamespace:
     """Build the kernels of one floating-point type, for a single robot."""
+    add_row = normal_equations_functions(scalar).add_row
 
     @compiled_kernel()
     def place_robot(
@@ -77,15 +79,9 @@ def search_kernels(scalar: type) -> SimpleNamespace:
         diagonal: wp.array(dtype=scalar),  # [n_variables], of J'J
     ):
         j = wp.tid()
-        c[0, j] = scalar(0.0)
         for k in range(j + 1):
             H[0, j, k] = scalar(0.0)
-        for row in range(residuals.shape[1]):
-            value = J[row, j]
-            if value != scalar(0.0):
-                c[0, j] = c[0, j] + value * residuals[0, row]
-                for k in range(j + 1):
-                    H[0, j, k] = H[0, j, k] + value * J[row, k]
+        c[0, j] = add_row(J, residuals[0], j, H[0, j])
         diagonal[j] = H[0, j, j]
 
     @compiled_kernel()

@@ -25,6 +25,7 @@ from ros_ik.objectives.base.composed import composed_functions
 from ros_ik.objectives.base.formula import AnyFormula
 from ros_ik.objectives.base.record import record_functions
 from ros_ik.objectives.base.record import record_struct
+from ros_ik.solvers.least_squares.normal_equations import normal_equations_functions
 
 
 @no_type_check
@@ -71,6 +72,7 @@ def _task_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
     problem_of, block_weight = shared.problem_of, shared.block_weight
     block_columns, joint_term = composed.block_columns, composed.joint_term
     saturation = saturation_function(wp.float64)
+    add_pair = normal_equations_functions(wp.float64).add_pair
     zero = wp.constant(wp.float64(0.0))
 
     @wp.func
@@ -117,13 +119,7 @@ def _task_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
             column = block[row, k - first]
             c[i] = c[i] + wp.dot(column, error)
             for m in range(first, k):
-                j = tasks.chain[m].variable
-                product = wp.dot(column, block[row, m - first])
-                if i == j:
-                    product += product
-                high = wp.max(i, j)
-                low = wp.min(i, j)
-                H[high, low] = H[high, low] + product
+                add_pair(i, tasks.chain[m].variable, wp.dot(column, block[row, m - first]), H)
             H[i, i] = H[i, i] + wp.dot(column, column)
 
     @wp.func

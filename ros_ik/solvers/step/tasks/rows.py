@@ -16,6 +16,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.solvers.least_squares.normal_equations import normal_equations_functions
 from ros_ik.solvers.step.tasks.cost import saturation_function
 
 
@@ -50,7 +51,7 @@ def step_rows_struct() -> Any:
 @functools.cache
 def step_rows_kernels() -> SimpleNamespace:
     """Build the kernels ``fold_rows`` and ``add_rows``, float64."""
-    Rows = step_rows_struct()
+    Rows, add_row = step_rows_struct(), normal_equations_functions(wp.float64).add_row
     saturation = saturation_function(wp.float64)
     zero = wp.constant(wp.float64(0.0))
 
@@ -105,13 +106,7 @@ def step_rows_kernels() -> SimpleNamespace:
         c: wp.array2d(dtype=wp.float64),  # [n, variables], added to
     ):
         i = wp.tid()
-        for row in range(rows.weight.shape[0]):
-            J = rows.J[i, row]
-            for j in range(c.shape[1]):
-                # Most rows depend on few variables. NaN differs from zero, so it is not skipped.
-                if J[j] != zero:
-                    c[i, j] = c[i, j] + J[j] * rows.error[i, row]
-                    for k in range(j + 1):
-                        H[i, j, k] = H[i, j, k] + J[j] * J[k]
+        for j in range(c.shape[1]):
+            c[i, j] = c[i, j] + add_row(rows.J[i], rows.error[i], j, H[i, j])
 
     return SimpleNamespace(fold_rows=fold_rows, add_rows=add_rows)
