@@ -25,7 +25,10 @@ from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectiveManipulability
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.objectives import IKObjectivePosition
+from ros_ik.solvers import DenseQP
 from ros_ik.solvers import DifferentialIK
+from ros_ik.solvers import DlsSolver
+from ros_ik.solvers import IkChain
 from ros_ik.solvers import IKSolver
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
@@ -207,3 +210,40 @@ def test_solves_of_a_batch(use_fused, in_both_layouts):
     row_by_row, interleaved = in_both_layouts(solve)
     assert_same_bits(row_by_row, interleaved)
     assert np.median(row_by_row['cost']) < 1e-6
+
+
+def test_solves_of_a_chain(in_both_layouts):
+    model = panda('cpu')
+    targets = reachable_poses(panda, TIP, N)
+
+    def solve():
+        solver = DlsSolver()
+        rows = solver.solve(IkChain(model, TIP), configurations(model, N, 3), targets)
+        return {'status': solver.status, 'rows': rows}
+
+    row_by_row, interleaved = in_both_layouts(solve)
+    assert_same_bits(row_by_row, interleaved)
+    assert np.mean(row_by_row['status'] == SolveStatus.CONVERGED) > 0.3
+
+
+def test_quadratic_programs(in_both_layouts):
+    n, rows, rng = 7, 12, np.random.default_rng(4)
+    jacobian = rng.normal(size=(N, n, n))
+    programs = {
+        'H': np.einsum('bij,bik->bjk', jacobian, jacobian) + 1e-4 * np.eye(n),
+        'c': 2.0 * rng.normal(size=(N, n)), 'lower': -rng.uniform(0, 1, (N, n)),
+        'A': rng.normal(size=(N, rows, n)), 'b': rng.uniform(-0.5, 1, (N, rows)),
+    }  # fmt: skip
+
+    def solve():
+        solver = DenseQP(N, n, rows, device='cpu')
+        for name, values in programs.items():
+            getattr(solver, name).assign(values)
+        solver.launch()
+        assert solver.A.is_contiguous
+        found = 'x', 'status', 'row_multiplier', 'bound_multiplier', 'iterations'
+        return {name: getattr(solver, name).numpy() for name in found}
+
+    row_by_row, interleaved = in_both_layouts(solve)
+    assert_same_bits(row_by_row, interleaved)
+    assert {SolveStatus.CONVERGED, SolveStatus.RELAXED} == set(row_by_row['status'].tolist())

@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
@@ -34,8 +35,8 @@ class ChainBatch:
         self.size = size
         n, m, device = size, chain.num_dof_pos, chain.tree.device
 
-        def empty(*shape: int) -> wp.array:
-            return wp.empty(shape, dtype=wp.float64, device=device)
+        def zeros(*shape: int) -> wp.array:
+            return batch_zeros(shape, wp.float64, device)
 
         transform = spatial_functions(wp.float64).transform
         self._joint_q = HostBuffer((n, chain.tree.joint_coord_count), wp.float64, device)
@@ -43,10 +44,10 @@ class ChainBatch:
         self._rows = HostBuffer((n, 2 + m), wp.float64, device)
         self._status = HostBuffer((n,), wp.int32, device)
         iterates = chain_structs(wp.float64).Iterates()
-        iterates.q, iterates.error = empty(2 * n, m), empty(2 * n, 6)
-        iterates.jacobian = empty(2 * n, 6, m)
+        iterates.q, iterates.error = zeros(2 * n, m), zeros(2 * n, 6)
+        iterates.jacobian = zeros(2 * n, 6, m)
         program = make_workspace(wp.float64, n, m, 0, device)
-        bounds_rows_solution = empty(n, m), empty(n, m), empty(n, 0, m), empty(n, m)
+        bounds_rows_solution = zeros(n, m), zeros(n, m), zeros(n, 0, m), zeros(n, m)
         self._scratch = [iterates, program, *bounds_rows_solution]
         self._chain_arrays = _chain_arrays(chain)
         self._rules: tuple[int, float, float, float, bool] | None = None

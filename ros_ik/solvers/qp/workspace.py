@@ -6,11 +6,18 @@ from typing import Any
 
 import warp as wp
 
+from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.solvers.qp.active_set import active_set_functions
 
 
 def make_workspace(
-    scalar: type, batch: int, n_variables: int, n_rows: int, device: wp.DeviceLike
+    scalar: type,
+    batch: int,
+    n_variables: int,
+    n_rows: int,
+    device: wp.DeviceLike,
+    *,
+    interleaves: bool = True,
 ) -> Any:
     """Return a ``Workspace`` of :func:`active_set_functions`, its arrays zero.
 
@@ -20,11 +27,14 @@ def make_workspace(
         n_variables: Number of variables.
         n_rows: Number of rows besides the bounds.
         device: Device of the arrays.
+        interleaves: False to store each program in one piece on a GPU too, because few of a batch
+            are solved.
     """
     n, rows = n_variables, n_rows
+    allocate = batch_zeros if interleaves else wp.zeros
 
     def zeros(*shape: int, dtype: type = scalar) -> wp.array:
-        return wp.zeros((batch, *shape), dtype=dtype, device=device)
+        return allocate((batch, *shape), dtype, device)
 
     workspace = active_set_functions(scalar).Workspace()
     workspace.H, workspace.J, workspace.R = zeros(n, n), zeros(n, n), zeros(n, n)

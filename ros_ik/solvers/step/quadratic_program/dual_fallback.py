@@ -19,8 +19,8 @@ from ros_ik.kinematics.runtime.kernel_launch import exceeds_device
 from ros_ik.kinematics.runtime.row_list import row_list_functions
 from ros_ik.kinematics.runtime.row_list import RowList
 from ros_ik.solvers.qp.active_set import active_set_functions
-from ros_ik.solvers.qp.dense_qp import DenseQP
 from ros_ik.solvers.qp.dense_qp_kernel import qp_function
+from ros_ik.solvers.qp.workspace import make_workspace
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 from ros_ik.solvers.step.quadratic_program.write_result import finish_functions
@@ -33,7 +33,7 @@ _RESTS = 10.0
 @no_type_check
 @functools.cache
 def dual_program_struct() -> Any:
-    """Return the Warp struct of the arrays of the dual method, which are those of DenseQP."""
+    """Return the Warp struct of the arrays of the dual method."""
     Workspace = active_set_functions(wp.float64).Workspace
 
     @wp.struct
@@ -50,11 +50,15 @@ def dual_program_struct() -> Any:
 
 def make_dual_program(n: int, variables: int, rows: int, device: wp.DeviceLike) -> Any:
     """Allocate the arrays of the dual method for ``n`` robots."""
-    qp = DenseQP(n, variables, rows, device=device)
+
+    def zeros(*shape: int) -> wp.array:
+        return wp.zeros((n, *shape), dtype=wp.float64, device=device)
+
     dual = dual_program_struct()()
-    dual.A, dual.b, dual.iterations = qp.A, qp.b, qp.iterations
-    dual.bound_multiplier, dual.row_multiplier = qp.bound_multiplier, qp.row_multiplier
-    dual.workspace = qp.workspace
+    dual.A, dual.b = zeros(rows, variables), zeros(rows)
+    dual.iterations = wp.zeros(n, dtype=wp.int32, device=device)
+    dual.bound_multiplier, dual.row_multiplier = zeros(variables), zeros(rows)
+    dual.workspace = make_workspace(wp.float64, n, variables, rows, device, interleaves=False)
     return dual
 
 
