@@ -70,11 +70,10 @@ def accept_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         beyond = int(0)
         count = int(0)
         slot = int(0)
+        # All threads of a warp are at the same slot, so that they examine candidates together and
+        # access neighbouring memory.
         while accepted and slot < candidates.shape[1]:
-            # All threads of a warp examine their next candidates together.
-            while slot < candidates.shape[1] and not misses[problem, slot] <= refinement.slack:
-                slot += 1
-            if slot < candidates.shape[1]:
+            if misses[problem, slot] <= refinement.slack:
                 q = read(problem, slot, candidates)
                 q = least_outside(chain, nearest_turns(wide, q, problem, seed))
                 if far_outside(chain, refinement, refinement.margin, q):
@@ -97,7 +96,7 @@ def accept_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
                             distance = distance_to(q, problem, seed)
                             place(distance, slot, problem, count, distances, branch_of)
                             count += 1
-                slot += 1
+            slot += 1
         accepted = accepted and count > 0
         left[problem] = wp.where(accepted, 0, 1)
         if accepted:
