@@ -6,14 +6,14 @@
     brake(d) = u (k / 2 + D / (k + 1)),    D = d / u,    k = floor((sqrt(1 + 8 D) - 1) / 2)
 
 v is the speed requested last, but at most 1.25 times the achieved one. So the request does not
-grow while the robot cannot follow, at a barrier or with a stretched arm. It may always exceed the
-achieved speed by 1 mm/s or 1 mrad/s: the posture takes a little of every step, and where u is as
+grow while the robot cannot follow, at a barrier or with a stretched arm. It may exceed the
+achieved speed by ``kept_lag``, though: the posture takes a little of every step, and where u is as
 little, a request that grew from the achieved speed alone would rest short of the target. brake(d)
 is the largest step s from which braking covers no more than d: s, s - u, ..., s - k u sum to d.
 (The continuous sqrt(2 a d) dt overshoots by up to u / 8.)
 
 With jerk limits, :mod:`ros_ik.servo.motion.ramped_approach` is used instead. It starts from the
-step requested last, but from one at most 1 mm/s or 1 mrad/s off the achieved one.
+step requested last, but from one at most ``kept_lag`` less u / 2 off the achieved one.
 """
 
 from __future__ import annotations
@@ -35,9 +35,6 @@ from ros_ik.servo.motion.ramped_approach import ramped_approach
 
 # Excess of the requested over the achieved speed [1], because damping always reduces the speed.
 _SPARE = 1.25
-# Difference of the requested and the achieved speed that is always kept [m/s or rad/s]. A distant
-# posture takes up to 0.5 mm/s of a bent Panda. With 2 mm/s slow joints brake too late.
-_KEPT_LAG = 1e-3
 
 
 def braking_step(distance: np.ndarray, acceleration: np.ndarray, dt: float) -> np.ndarray:
@@ -91,11 +88,12 @@ class Approach:
 
     Attributes:
         velocity: Velocity requested last [m/s or rad/s], three numbers.
+        kept_lag: Difference from the achieved speed that a request keeps [m/s or rad/s].
     """
 
     def __init__(self, dt: float) -> None:
         """Start at rest; ``dt`` is the duration of a tick [s]."""
-        self._dt = dt
+        self._dt, self.kept_lag = dt, 0.0
         self.velocity = self._change = ZERO
 
     def reset(self) -> None:
@@ -116,7 +114,7 @@ class Approach:
         x, y, z = difference
         distance = math.sqrt(x * x + y * y + z * z)
         if limits.is_ramped(dt):
-            last = self._last_step((achieved[0], achieved[1], achieved[2]))
+            last = self._last_step((achieved[0], achieved[1], achieved[2]), limits)
             step = ramped_approach((x, y, z), last, self._change, limits, dt)
             self._change = float_less(step, last)
             self.velocity = float_scaled(step, 1.0 / dt)
@@ -130,7 +128,7 @@ class Approach:
         # A velocity across this direction is ignored: the limits of the joints smooth the turn.
         asked, moved = u * x + v * y + w * z, (a * x + b * y + c * z) / dt
         gain, near = limits.acceleration * dt, min(distance, limits.max_distance)
-        before = max(min(asked, max(_SPARE * moved, moved + _KEPT_LAG - gain)), 0.0)
+        before = max(min(asked, max(_SPARE * moved, moved + self.kept_lag - gain)), 0.0)
         length = min(
             limits.speed * dt,
             (before + gain) * dt,
@@ -164,8 +162,12 @@ class Approach:
         length, longest = float_length(step), limits.speed * dt
         return step if length <= longest else float_scaled(step, longest / length)
 
-    def _last_step(self, achieved: Vector) -> Vector:
+    def _last_step(self, achieved: Vector, limits: ApproachLimits) -> Vector:
         """Return the displacement requested last, or one near the achieved displacement."""
-        lag = float_less(float_scaled(self.velocity, self._dt), achieved)
-        size, kept = float_length(lag), _KEPT_LAG * self._dt
+        dt = self._dt
+        kept = (self.kept_lag - 0.5 * limits.acceleration * dt) * dt
+        if kept <= 0.0:
+            return achieved
+        lag = float_less(float_scaled(self.velocity, dt), achieved)
+        size = float_length(lag)
         return float_sum(achieved, lag if size <= kept else float_scaled(lag, kept / size))

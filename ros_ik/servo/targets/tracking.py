@@ -40,6 +40,10 @@ from ros_ik.settings import TaskSettings
 # for the end of the tick; values below 1 are a lag, which reduces the overshoot at a sudden stop.
 # With this one the lag is below a tick, and compensates the braking distance in a loop of 100 Hz.
 _PREDICTION_TICKS = -0.6
+# Difference of the requested and the achieved speed that the approach of a single target keeps
+# [m/s or rad/s]. A distant posture takes up to 0.5 mm/s of a bent Panda. With 2 mm/s slow joints
+# brake too late; other targets take more than the posture does.
+_KEPT_LAG = 1e-3
 
 
 class TargetKind(enum.Enum):
@@ -338,6 +342,8 @@ class TaskTracker:
             left = self._difference(self._aim)
             self.remaining = float_length(left[0]) + float_length(left[1])
         linear, angular = mobility.limits_along(self._limits, left, achieved)
+        kept_lag = 0.0 if mobility.demand.others else _KEPT_LAG
+        self._linear.kept_lag = self._angular.kept_lag = kept_lag
         return (
             self._linear.step(left[0], achieved[0], linear),
             self._angular.step(left[1], achieved[1], angular),
