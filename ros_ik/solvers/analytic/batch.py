@@ -32,6 +32,7 @@ from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.analytic.structure.form import without_form
 from ros_ik.solvers.model_cache import Cached
 from ros_ik.solvers.pose_ik.interface.batch_result import batches
+from ros_ik.solvers.pose_ik.interface.batch_result import largest_batch
 from ros_ik.solvers.pose_ik.search.setup import rows_where
 from ros_ik.solvers.pose_ik.search.setup import seed_rows
 
@@ -40,9 +41,9 @@ if TYPE_CHECKING:
     from ros_ik.model import JointGroup
     from ros_ik.model import Model
 
-# Largest number of solutions of a solver; larger requests are split. At about 300 bytes each, this
-# bounds the memory of the solver to 80 MB (150 MB for six general axes with 16 solutions), in
-# addition to the results.
+# Largest number of solutions of a solver on a CPU; larger requests are split. At about 300 bytes
+# each, this bounds the memory of the solver to 80 MB (150 MB for six general axes with 16
+# solutions), in addition to the results.
 _MAX_BATCH = 262_144
 
 
@@ -179,7 +180,8 @@ def all_solutions(
     held = places + MAX_CANDIDATES * (n_values - 1)
 
     result: AllSolutions | None = None
-    for size, slices in batches(n, _MAX_BATCH // held):
+    most = largest_batch(_MAX_BATCH, wp.get_device(model.device))
+    for size, slices in batches(n, most // held):
         made = Cached(model, request, functools.partial(make, size), size, _n_bytes)
         with made as (solver, checker):
             for rows in slices:

@@ -30,6 +30,7 @@ from ros_ik.solvers.pose_batches.closed_form_first import as_chain_result
 from ros_ik.solvers.pose_batches.closed_form_first import ClosedFormFirstIK
 from ros_ik.solvers.pose_batches.closed_form_first import is_closed_form_faster
 from ros_ik.solvers.pose_ik.interface.batch_result import batches
+from ros_ik.solvers.pose_ik.interface.batch_result import largest_batch
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
     from ros_ik.model import JointGroup
     from ros_ik.model import Model
 
-# Largest number of solutions of a solver; larger requests are split. At about 300 bytes each, this
-# bounds the memory of the solver to 20 MB, in addition to the results.
+# Largest number of solutions of a solver on a CPU; larger requests are split. At about 300 bytes
+# each, this bounds the memory of the solver to 20 MB, in addition to the results.
 MAX_BATCH = 65_536
 
 _METHODS = ('search', 'closed_form', 'auto')
@@ -238,7 +239,8 @@ def _searched(
 
     key = {**request, 'link': link, 'may_be_closed': may_be_closed, 'chosen_by': chosen_by}
     result: Any = None
-    for size, slices in batches(n, MAX_BATCH // (count * n_goals)):
+    most = largest_batch(MAX_BATCH, wp.get_device(model.device))
+    for size, slices in batches(n, most // (count * n_goals)):
         size *= n_goals
         made = Cached(model, key, functools.partial(make, size), size, _n_bytes)
         with made as (solver, choice):

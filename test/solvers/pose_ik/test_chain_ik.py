@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Poses of every arm at hand are solved inside the limits; Pinocchio confirms each answer."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from support.robots.arms import ARMS
@@ -21,6 +23,7 @@ from ros_ik.kinematics.spatial import arctangent
 from ros_ik.model import Model
 from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.pose_batches.batch import inverse_kinematics
+from ros_ik.solvers.pose_ik.interface.batch_result import largest_batch
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.kernels.functions import sincos_function
 from ros_ik.solvers.pose_ik.search import search
@@ -416,6 +419,11 @@ def test_solving_again_gives_the_same():
     solver.solve(poses[::-1], seeds)
     again = solver.solve(poses, seeds)
     np.testing.assert_array_equal(first.joint_q, again.joint_q)
+
+
+def test_batches_are_larger_on_a_gpu():
+    assert largest_batch(5, SimpleNamespace(is_cuda=True)) == 80
+    assert largest_batch(5, wp.get_device('cpu')) == 5
 
 
 def test_large_requests_are_split(monkeypatch):
