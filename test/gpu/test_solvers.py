@@ -149,8 +149,9 @@ def assert_reached(joint_q, poses):
 def closed_form(device, seven):
     """Return every solution of poses, or a sample of them where there are infinitely many."""
     robot, link = (panda, TIP) if seven else (six_axes, 'tool0')
-    poses, seeds = reachable_poses(robot, link, 40), configurations(robot('cpu'), 40)
-    # The seed is a solution; otherwise a value of the redundant joint might have to be searched.
+    poses = reachable_poses(robot, link, 40)
+    # Of seven joints the seed is a solution; else a value of the redundant joint may be searched.
+    seeds = configurations(robot('cpu'), 40) if seven else None
     result = all_solutions(robot(device), link, poses, seeds, redundant_values=8)
     return {'status': result.status, 'n_exist': result.n_exist, 'joint_q': result.joint_q}
 
