@@ -17,6 +17,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
+from ros_ik.model.model_argument import require_model
 from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.analytic.structure.form import closed_form
@@ -239,7 +240,7 @@ def _searched(
 
     key = {**request, 'link': link, 'may_be_closed': may_be_closed, 'chosen_by': chosen_by}
     result: Any = None
-    most = largest_batch(MAX_BATCH, wp.get_device(model.device))
+    most = largest_batch(MAX_BATCH, wp.get_device(require_model(model).device))
     for size, slices in batches(n, most // (count * n_goals)):
         size *= n_goals
         made = Cached(model, key, functools.partial(make, size), size, _n_bytes)
