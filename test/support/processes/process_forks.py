@@ -193,7 +193,10 @@ def _serve(link):
         size = int.from_bytes(head, 'little')
         data, files, _, _ = socket.recv_fds(link, size, 2)
         while len(data) < size:
-            data += link.recv(size - len(data))
+            more = link.recv(size - len(data))
+            if not more:  # the other end was killed while it asked
+                return None
+            data += more
         question = json.loads(data)
         if 'module' in question:
             answer = os.fork()
@@ -203,7 +206,10 @@ def _serve(link):
                 os.close(file)
         else:
             answer = _code(question['poll'])
-        link.sendall(json.dumps(answer).encode() + b'\n')
+        try:
+            link.sendall(json.dumps(answer).encode() + b'\n')
+        except ConnectionError:
+            return None
     return None
 
 
