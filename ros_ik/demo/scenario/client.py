@@ -43,7 +43,7 @@ _LISTENING = 0.005
 _ARRIVED = (2e-4, 1e-3)
 _SETTLED = 0.2
 # A robot is at rest if no joint moves farther than this [rad or m] during this number of joint
-# states, and none of this number of statuses reports a delay.
+# states, and this number of statuses agree and report no delay.
 _REST, _REST_STATES, _REST_STATUSES = 1e-4, 30, 10
 _DELAYED = (IkStatus.JOINT_STATE_STALE, IkStatus.COMMAND_STALE, IkStatus.FOLLOWING_ERROR)
 # Longest time by which the ball advances per status [s].
@@ -360,7 +360,9 @@ class DemoClient(Node):
             # A delay of the machine must not make the ball jump.
             passed = self._period * (message.ticks - before.ticks)
             self._ball_time += min(max(passed, 0.0), _BALL_STRIDE)
-        self._still_statuses = 0 if is_delayed else self._still_statuses + 1
+        # A robot on a busy machine may stand still before it reaches what the node commands.
+        agrees = before is not None and before.code == message.code
+        self._still_statuses = self._still_statuses + 1 if agrees and not is_delayed else 0
         if self.recording.codes:
             self.recording.codes[-1].add(message.code)
             self.recording.barriers[-1].add(message.limiting_barrier)

@@ -23,6 +23,7 @@ import ros_ik.demo.scenario.client
 from ros_ik.demo.scenario.client import DemoClient
 from ros_ik.demo.scenario.scenario import make_scenario
 from ros_ik.demo.scenario.scenario import Phase
+from ros_ik.demo.scenario.scenario import Requirement
 from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
@@ -95,6 +96,20 @@ def test_a_phase_waits_for_the_joint_states_by_which_it_is_judged(client, domain
     client.recording.velocities.append(np.zeros(len(robot.coords)))
     (result,) = evaluate(robot, make_scenario(robot, 0), client.recording).phases
     assert result.linear < 1e-6
+
+
+def test_a_robot_rests_once_the_status_stays_the_same(client):
+    # On a busy machine the robot may stand still on its way while the node is at the limit.
+    press = Phase('press', 'stops', 2.5, requirement=Requirement.PRESS_LIMIT)
+    client._still_states = 100
+    for _ in range(12):
+        client._on_status(IkStatus(code=IkStatus.OK))
+    assert client._is_over(press, 1.3)
+    client._on_status(IkStatus(code=IkStatus.JOINT_BOUND))
+    assert not client._is_over(press, 1.3)
+    for _ in range(10):
+        client._on_status(IkStatus(code=IkStatus.JOINT_BOUND))
+    assert client._is_over(press, 1.3)
 
 
 def test_silence_ends_a_phase_with_a_sentence(client, domain, robot, monkeypatch):
