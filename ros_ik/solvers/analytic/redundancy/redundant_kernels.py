@@ -13,6 +13,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import sincos_function
+from ros_ik.solvers.analytic.refinement.sorted_entries import insert_sorted
 
 
 @no_type_check
@@ -189,15 +190,7 @@ def merge_kernel() -> wp.Kernel:
                 change = values[row] - seed[problem, redundancy.place]
                 for k in range(wp.min(row_exist[row], places)):
                     distance = distances[row, k] + change * change
-                    at = wp.min(found, room)
-                    while at > 0 and nearest[problem, at - 1] > distance:
-                        if at < room:
-                            nearest[problem, at] = nearest[problem, at - 1]
-                            origin[problem, at] = origin[problem, at - 1]
-                        at -= 1
-                    if at < room:
-                        nearest[problem, at] = distance
-                        origin[problem, at] = row * places + k
+                    insert_sorted(distance, row * places + k, problem, found, nearest, origin)
                     found = wp.min(found + 1, room)
             row += n
         n_exist[problem] = exist

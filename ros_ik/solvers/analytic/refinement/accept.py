@@ -18,6 +18,7 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.analytic.refinement.polish import polish_functions
 from ros_ik.solvers.analytic.refinement.solution_functions import solution_functions
+from ros_ik.solvers.analytic.refinement.sorted_entries import insert_sorted
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 
 # Largest number of candidates of a pose, one bit of a mask each.
@@ -36,7 +37,7 @@ def accept_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
     shared = solution_functions(slides, free_turns)
     read, least_outside, is_apart = shared.read, shared.least_outside, shared.is_apart
     outside, far_outside = shared.outside, shared.far_outside
-    distance_to, place = shared.distance_to, shared.place
+    distance_to = shared.distance_to
     unit_pose = unit_pose_function(wp.float64)
 
     # Loops over the joints unroll.
@@ -94,7 +95,9 @@ def accept_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
                             candidates[problem, slot, j] = q[j]
                         if inside:
                             distance = distance_to(q, problem, seed)
-                            place(distance, slot, problem, count, distances, branch_of)
+                            insert_sorted(
+                                distance, slot, problem, count, distances, branch_of
+                            )
                             count += 1
             slot += 1
         accepted = accepted and count > 0

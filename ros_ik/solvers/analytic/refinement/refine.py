@@ -12,6 +12,7 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.row_list import row_list_functions
 from ros_ik.solvers.analytic.refinement.polish import polish_functions
 from ros_ik.solvers.analytic.refinement.solution_functions import solution_functions
+from ros_ik.solvers.analytic.refinement.sorted_entries import insert_sorted
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 
 # Number of candidates that are examined together on a CPU.
@@ -35,7 +36,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
     shared = solution_functions(slides, free_turns)
     read, least_outside, is_apart = shared.read, shared.least_outside, shared.is_apart
     outside, far_outside = shared.outside, shared.far_outside
-    distance_to, place = shared.distance_to, shared.place
+    distance_to = shared.distance_to
     rows_functions = row_list_functions()
     Rows, listed_row = rows_functions.Rows, rows_functions.listed_row
     unit_pose = unit_pose_function(wp.float64)
@@ -88,7 +89,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         """Insert a solution, sorted by distance to the seed; return the number of solutions."""
         room = solutions.shape[1]
         distance = distance_to(q, problem, seed)
-        at = place(distance, branch, problem, count, distances, branch_of)
+        at = insert_sorted(distance, branch, problem, count, distances, branch_of)
         k = wp.min(count, room - 1)
         while k > at:
             for j in range(n):

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Warp functions that compare solutions with each other and with the limits, and sort them."""
+"""Warp functions that compare solutions with each other, with the limits and with the seed."""
 
 import functools
 from types import SimpleNamespace
@@ -25,8 +25,7 @@ def solution_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNames
         - ``is_apart(q, problem, k, refinement, branches) -> bool``;
         - ``least_outside(chain, q) -> q``, ``outside(chain, q) -> distance``,
           ``far_outside(chain, refinement, far, q) -> bool``;
-        - ``distance_to(q, problem, seed) -> square``;
-        - ``place(distance, branch, problem, count, distances, branch_of) -> at``.
+        - ``distance_to(q, problem, seed) -> square``.
     """
     n = len(slides)
     structure = zlib.crc32(repr((slides, free_turns)).encode()) & 0x7FFFFFFF
@@ -100,28 +99,7 @@ def solution_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNames
             distance += change * change
         return distance
 
-    @wp.func
-    def place(
-        distance: wp.float64, branch: int, problem: int, count: int,
-        distances: wp.array2d(dtype=wp.float64), branch_of: wp.array2d(dtype=wp.int32),
-    ) -> int:  # fmt: skip
-        """Insert a solution into the sorted tables after ``count`` others; return its entry.
-
-        The entry is the number of entries if the solution is too far away for any.
-        """
-        room = distances.shape[1]
-        at = wp.min(count, room)
-        while at > 0 and distances[problem, at - 1] > distance:
-            if at < room:
-                distances[problem, at] = distances[problem, at - 1]
-                branch_of[problem, at] = branch_of[problem, at - 1]
-            at -= 1
-        if at < room:
-            distances[problem, at] = distance
-            branch_of[problem, at] = branch
-        return at
-
     return SimpleNamespace(
         read=read, least_outside=least_outside, is_apart=is_apart, outside=outside,
-        far_outside=far_outside, distance_to=distance_to, place=place,
+        far_outside=far_outside, distance_to=distance_to,
     )  # fmt: skip
