@@ -104,8 +104,8 @@ def _assign(array: Any, rows: slice, values: Any) -> None:
 
 
 # A batch takes at least the time of its slowest row, so a GPU is faster with fewer and larger
-# batches.
-# An H100 solves 15 million Panda poses a second in batches of 65,536, 68 million in one batch.
+# batches. An H100 solves 15 million Panda poses a second in batches of 65,536, and 68 million in
+# one batch.
 GPU_FACTOR = 16
 
 
