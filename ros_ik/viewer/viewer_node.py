@@ -27,6 +27,7 @@ from ros_ik.demo.processes.process import describe
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions import poses
 from ros_ik.node.model_loading.package_paths import package_paths
+from ros_ik.node.transport.polled_events import PolledEventsMixin
 from ros_ik.node.transport.polled_subscription import PolledStreamsMixin
 from ros_ik.node.transport.pose_messages import pose_numbers
 from ros_ik.node.transport.qos_profiles import LATCHED
@@ -106,7 +107,7 @@ def ignore_viser_race(callback: Callable[[], None]) -> Callable[[], None]:
     return turn
 
 
-class ViewerNode(PolledStreamsMixin, Node):
+class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
     """Node that shows one ros_ik node and sends it the requests of users.
 
     Attributes:

@@ -23,6 +23,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
+from ros_ik.node.transport.polled_events import PolledEventsMixin
+
 # Time after the last message for which a topic is active [s], and polling period of inactive
 # topics [s].
 _ACTIVE_TIME, _IDLE_POLL_PERIOD = 1.0, 0.01
@@ -140,8 +142,8 @@ class PolledStreamsMixin:
         return (each for each in every if each.callback is not _never_called)
 
 
-class StreamNode(PolledStreamsMixin, LifecycleNode):
-    """A lifecycle node with streams."""
+class StreamNode(PolledStreamsMixin, PolledEventsMixin, LifecycleNode):
+    """A lifecycle node with streams, which may destroy them."""
 
 
 def _never_called(data: Any) -> None:

@@ -59,7 +59,10 @@ class Goal:
 
 
 class ActionUser:
-    """Sends goals to one action."""
+    """Sends goals to one action, as long as the client lives.
+
+    The events executor of rclpy 9 may crash if an action client is destroyed before it.
+    """
 
     def __init__(self, client, kind, name):
         self._client = client
@@ -74,7 +77,3 @@ class ActionUser:
         )
         self._client.wait_for(future.done, 'an answer to the goal', LONG)
         return Goal(self._client, future.result(), feedback)
-
-    def destroy(self):
-        """Destroy the client."""
-        self._server.destroy()

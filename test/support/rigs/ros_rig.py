@@ -31,6 +31,7 @@ from ros_ik.demo.controller.trajectory_rules import check_trajectory
 from ros_ik.demo.mock_robot import trajectory_from_message
 from ros_ik.demo.robots import find_robot
 from ros_ik.node.execution.executor import make_executor
+from ros_ik.node.transport.polled_events import PolledEventsMixin
 from ros_ik_interfaces.msg import IkStatus
 
 ARM = tuple(f'panda_joint{k}' for k in range(1, 8))
@@ -69,7 +70,7 @@ def _taken_by_hand(message):
     raise AssertionError('no executor serves this subscription')
 
 
-class _ClientNode(Node):
+class _ClientNode(PolledEventsMixin, Node):
     """A node that hides callbacks which the executor of events cannot serve.
 
     It raises a SystemError for callbacks that take the message's information (rclpy 9.1).
