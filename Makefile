@@ -10,6 +10,8 @@ PORT ?= 8080
 PYTEST_ARGS ?=
 # Files that run side by side: two for each of two processors, as half of them wait.
 TEST_WORKERS ?= 4
+# A process of the tests that dies is replaced once.
+IN_PARALLEL = -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart 1
 STRESS_TICKS ?= 1000000
 STRESS_ARMS ?= 1000
 
@@ -29,11 +31,11 @@ view: setup
 		$(if $(PARAMS),--params '$(PARAMS)')
 
 test: setup
-	@tools/run python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+	@tools/run python -m pytest $(IN_PARALLEL) $(PYTEST_ARGS)
 
 # One folder or file: make test/servo, make test/servo/test_states.py
 test/%: setup FORCE
-	@tools/run python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder $@ $(PYTEST_ARGS)
+	@tools/run python -m pytest $(IN_PARALLEL) $@ $(PYTEST_ARGS)
 
 FORCE:
 

@@ -1,12 +1,18 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The process that forks programs for the tests ends with the program that asks it."""
+"""The process that forks programs for the tests ends with the process that asks it, as do they."""
 
 import json
+import os
+import signal
 import socket
+import subprocess
+import sys
+import time
 
 import pytest
 from support.processes import process_forks
+from support.processes.ros_processes import ROOT
 
 QUESTION = json.dumps({'poll': 1}).encode()
 
@@ -18,4 +24,37 @@ def test_it_ends_where_the_other_end_was_killed_while_it_asked(sent):
     other.sendall(len(QUESTION).to_bytes(4, 'little') + sent)
     other.close()
     with link:
-        assert process_forks._serve(link) is None
+        assert process_forks._serve(link, set()) is None
+
+
+KILLED = """
+import os, pathlib, signal, sys, time
+from support.processes.ros_processes import Processes
+processes = Processes(pathlib.Path(sys.argv[1]))
+processes.start('robot', 'ros_ik.demo.mock_robot')
+print(processes.pid('robot'), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.dds
+@pytest.mark.timeout(100)
+def test_programs_end_after_the_process_of_the_tests_was_killed(tmp_path):
+    path = os.pathsep.join([str(ROOT), str(ROOT / 'test'), os.environ.get('PYTHONPATH', '')])
+    done = subprocess.run(
+        [sys.executable, '-c', KILLED, str(tmp_path)], env={**os.environ, 'PYTHONPATH': path},
+        stdout=subprocess.PIPE, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL
+    robot = int(done.stdout)
+    while is_running(robot):
+        time.sleep(0.05)
+
+
+def is_running(pid):
+    """Return whether a process runs; one that nobody waited for has ended."""
+    try:
+        with open(f'/proc/{pid}/stat') as file:
+            return file.read().rpartition(')')[2].split()[0] != 'Z'
+    except OSError:
+        return False

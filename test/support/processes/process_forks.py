@@ -172,7 +172,7 @@ class ForkServer(_Server):
         return Fork(self, self.ask(words, log.fileno()))
 
     def end(self):
-        """End the process; the programs that it started continue."""
+        """End the process and the programs that it started."""
         self.close()
         try:
             self._process.wait(_PATIENCE)
@@ -184,10 +184,14 @@ def _imported_by(environment):
     return {key: value for key, value in environment.items() if key not in _OWN}
 
 
-def _serve(link):
+def _serve(link, running):
     """Answer until the other end is closed; return what a fork is to run, None at the end.
 
     The question comes with the files that were handed over.
+
+    Args:
+        link: Socket.
+        running: Set for the identifiers of the forks whose end was not noticed.
     """
     while head := link.recv(4, socket.MSG_WAITALL):
         size = int.from_bytes(head, 'little')
@@ -202,10 +206,13 @@ def _serve(link):
             answer = os.fork()
             if answer == 0:
                 return question, files
+            running.add(answer)
             for file in files:
                 os.close(file)
         else:
             answer = _code(question['poll'])
+            if answer is not None:
+                running.remove(question['poll'])
         try:
             link.sendall(json.dumps(answer).encode() + b'\n')
         except ConnectionError:
@@ -262,7 +269,7 @@ def _fork_children(module):
                 sys.modules[starting].start_module = server.start_module
         return
     link.close()
-    asked = _serve(other)
+    asked = _serve(other, set())
     other.close()
     if asked is not None:
         question, files = asked
@@ -308,10 +315,16 @@ def main():
     _make_kernels()
     # Memory pages of imported modules stay shared.
     gc.freeze()
-    asked = _serve(link)
+    running = set()
+    asked = _serve(link, running)
     link.close()
     if asked is not None:
         _run(*asked)
+    else:
+        # The process of the tests may have been killed; its nodes would stay on their domain.
+        for pid in running:
+            os.kill(pid, signal.SIGCONT)
+            os.kill(pid, signal.SIGTERM)
 
 
 if __name__ == '__main__':
