@@ -24,12 +24,12 @@ from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import batch_output
 from ros_ik.kinematics.runtime.batch_arrays import copy_back
-from ros_ik.kinematics.runtime.launch_lock import beside_launches
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 
 
-@beside_launches
+@shares_launch_lock
 def eval_fk(model: Any, joint_q: Any, body_q: Any) -> None:
     """Compute the pose of every link.
 
@@ -53,7 +53,7 @@ def eval_fk(model: Any, joint_q: Any, body_q: Any) -> None:
     copy_back(poses, body_q)
 
 
-@beside_launches
+@shares_launch_lock
 def eval_jacobian(model: Any, joint_q: Any, link_index: int, jacobian: Any) -> None:
     """Compute the Jacobian of a link's origin.
 

@@ -14,7 +14,7 @@ import warnings
 import warp as wp
 
 from ros_ik.kinematics.runtime.host_buffer import wait_for
-from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.objectives.recording.host_code import find_host_code
 from ros_ik.objectives.recording.host_code import users_parts
 
@@ -56,7 +56,7 @@ class Graph:
 
     def _record(self, record: Callable[[], None], parts: Iterable[Any]) -> None:
         # Compiling may take seconds, in which other threads launch.
-        with LAUNCHES.shared():
+        with LAUNCH_LOCK.shared():
             record()
             wait_for(self._device)
             own = users_parts(parts)
@@ -72,7 +72,7 @@ class Graph:
         if not self.is_replayed:
             self._replay = record
             return
-        with LAUNCHES.alone():
+        with LAUNCH_LOCK.alone():
             wait_for(self._device)
             with wp.ScopedCapture(device=self._device, force_module_load=False) as capture:
                 record()
@@ -82,7 +82,7 @@ class Graph:
     def enqueue(self) -> None:
         """Replay the launches; on a GPU without waiting, on the current stream of the device."""
         if self._is_cuda:
-            with LAUNCHES.shared():
+            with LAUNCH_LOCK.shared():
                 self._replay()
         else:  # on a CPU a replay has no part in what another thread records
             self._replay()
@@ -90,7 +90,7 @@ class Graph:
     def launch(self) -> None:
         """Replay the launches and wait for them."""
         if self._is_cuda:
-            with LAUNCHES.shared():
+            with LAUNCH_LOCK.shared():
                 self._replay()
                 wait_for(self._device)
         else:

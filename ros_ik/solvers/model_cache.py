@@ -26,7 +26,7 @@ import numpy as np
 
 from ros_ik.kinematics.cached_values import TREE_SOURCES
 from ros_ik.kinematics.runtime.content_reader import ContentReader
-from ros_ik.kinematics.runtime.launch_lock import beside_launches
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 
@@ -176,7 +176,7 @@ class Cached(Generic[_Value]):
         if self._idle is not None:
             self._idle.put(self._equals, self._value, self._n_bytes(self._value))
 
-    @beside_launches
+    @shares_launch_lock
     def _make_beside(self) -> _Value:
         """Make the value while no other thread records."""
         return self._make()

@@ -14,8 +14,8 @@ from ros_ik.kinematics import eval_com
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics import eval_jacobian
 from ros_ik.kinematics import eval_mass_matrix
-from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
-from ros_ik.kinematics.runtime.launch_lock import SharedLock
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
+from ros_ik.kinematics.runtime.launch_lock import ReadersWriterLock
 from ros_ik.model import Model
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.solvers import ChainIK
@@ -122,7 +122,7 @@ def test_launches_wait_while_another_thread_records(panda, name, monkeypatch):
     expected = call()
     values, found = wp.zeros(1, dtype=wp.float64, device='cpu'), []
     recorder, arrived, recording, meanwhile = threading.get_ident(), threading.Event(), [], []
-    enter, alone, launch = SharedLock.enter, SharedLock.alone, wp.launch
+    enter, alone, launch = ReadersWriterLock.enter, ReadersWriterLock.alone, wp.launch
     other = threading.Thread(target=lambda: found.append(call()))
 
     def coming(lock, then):
@@ -145,8 +145,8 @@ def test_launches_wait_while_another_thread_records(panda, name, monkeypatch):
             assert found == []
             recording.clear()
 
-    monkeypatch.setattr(SharedLock, 'enter', lambda lock: coming(lock, enter))
-    monkeypatch.setattr(SharedLock, 'alone', lambda lock: coming(lock, alone))
+    monkeypatch.setattr(ReadersWriterLock, 'enter', lambda lock: coming(lock, enter))
+    monkeypatch.setattr(ReadersWriterLock, 'alone', lambda lock: coming(lock, alone))
     monkeypatch.setattr(wp, 'launch', launching)
     graph = Graph(record, 'cpu')
     other.join(NEVER)
@@ -158,7 +158,7 @@ def test_launches_wait_while_another_thread_records(panda, name, monkeypatch):
 
 
 def test_threads_share_and_one_is_alone():
-    lock, order = SharedLock(), []
+    lock, order = ReadersWriterLock(), []
     both = threading.Barrier(2, timeout=NEVER)
 
     def share():
@@ -186,7 +186,7 @@ def test_threads_share_and_one_is_alone():
 
 
 def test_two_threads_that_share_are_alone_one_after_the_other():
-    lock, inside = SharedLock(), []
+    lock, inside = ReadersWriterLock(), []
     both = threading.Barrier(2, timeout=NEVER)
 
     def share():
@@ -207,4 +207,4 @@ def test_two_threads_that_share_are_alone_one_after_the_other():
     assert inside_again == [True, True]
     # Both have left: one comes in alone at once.
     with lock.alone():
-        assert LAUNCHES is not lock
+        assert LAUNCH_LOCK is not lock

@@ -35,7 +35,7 @@ from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import batch_output
 from ros_ik.kinematics.runtime.batch_arrays import copy_back
-from ros_ik.kinematics.runtime.launch_lock import beside_launches
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 
@@ -56,7 +56,7 @@ class _Configurations:
     differentiable: bool
 
 
-@beside_launches
+@shares_launch_lock
 def eval_com(
     model: Any,
     joint_q: Any,
@@ -96,7 +96,7 @@ def eval_com(
         copy_back(result, jacobian)
 
 
-@beside_launches
+@shares_launch_lock
 def eval_mass_matrix(model: Any, joint_q: Any, inertia_matrix: Any) -> None:
     """Compute the joint-space inertia matrix, of the links alone, without ``joint_armature``.
 
@@ -119,7 +119,7 @@ def eval_mass_matrix(model: Any, joint_q: Any, inertia_matrix: Any) -> None:
     copy_back(result, inertia_matrix)
 
 
-@beside_launches
+@shares_launch_lock
 def eval_bias_force(
     model: Any,
     joint_q: Any,

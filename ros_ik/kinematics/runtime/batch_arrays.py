@@ -16,7 +16,7 @@ from ros_ik.kinematics.runtime.array_exchange import exchanged
 from ros_ik.kinematics.runtime.array_exchange import host_view
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.array_exchange import wait_for_warp
-from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 
 # Warp's types that have a name of their own.
 _WARP_TYPES = (
@@ -126,7 +126,7 @@ def copy_back(result: wp.array, given: Any) -> None:
 
 def cast_into(target: wp.array, source: wp.array) -> None:
     """Copy between arrays of one device and shape, float32 or float64 each."""
-    with LAUNCHES.shared():
+    with LAUNCH_LOCK.shared():
         if target.dtype is source.dtype:
             wp.copy(target, source)
         else:

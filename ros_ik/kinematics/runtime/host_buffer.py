@@ -7,13 +7,13 @@ from __future__ import annotations
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 
 
 def wait_for(device: wp.Device) -> None:
     """Wait for the current stream of a device, but not for its other streams."""
     if device.is_cuda:
-        with LAUNCHES.shared():
+        with LAUNCH_LOCK.shared():
             wp.synchronize_stream(device)
 
 
@@ -59,7 +59,7 @@ class HostBuffer:
             first: First row to copy.
         """
         if self._pinned is not None and self.array.size:
-            with LAUNCHES.shared():
+            with LAUNCH_LOCK.shared():
                 some = slice(first, None if rows is None else first + rows)
                 wp.copy(self.array[some], self._pinned[some])
 
@@ -70,5 +70,5 @@ class HostBuffer:
             rows: Number of rows from the start; None for all.
         """
         if self._pinned is not None and self.array.size:
-            with LAUNCHES.shared():
+            with LAUNCH_LOCK.shared():
                 wp.copy(self._pinned[:rows], self.array[:rows])

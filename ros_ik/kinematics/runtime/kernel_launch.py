@@ -18,7 +18,7 @@ from typing import Any
 
 import warp as wp
 
-from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 
 # An SM of sm_80 to sm_100, by the CUDA programming guide, "Compute Capabilities".
 _REGISTERS, _MAX_THREADS, _WARP = 65_536, 2048, 32
@@ -87,7 +87,7 @@ def launch(
     device = wp.get_device(device)
     # On a CPU, a block size would make the threads of a block run in turn.
     block = kernel.module.options['block_dim'] if device.is_cuda else None
-    with LAUNCHES.shared():
+    with LAUNCH_LOCK.shared():
         return wp.launch(
             kernel, dim, inputs=inputs, outputs=outputs, device=device, record_tape=record_tape,
             record_cmd=record_cmd, block_dim=block,

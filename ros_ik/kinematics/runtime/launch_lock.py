@@ -23,13 +23,13 @@ _Result = TypeVar('_Result')
 
 
 class _ThreadState(threading.local):
-    """Number of nested :meth:`SharedLock.shared` of a thread, and whether it counts as inside."""
+    """Number of nested shares of a thread, and whether the lock counts it as inside."""
 
     depth = 0
     is_counted = False
 
 
-class SharedLock:
+class ReadersWriterLock:
     """Reentrant lock that many threads share, or that one thread holds alone.
 
     A thread that waits to be alone has precedence over new sharers, so a thread that shares must
@@ -104,11 +104,11 @@ class SharedLock:
 
 
 class _SharedContext:
-    """Context of :meth:`SharedLock.shared`; a generator would take twice as long."""
+    """Context of :meth:`ReadersWriterLock.shared`; a generator would take twice as long."""
 
     __slots__ = ('_lock',)
 
-    def __init__(self, lock: SharedLock) -> None:
+    def __init__(self, lock: ReadersWriterLock) -> None:
         self._lock = lock
 
     def __enter__(self) -> None:
@@ -119,15 +119,15 @@ class _SharedContext:
 
 
 # Shared around launches, copies and new arrays, alone around recordings.
-LAUNCHES = SharedLock()
+LAUNCH_LOCK = ReadersWriterLock()
 
 
-def beside_launches(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+def shares_launch_lock(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Return a function that is run while no other thread records."""
 
     @functools.wraps(function)
     def run(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        with LAUNCHES.shared():
+        with LAUNCH_LOCK.shared():
             return function(*args, **kwargs)
 
     return run

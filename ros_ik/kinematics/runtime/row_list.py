@@ -20,7 +20,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 
 
 @no_type_check
@@ -94,7 +94,7 @@ class RowList:
     def gather(self) -> None:
         """List the marked rows; a graph capture records the launches."""
         # The sum runs on the current device.
-        with LAUNCHES.shared(), wp.ScopedDevice(self._device):
+        with LAUNCH_LOCK.shared(), wp.ScopedDevice(self._device):
             wp.utils.array_scan(self.marked, self.rows.ends, inclusive=True)
         launch(
             list_rows_kernel(),

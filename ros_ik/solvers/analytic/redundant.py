@@ -28,7 +28,7 @@ from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import beside_launches
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_pose
@@ -98,7 +98,7 @@ class RedundantClosedFormIK:
         n_bytes: Approximate memory of its arrays.
     """
 
-    @beside_launches
+    @shares_launch_lock
     def __init__(
         self,
         model: Model,

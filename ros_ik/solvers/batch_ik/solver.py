@@ -21,7 +21,7 @@ from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.array_exchange import as_warp
 from ros_ik.kinematics.runtime.array_exchange import wait_for_warp
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.base.arguments import checked_objectives
@@ -163,7 +163,7 @@ class IKSolver(ReadOnce):
         self.n_problems, self.n_seeds = n_problems, n_seeds
         self._use_graph = use_graph
         self.device = wp.get_device(model.device)
-        with LAUNCHES.alone():
+        with LAUNCH_LOCK.alone():
             self._allocate()
             self._space = make_search_space(
                 model, joint_dof_mask=joint_dof_mask, respect_limits=respect_limits

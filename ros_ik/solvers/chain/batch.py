@@ -11,7 +11,7 @@ from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import beside_launches
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import root_pose
 from ros_ik.solvers.chain.functions import chain_structs
@@ -28,7 +28,7 @@ class ChainBatch:
         size: Number of problems n.
     """
 
-    @beside_launches
+    @shares_launch_lock
     def __init__(self, chain: IkChain, size: int) -> None:
         """Allocate every array."""
         self.chain = chain
@@ -52,7 +52,7 @@ class ChainBatch:
         self._chain_arrays = _chain_arrays(chain)
         self._rules: tuple[int, float, float, float, bool] | None = None
 
-    @beside_launches
+    @shares_launch_lock
     def solve(
         self,
         joint_q: np.ndarray,

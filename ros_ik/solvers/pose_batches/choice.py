@@ -20,7 +20,7 @@ from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import beside_launches
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.numbers import real_array
 from ros_ik.solvers.analytic.manipulability import ChainManipulability
 from ros_ik.solvers.pose_batches.choice_kernels import choose_solutions_kernel
@@ -61,7 +61,7 @@ def checked_preference(preference: Preference) -> Preference:
 class SolutionChoice:
     """Choice of the best solutions of problems with one or several poses each."""
 
-    @beside_launches
+    @shares_launch_lock
     def __init__(self, preference: Preference, chain: SerialChain, model: Model) -> None:
         """Copy the constants of the costs to the device.
 
@@ -85,7 +85,7 @@ class SolutionChoice:
             self._manipulability = ChainManipulability(chain, device=self._device)
         self._size: tuple[int, ...] = ()
 
-    @beside_launches
+    @shares_launch_lock
     def best(
         self,
         found: ChainIKResult,

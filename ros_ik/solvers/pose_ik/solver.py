@@ -17,7 +17,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
-from ros_ik.kinematics.runtime.launch_lock import beside_launches
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.serial_chain import serial_chain
 from ros_ik.model.conventions.checks import checked_array
@@ -63,7 +63,7 @@ class ChainIK(ChainSearch):
         'model', 'link', 'chain', 'collision_pairs', 'collision_margins',
     }  # fmt: skip
 
-    @beside_launches
+    @shares_launch_lock
     def __init__(
         self,
         model: Model,

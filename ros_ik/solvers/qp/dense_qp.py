@@ -11,7 +11,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import beside_launches
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.solvers.qp.dense_qp_kernel import qp_kernel
 from ros_ik.solvers.qp.workspace import make_workspace
 
@@ -37,7 +37,7 @@ class DenseQP:
         workspace: Argument of ``qp_function`` for your own kernels.
     """
 
-    @beside_launches
+    @shares_launch_lock
     def __init__(
         self,
         batch: int,

@@ -21,7 +21,7 @@ from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
-from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.model import Model
 from ros_ik.solvers.graph import Graph
@@ -112,7 +112,7 @@ class Configurations:
         xp = checked_namespace(xp, joint_q)
         if self.stay_on_device(joint_q):
             self.read(joint_q)
-            with LAUNCHES.shared():
+            with LAUNCH_LOCK.shared():
                 self._forward_graph.enqueue()
                 return in_namespace(wp.clone(self.body_q.array), xp)
         self.write(joint_q)
@@ -131,7 +131,7 @@ class Configurations:
                 'delta_q', delta_q, self._model.joint_dof_count, self._device, n=self._n_robots
             )
             cast_into(self._step.array, step)
-            with LAUNCHES.shared():
+            with LAUNCH_LOCK.shared():
                 self._integrate_graph.enqueue()
                 return in_namespace(wp.clone(self._next_q.array), xp)
         joint_q, delta_q = on_host('joint_q', joint_q), checked_numbers('delta_q', delta_q)

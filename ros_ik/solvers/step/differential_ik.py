@@ -30,7 +30,7 @@ from ros_ik.kinematics.runtime.array_exchange import wait_for_warp
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
-from ros_ik.kinematics.runtime.launch_lock import beside_launches
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import kinematic_tree
@@ -80,7 +80,7 @@ class DifferentialIK(ReadOnce):
 
     read_once = frozenset(('model', 'group', 'n_robots'))
 
-    @beside_launches
+    @shares_launch_lock
     def __init__(
         self,
         model: Model,
@@ -200,7 +200,7 @@ class DifferentialIK(ReadOnce):
             write_step(delta_q, problem.first_step, problem.x[0])
         return STATUSES[problem.status.item(0)]
 
-    @beside_launches
+    @shares_launch_lock
     def _solve_into(
         self,
         joint_q: Any,

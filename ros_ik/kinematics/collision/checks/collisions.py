@@ -25,7 +25,7 @@ from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.batch_arrays import type_name
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import beside_launches
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.spatial import spatial_functions
@@ -64,7 +64,7 @@ class CollisionChecker(ReadOnce):
 
     read_once = frozenset(('model', 'n', 'scalar', 'pairs', 'margin', 'shapes'))
 
-    @beside_launches
+    @shares_launch_lock
     def __init__(
         self,
         model: 'Model',
@@ -123,7 +123,7 @@ class CollisionChecker(ReadOnce):
         self._distance = wp.zeros(self.n, dtype=self.scalar, device=device)
         self._pair = wp.zeros(self.n, dtype=wp.int32, device=device)
 
-    @beside_launches
+    @shares_launch_lock
     def check(self, joint_q: Any) -> np.ndarray:
         """Find the configurations that collide.
 
@@ -168,7 +168,7 @@ class CollisionChecker(ReadOnce):
         check_device('out', out, device)
         self._launch(joint_q, self._kernels.check, [self._margins], [out], first)
 
-    @beside_launches
+    @shares_launch_lock
     def distances(self, joint_q: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the least distance of each configuration.
 
@@ -189,7 +189,7 @@ class CollisionChecker(ReadOnce):
         count = rows.shape[0]
         return self._distance.numpy()[:count].copy(), self._pair.numpy()[:count].copy()
 
-    @beside_launches
+    @shares_launch_lock
     def pair_distances(self, joint_q: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the distance of every pair; allocates its results.
 

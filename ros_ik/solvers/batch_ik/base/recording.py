@@ -14,7 +14,7 @@ from typing import Any
 
 import warp as wp
 
-from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.solvers.graph import Graph
 
 
@@ -27,7 +27,7 @@ def hold_launches(
         device: Device of the solve; during a capture by the caller, nothing is replayed.
         use_graph: True if there are graphs to replay.
     """
-    return LAUNCHES.shared() if use_graph and not device.is_capturing else LAUNCHES.alone()
+    return LAUNCH_LOCK.shared() if use_graph and not device.is_capturing else LAUNCH_LOCK.alone()
 
 
 class Recording:
@@ -45,7 +45,7 @@ class Recording:
         use_graph: bool = True,
         parts: Iterable[Any] = (),
     ) -> None:
-        """Record; the caller must hold ``LAUNCHES`` exclusively.
+        """Record; the caller must hold ``LAUNCH_LOCK`` exclusively.
 
         Args:
             launch: Function that launches the kernels.

@@ -16,7 +16,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.objectives.base.arguments import residual_count
@@ -116,7 +116,7 @@ class IKFusedLM:
             [self._rules], dtype=fused_rules_struct(), device=self._device
         )
         self._use_graph = use_graph
-        with LAUNCHES.alone():
+        with LAUNCH_LOCK.alone():
             self._solve = Recording(self._launch, self._device, use_graph=use_graph)
 
     def step(
@@ -148,12 +148,12 @@ class IKFusedLM:
         if (
             self._kept.seen == BuiltinObjective.changes
             or self._kept.are_current
-            or LAUNCHES.is_shared_here
+            or LAUNCH_LOCK.is_shared_here
         ):
             return
         if self._device.is_capturing:
             raise ArgumentError('objectives were changed; call step() once before the capture')
-        with LAUNCHES.alone():
+        with LAUNCH_LOCK.alone():
             self._take_objectives()
             self._solve = Recording(self._launch, self._device, use_graph=self._use_graph)
 

@@ -23,7 +23,7 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.objectives.base.arguments import checked_objectives
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.base.arguments import check_batch
@@ -86,7 +86,7 @@ class IKOptimizerLBFGS(BatchOptimizer):
             'n_batch', checked_count('n_batch', n_batch, 1), checked_model(model),
             checked_objectives(objectives), candidates=len(alphas), history_len=history_len,
         )  # fmt: skip
-        with LAUNCHES.alone():
+        with LAUNCH_LOCK.alone():
             super().__init__(
                 model,
                 n_batch,

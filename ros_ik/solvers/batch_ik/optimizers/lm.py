@@ -19,7 +19,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.base.seed_kernels import seed_kernels
 from ros_ik.solvers.batch_ik.optimizers.lm_kernels import accept_kernel
@@ -85,7 +85,7 @@ class IKOptimizerLM(BatchOptimizer):
             ArgumentError: An invalid argument; the error names it.
         """
         check_damping(lambda_initial, lambda_factor, lambda_min, lambda_max, rho_min)
-        with LAUNCHES.alone():
+        with LAUNCH_LOCK.alone():
             super().__init__(
                 model,
                 n_batch,

@@ -22,7 +22,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.base.arguments import checked_objectives
@@ -105,7 +105,7 @@ class BatchOptimizer(ReadOnce, abc.ABC):
     ) -> None:
         """Check the arguments and allocate; a subclass then calls :meth:`_record`.
 
-        The caller must hold ``LAUNCHES`` exclusively.
+        The caller must hold ``LAUNCH_LOCK`` exclusively.
 
         Raises:
             ArgumentError: An invalid argument; the error names it.
@@ -208,13 +208,13 @@ class BatchOptimizer(ReadOnce, abc.ABC):
             ArgumentError: The other solver cannot give up the objectives, or the caller is
                 capturing a graph, in which nothing can be recorded.
         """
-        if self._evaluation.is_current or LAUNCHES.is_shared_here:
+        if self._evaluation.is_current or LAUNCH_LOCK.is_shared_here:
             return
         if self._device.is_capturing:
             raise ArgumentError(
                 'objectives were set up by another solver; call step() once before the capture'
             )
-        with LAUNCHES.alone():
+        with LAUNCH_LOCK.alone():
             self._evaluation.set_up()
             self._record()
 
