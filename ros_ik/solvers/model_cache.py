@@ -61,10 +61,10 @@ class _Equals:
         self.is_kept = True
 
 
-class IdleSolvers:
+class SolverPool:
     """Unused solvers of a model by request; those of the least recent requests are dropped.
 
-    A solver in use is not among them, so threads neither share a solver nor wait for one. As many
+    A solver in use is not in the pool, so threads neither share a solver nor wait for one. As many
     threads as had equal requests at the same time leave as many equal solvers.
     """
 
@@ -123,14 +123,14 @@ class IdleSolvers:
         return solver
 
 
-class Cached(Generic[_Value]):
-    """Context manager for a value made from a model, cached for equal requests.
+class PooledValue(Generic[_Value]):
+    """Context manager for a value made from a model, and pooled for equal requests.
 
     The value is created again after a change of the model's arrays on which it depends. Within the
     context no other thread uses it.
     """
 
-    __slots__ = '_equals', '_idle', '_make', '_model', '_n_bytes', '_request', '_size', '_value'
+    __slots__ = '_equals', '_make', '_model', '_n_bytes', '_pool', '_request', '_size', '_value'
 
     def __init__(
         self,
@@ -161,23 +161,23 @@ class Cached(Generic[_Value]):
         """
         key = _key(self._model, self._request, self._size)
         value: _Value | None = None
-        self._idle: IdleSolvers | None = None
+        self._pool: SolverPool | None = None
         if key is not None:
             cache = self._model.solver_cache
-            self._idle = cache.get('poses')
-            if self._idle is None:  # setdefault is atomic, so all threads find the same
-                self._idle = cache.setdefault('poses', IdleSolvers())
-            self._equals, value = self._idle.take(key)
-        self._value: _Value = self._make_beside() if value is None else value
+            self._pool = cache.get('poses')
+            if self._pool is None:  # setdefault is atomic, so all threads find the same
+                self._pool = cache.setdefault('poses', SolverPool())
+            self._equals, value = self._pool.take(key)
+        self._value: _Value = self._make_value() if value is None else value
         return self._value
 
     def __exit__(self, *_: object) -> None:
         """Leave the value to the next equal request."""
-        if self._idle is not None:
-            self._idle.put(self._equals, self._value, self._n_bytes(self._value))
+        if self._pool is not None:
+            self._pool.put(self._equals, self._value, self._n_bytes(self._value))
 
     @shares_launch_lock
-    def _make_beside(self) -> _Value:
+    def _make_value(self) -> _Value:
         """Make the value while no other thread records."""
         return self._make()
 

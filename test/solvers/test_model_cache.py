@@ -28,7 +28,7 @@ from ros_ik.kinematics.runtime.content_reader import ContentReader
 from ros_ik.kinematics.serial_chain import serial_chain
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.structure import form as closed_forms
-from ros_ik.solvers.model_cache import Cached
+from ros_ik.solvers.model_cache import PooledValue
 from ros_ik.solvers.pose_ik import solver as pose_solver
 
 LINKS = {'panda': 'panda_hand_tcp', 'ur5_robot': 'tool0'}
@@ -242,7 +242,7 @@ def test_settings_are_compared_by_content():
     model, weights, steps = robot('panda'), np.zeros(2), Steps(1)
 
     def value_of(settings):
-        with Cached(model, {'settings': settings}, object) as value:
+        with PooledValue(model, {'settings': settings}, object) as value:
             return value
 
     default = value_of(ClosedFormSettings())

@@ -30,7 +30,7 @@ from ros_ik.solvers.analytic.selection import most_manipulable
 from ros_ik.solvers.analytic.solver import ClosedFormIK
 from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.analytic.structure.form import without_form
-from ros_ik.solvers.model_cache import Cached
+from ros_ik.solvers.model_cache import PooledValue
 from ros_ik.solvers.pose_ik.interface.batch_result import batches
 from ros_ik.solvers.pose_ik.interface.batch_result import largest_batch
 from ros_ik.solvers.pose_ik.search.setup import rows_where
@@ -182,7 +182,7 @@ def all_solutions(
     result: AllSolutions | None = None
     most = largest_batch(_MAX_BATCH, wp.get_device(model.device))
     for size, slices in batches(n, most // held):
-        made = Cached(model, request, functools.partial(make, size), size, _n_bytes)
+        made = PooledValue(model, request, functools.partial(make, size), size, _n_bytes)
         with made as (solver, checker):
             for rows in slices:
                 part = solver.solve(

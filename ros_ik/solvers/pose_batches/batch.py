@@ -22,7 +22,7 @@ from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.analytic.structure.form import folded_chain
-from ros_ik.solvers.model_cache import Cached
+from ros_ik.solvers.model_cache import PooledValue
 from ros_ik.solvers.pose_batches.choice import checked_preference
 from ros_ik.solvers.pose_batches.choice import N_CANDIDATES
 from ros_ik.solvers.pose_batches.choice import Preference
@@ -243,7 +243,7 @@ def _searched(
     most = largest_batch(MAX_BATCH, wp.get_device(require_model(model).device))
     for size, slices in batches(n, most // (count * n_goals)):
         size *= n_goals
-        made = Cached(model, key, functools.partial(make, size), size, _n_bytes)
+        made = PooledValue(model, key, functools.partial(make, size), size, _n_bytes)
         with made as (solver, choice):
             stays = on_device or (choice is not None and isinstance(solver, ChainIK))
             as_arrays = {'xp': wp} if stays else {}

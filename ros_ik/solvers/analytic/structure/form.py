@@ -25,7 +25,7 @@ from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
 from ros_ik.solvers.analytic.structure.structure import joint_axes
 from ros_ik.solvers.analytic.structure.structure import Split
 from ros_ik.solvers.analytic.structure.structure import StructureTolerances
-from ros_ik.solvers.model_cache import Cached
+from ros_ik.solvers.model_cache import PooledValue
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.serial_chain import SerialChain
@@ -114,7 +114,7 @@ def closed_form(
         'link': link, 'joint_group': joint_group, 'joint_q': joint_q, 'offset': offset,
         'free_rotation': free_rotation, 'tolerances': tolerances or StructureTolerances(),
     }  # fmt: skip
-    with Cached(model, request, functools.partial(_form, model, **request)) as form:
+    with PooledValue(model, request, functools.partial(_form, model, **request)) as form:
         return form
 
 
