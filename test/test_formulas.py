@@ -38,7 +38,7 @@ MARKS = {
     'motion of a joint, its columns': r'vec3\(joint_q\[row',
     'step of coordinates, q (+) dq': r'rotation_exp\(read3',
     'axes of joints in their children': r'reshape\(-1, 7\)\[joints\]',
-    'poses that count, their unit quaternions': r'[<>]= (wp\.static\(wp\.float64\()?LEAST_NORM',
+    'poses that count, their unit quaternions': r'[<>]= (wp\.static\(wp\.float64\()?MIN_NORM',
     'folded chain in registers': r'pivots\[i, k\] = p\[k\]',
     "determinant of J J', its derivative": r'wp\.func_grad',
     'derivative of columns by joints': r'def column_derivative|cumsum\(moments',

@@ -24,7 +24,7 @@ TEXTS = sorted([
     ROOT / 'docs' / 'interface.yaml',
     ROOT / 'Makefile',
 ])
-MOST_WORDS = 45
+MAX_WORDS = 45
 # Riddles and translations. Name the reader or client instead; adopt, apply, preempt, relax, again.
 PHRASES = (
     'nobody', 'anybody', 'somebody', 'everybody', 'whoever', 'little by little', 'anew',
@@ -61,7 +61,7 @@ def found_phrases(text):
 @pytest.mark.parametrize('path', DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_sentences_of_documents_are_short_and_plain(path):
     text = path.read_text()
-    long = [one for one in sentences(text) if len(one.split()) > MOST_WORDS]
+    long = [one for one in sentences(text) if len(one.split()) > MAX_WORDS]
     assert not long, '\n'.join(long)
     assert not found_phrases(text)
 

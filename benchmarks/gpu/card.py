@@ -42,7 +42,7 @@ RESULTS = ROOT / 'benchmarks' / 'results'
 TESTS_TIME, OURS_TIME, NEWTON_TIME, MINK_TIME, STEPS_TIME = 165.0, 30.0, 50.0, 40.0, 20.0
 CLOSED_TIME = 10.0
 # Processes of the tests, each with a context of its own on the card.
-MOST_WORKERS = 8
+MAX_WORKERS = 8
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ CARD = Sizes(
 )  # fmt: skip
 REHEARSAL = Sizes((1, 256), 256, (1, 256), (1, 256), (256,))
 # Robots whose steps are judged one by one; G1 with 43 joints at most.
-MOST_RESIDENT_ROBOTS = 65_536
+MAX_RESIDENT_ROBOTS = 65_536
 
 
 def run_tests(device: str, timeout: float = TESTS_TIME) -> dict:
@@ -84,7 +84,7 @@ def run_tests(device: str, timeout: float = TESTS_TIME) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / 'report.xml'
         # In one process the compilation of all kernels takes longer than the tests have.
-        workers = str(min(os.cpu_count() or 1, MOST_WORKERS))
+        workers = str(min(os.cpu_count() or 1, MAX_WORKERS))
         command = [
             sys.executable, '-m', 'pytest', '-m', 'gpu', 'test/gpu', f'--junitxml={report}',
             '-n', workers, '--dist', 'worksteal',
@@ -147,7 +147,7 @@ def resident_rows(runner: Runner, sizes: Sizes, device: str, name: str) -> list[
         batch_row(case, ours[specs[case]], '', Side(None), 'gpu_resident', device=name)
         for case in cases
     ]
-    robots = tuple(min(n, MOST_RESIDENT_ROBOTS) for n in sizes.resident)
+    robots = tuple(min(n, MAX_RESIDENT_ROBOTS) for n in sizes.resident)
     rows += batch_step.step_rows(
         runner, tuple(dict.fromkeys(robots)), 1, benchmark='gpu_resident_step', device=device,
         device_name=name, timeout=STEPS_TIME, is_resident=True,

@@ -29,7 +29,7 @@ from ros_ik.objectives.formulas import STEP_FORMULAS
 from ros_ik.objectives.position import POSITION
 from ros_ik.solvers.analytic.structure.form import ClosedFormFamily
 from ros_ik.solvers.analytic.structure.structure import Split
-from ros_ik.solvers.step.quadratic_program.small_active_set import MOST_VARIABLES
+from ros_ik.solvers.step.quadratic_program.small_active_set import MAX_VARIABLES
 
 PACKAGE = ROOT / 'ros_ik'
 DECORATOR = 'compiled_kernel'
@@ -52,7 +52,7 @@ _TURNS_6, _TURNS_7 = (False,) * 6, (False,) * 7
 STRUCTURES: dict[tuple[str, ...], tuple[tuple, ...]] = {
     # With an adjoint the forward pass is the same.
     ('differentiable',): ((True,),),
-    ('m',): ((7,), (MOST_VARIABLES,)),
+    ('m',): ((7,), (MAX_VARIABLES,)),
     ('slides', 'variables'): (
         (_TURNS_7, tuple(range(7))),
         (_TURNS_6, tuple(range(6))),

@@ -27,7 +27,7 @@ from ros_ik_interfaces.srv import SolveIk
 BOX = (0.45, 0.1, 0.2)  # m, its centre in the base frame
 STANDOFF = 0.12  # m from the centre of the box to the flange, along the z of the tool
 # Six joints have eight solutions at most, not counting whole turns.
-MOST = 8
+MAX_SOLUTIONS = 8
 
 
 def grasps() -> list[Pose]:
@@ -65,7 +65,7 @@ def main() -> int:
         node.get_logger().error('ros_ik does not answer; is it running on this ROS_DOMAIN_ID?')
         return 1
     request = SolveIk.Request(
-        poses=grasps(), max_solutions=MOST, check_collisions=True, seeds=[state]
+        poses=grasps(), max_solutions=MAX_SOLUTIONS, check_collisions=True, seeds=[state]
     )
     begin = time.perf_counter()
     future = client.call_async(request)

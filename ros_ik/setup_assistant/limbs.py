@@ -15,7 +15,7 @@ from ros_ik.model import Model
 _TIPS = ('tcp', 'tool0', 'grasp', 'tool', 'end_effector', '_ee(_|$)', 'flange', 'gripper', 'hand')
 _PARTS = ('finger', 'thumb')
 # Minimum number of joints of an arm. Shorter chains such as legs are used if there is no arm.
-_ARM, _LEAST = 5, 3
+_MIN_ARM_JOINTS, _MIN_LIMB_JOINTS = 5, 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +62,7 @@ def find_limbs(model: Model) -> tuple[Limb, ...]:
     for chain in chains.values():
         for before, after in zip(('', *chain), chain, strict=False):
             successors.setdefault(before, set()).add(after)
-    for least in (_ARM, _LEAST, 1):
+    for least in (_MIN_ARM_JOINTS, _MIN_LIMB_JOINTS, 1):
         segments = _segments(successors, least)
         if segments:
             return tuple(_limb(model, chains, segment, least) for segment in segments)

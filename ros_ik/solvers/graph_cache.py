@@ -13,7 +13,7 @@ from typing import TypeVar
 _Value = TypeVar('_Value')
 
 # Number of combinations of tasks, limits and barriers whose graphs are kept.
-_MOST = 8
+_MAX_KEPT = 8
 
 
 class GraphCache(Generic[_Value]):
@@ -45,7 +45,7 @@ class GraphCache(Generic[_Value]):
             self._values.pop(key, None)
             found = make()
             self._values[key] = found
-            if len(self._values) > _MOST:
+            if len(self._values) > _MAX_KEPT:
                 self._values.popitem(last=False)
         else:
             self._values.move_to_end(key)

@@ -36,7 +36,7 @@ ATOMIC = re.compile(r'\bwp::(atomic_\w+)\(')
 # Lanes of one problem share their success by an atomic minimum of integers.
 SHARED = {'chain_ik': {'atomic_min'}}
 # Most stack of a thread of collision kernels [bytes].
-MOST_STACK = 1200
+MAX_STACK = 1200
 # Longest compilation of the kernels compiled here [s], by the table.
 QUICK = 1.0
 
@@ -87,7 +87,7 @@ def test_kernels_of_collisions_need_little_stack():
     # Threads of large stacks wait for memory; 2,312 bytes when GJK was inlined with arrays on it.
     stack = {k: used.stack for k, used in read_table().kernels.items() if '.collision.' in k}
     assert len(stack) > 20
-    assert {k: size for k, size in stack.items() if size > MOST_STACK} == {}
+    assert {k: size for k, size in stack.items() if size > MAX_STACK} == {}
 
 
 def made_by(node):

@@ -32,7 +32,7 @@ SLACK = 5e-4
 # A distance counts as at its margin when it is nearer than this [m], a joint at its limit [rad].
 TOUCH = 1e-3
 # Least relative and absolute [m, rad] decrease of the error: a robot at rest may creep by less.
-LEAST_PART, LEAST_LENGTH = 0.02, 1e-3
+MIN_PART, MIN_LENGTH = 0.02, 1e-3
 # Part by which the sum may rise on a random walk.
 RISE = 0.02
 
@@ -61,7 +61,7 @@ class Judgement:
     def frees(self, error):
         """Return whether an error is lower than that of the rest by enough to count."""
         fall = self.error - error
-        return bool(fall > LEAST_LENGTH and fall > LEAST_PART * self.error)
+        return bool(fall > MIN_LENGTH and fall > MIN_PART * self.error)
 
     @property
     def is_stuck(self):

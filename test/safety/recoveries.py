@@ -33,7 +33,7 @@ RADIUS, MARGIN = 0.1, 0.02
 # Accelerations that have a sign, as a part of the limit.
 FELT = 0.01
 # Changes of sign of an acceleration a joint and second from which on a motion trembles.
-MOST_CHANGES = 10.0
+MAX_CHANGES = 10.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -248,7 +248,7 @@ def main():
         if given.each:
             for seed, row, ticks in zip(seeds, rough, out, strict=True):
                 print(seed, row.round(1).tolist(), ticks)
-        share = (changes > MOST_CHANGES).mean(axis=0)
+        share = (changes > MAX_CHANGES).mean(axis=0)
         print(f'{name}: trembling {share[0]:.0%}, far {share[1]:.0%}; most changes '
               f'{changes[:, 0].max():.0f}/s, far {changes[:, 1].max():.0f}/s; median RMS jerk '
               f'{np.median(jerk[:, 0]):.0f}, far {np.median(jerk[:, 1]):.0f}; median ratio '

@@ -13,7 +13,7 @@ from safety.geometry import rotation_error
 # A target is reached when every tip is that near [m, rad].
 NEAR_POSITION, NEAR_ROTATION = 0.01, 0.05
 # Time for a target [ticks]: at most, and until early arrivals are told from late ones.
-MOST_TICKS, EARLY_TICKS = 2000, 300
+MAX_TICKS, EARLY_TICKS = 2000, 300
 # At rest: in so many ticks what the robot minimises and the errors of its targets fell by less
 # than a part, and no joint went farther [rad].
 REST_TICKS, REST_PART, REST_WAY = 100, 1e-3, 0.01
@@ -83,7 +83,7 @@ class _Watch:
         rests = np.abs(place - self.places[row]).max(axis=1) < REST_WAY
         rests &= (self.lowest > (1.0 - REST_PART) * self.sums[row]).all(axis=0)
         self.sums[row], self.places[row] = self.lowest, place
-        late = np.where(self.age >= MOST_TICKS, 'moving', '')
+        late = np.where(self.age >= MAX_TICKS, 'moving', '')
         return np.where(is_near, 'reached', np.where(rests, 'rest', late))
 
     def restart(self, which):

@@ -57,7 +57,7 @@ ROUNDING = 1e-9
 BETWEEN = 1e-6
 # Largest number of places that are evaluated for one value, and of halvings of an interval, for a
 # value that is not violated and for one that is.
-MOST_PLACES, MOST_HALVINGS, MOST_VIOLATED_HALVINGS = 256, 128, 12
+MAX_PLACES, MAX_HALVINGS, MAX_VIOLATED_HALVINGS = 256, 128, 12
 # Results for a value. SHRINKS means WORSE for a value that is below the floor already.
 SAFE, UNPROVEN, WORSE, SHRINKS = 0, 1, 2, 3
 
@@ -305,7 +305,7 @@ def walk_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def may_halve(h: scalar, floor: scalar, halvings: int) -> bool:
-        return h >= floor or halvings <= wp.static(MOST_VIOLATED_HALVINGS)
+        return h >= floor or halvings <= wp.static(MAX_VIOLATED_HALVINGS)
 
     @wp.func
     def next_place(path: Path, robot: int, place: int, time: scalar) -> int:

@@ -21,7 +21,7 @@ _NAMES = (
 # Accepted norms of quaternions, for all inputs. Rounding to two digits changes a norm by 0.005. A
 # half-filled quaternion, such as x = 1 with the default w = 1, differs by 0.4 and would be a wrong
 # rotation after normalisation.
-LEAST_NORM, MOST_NORM = 0.99, 1.01
+MIN_NORM, MAX_NORM = 0.99, 1.01
 
 
 def unit_pose(values: Sequence[float] | np.ndarray) -> np.ndarray | None:
@@ -34,7 +34,7 @@ def unit_pose(values: Sequence[float] | np.ndarray) -> np.ndarray | None:
         return None
     x, y, z, *quaternion = values
     norm = math.hypot(*quaternion)
-    if not LEAST_NORM <= norm <= MOST_NORM:
+    if not MIN_NORM <= norm <= MAX_NORM:
         return None
     qx, qy, qz, qw = quaternion
     return np.array((x, y, z, qx / norm, qy / norm, qz / norm, qw / norm), dtype=np.float64)
@@ -53,14 +53,14 @@ def pose_fault(values: Sequence[float] | np.ndarray) -> str:
 
 def norm_fault(norm: float) -> str:
     """Return why a quaternion of this norm is not a rotation, or ''."""
-    if LEAST_NORM <= norm <= MOST_NORM:
+    if MIN_NORM <= norm <= MAX_NORM:
         return ''
-    return f'the norm of the quaternion must be in [{LEAST_NORM}, {MOST_NORM}], got {norm:.6g}'
+    return f'the norm of the quaternion must be in [{MIN_NORM}, {MAX_NORM}], got {norm:.6g}'
 
 
 def are_unit(norms: np.ndarray) -> np.ndarray:
     """Return which norms of quaternions are accepted."""
-    return (norms >= LEAST_NORM) & (norms <= MOST_NORM)
+    return (norms >= MIN_NORM) & (norms <= MAX_NORM)
 
 
 def pose_rows(values: np.ndarray) -> np.ndarray:
@@ -72,7 +72,7 @@ def pose_rows(values: np.ndarray) -> np.ndarray:
     # row, argmin and argmax take a fifth of the time of min and max.
     sizes = np.abs(rows)
     if len(rows) and sizes.item(sizes.argmax()) <= MAX_MAGNITUDE:
-        if norms[norms.argmin()] >= LEAST_NORM and norms[norms.argmax()] <= MOST_NORM:
+        if norms[norms.argmin()] >= MIN_NORM and norms[norms.argmax()] <= MAX_NORM:
             quaternions /= norms[:, None]
             return rows
     good = (sizes <= MAX_MAGNITUDE).all(axis=1)

@@ -31,7 +31,7 @@ from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 if TYPE_CHECKING:
     from ros_ik.model.model import Model
 
-_MOST = 1000
+_MAX_PRIMITIVES = 1000
 # Number of points on the surface of a primitive at which its error is measured.
 _SAMPLES = 100
 # Number of sides of the prism about a cylinder or a cone.
@@ -68,7 +68,7 @@ def fit_capsules(
     Raises:
         ArgumentError: An unknown link, a mesh that was not found, or a number out of range.
     """
-    most = checked_index('max_capsules', max_capsules, _MOST, least=1)
+    most = checked_index('max_capsules', max_capsules, _MAX_PRIMITIVES, least=1)
     given = CollisionGeometry.from_model(model, links, allow_missing=allow_missing)
     return _fitted(given, 'capsule', enclosing_capsule, most, tolerance, cache_dir)
 
@@ -98,7 +98,7 @@ def fit_spheres(
     Raises:
         ArgumentError: An unknown link, a mesh that was not found, or a number out of range.
     """
-    most = checked_index('max_spheres', max_spheres, _MOST, least=1)
+    most = checked_index('max_spheres', max_spheres, _MAX_PRIMITIVES, least=1)
     given = CollisionGeometry.from_model(model, links, allow_missing=allow_missing)
     return _fitted(given, 'sphere', enclosing_sphere, most, tolerance, cache_dir)
 

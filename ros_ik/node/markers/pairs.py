@@ -25,7 +25,7 @@ from ros_ik.servo.robot.collision_setup import RobotShapes
 from ros_ik.settings import Settings
 
 # Maximum number of drawn pairs of either kind, and maximum distance of a drawn pair [m].
-_MOST, _FARTHEST = 8, 0.3
+_MAX_PAIRS, _FARTHEST = 8, 0.3
 _SCALAR, _DEVICE = wp.float64, 'cpu'
 
 
@@ -66,8 +66,8 @@ class ClosestPairs:
             self._measurement(room * len(geometry)),
         )
         self._body_q = wp.zeros((1, geometry.model.body_count), dtype=wp.transformd)
-        self._values = wp.zeros((1, _MOST), dtype=_SCALAR, device=_DEVICE)
-        self._points = wp.zeros((1, _MOST, 2), dtype=wp.vec3d, device=_DEVICE)
+        self._values = wp.zeros((1, _MAX_PAIRS), dtype=_SCALAR, device=_DEVICE)
+        self._points = wp.zeros((1, _MAX_PAIRS, 2), dtype=wp.vec3d, device=_DEVICE)
         self._gather()
 
     def apply(self, settings: Settings) -> None:
@@ -119,7 +119,7 @@ class ClosestPairs:
         work = measurement.work('drawn', 1)
         measurement.launch_values(self._body_q, work, self._values, 0)
         kernel, inputs = pair_points_kernel(_SCALAR), [measurement.arrays, work]
-        launch(kernel, (1, _MOST), inputs=inputs, outputs=[self._points], device=_DEVICE)
+        launch(kernel, (1, _MAX_PAIRS), inputs=inputs, outputs=[self._points], device=_DEVICE)
         found = work.pair.numpy()[0]
         close = np.flatnonzero(found >= 0)
         distances, points = self._values.numpy()[0, close], self._points.numpy()[0, close]
@@ -132,7 +132,7 @@ class ClosestPairs:
             _SCALAR,
             _DEVICE,
             max_pairs=max(most, 1),
-            n_closest=_MOST,
+            n_closest=_MAX_PAIRS,
             d_min=0.0,
             d_max=_FARTHEST,
             convex=self.scene.is_convex,

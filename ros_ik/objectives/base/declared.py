@@ -13,7 +13,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 
 # Largest number of residuals in a block of a formula.
-_MOST_ROWS = 6
+_MAX_ROWS = 6
 
 
 def checked_function(
@@ -49,10 +49,10 @@ def checked_function(
     if not _is_struct(values) or given[1:] != arguments:
         wanted = ', '.join(('a wp.struct of parameters', *map(_shown, arguments)))
         raise ArgumentError(f'{called} must take ({wanted}), it takes ({_listed(given)})')
-    if not 1 <= _rows(returned) <= _MOST_ROWS:
+    if not 1 <= _rows(returned) <= _MAX_ROWS:
         raise ArgumentError(
             f'{called} must be annotated to return a wp.float64 or a vector of 1 to '
-            f'{_MOST_ROWS}, such as wp.vec2d, it returns {_shown(returned)}'
+            f'{_MAX_ROWS}, such as wp.vec2d, it returns {_shown(returned)}'
         )
     if rows not in (None, _rows(returned)):
         raise ArgumentError(

@@ -21,7 +21,7 @@ from ros_ik.servo.motion.pose_math import pose_inverse
 from ros_ik.servo.motion.pose_math import pose_multiply
 
 # Maximum number of distinct configurations.
-_MOST = 16
+_MAX_SOLUTIONS = 16
 # Largest joint step between two checks of the path [rad or m].
 _STEP = 0.02
 # Clearance of the path beyond the margin of every barrier [m]; less if the start has less.
@@ -73,7 +73,7 @@ def reconfigure(
         poses=pose_multiply(pose, pose_inverse(offset))[None],
         link=labels[robot.task_links[task]],
         reference_frame=labels[robot.task_references[task]],
-        max_solutions=_MOST,
+        max_solutions=_MAX_SOLUTIONS,
         check_collisions=not robot.unmeasured_links,
         position_tolerance=tolerances[0],
         rotation_tolerance=tolerances[1],

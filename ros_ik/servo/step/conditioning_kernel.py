@@ -27,7 +27,7 @@ from ros_ik.objectives.jacobian.gram import gram_functions
 
 # Added to the squared singular values. A sigma below its square root is indistinguishable from
 # zero.
-_LEAST_SQUARE = 1e-10
+_MIN_SQUARE = 1e-10
 _POWER_STEPS = 6
 # Number of results per frame: sigma, d sigma / dq . w, the largest acceleration along w, and u.
 FOUND = 9
@@ -40,7 +40,7 @@ def conditioning_kernel() -> wp.Kernel:
     types, gram = spatial_functions(wp.float64), gram_functions(6)
     vec3, transform = types.vec3, types.transform
     matrix, vector, inverse = gram.matrix, gram.vector, gram.inverse
-    least_square, power_steps = wp.constant(_LEAST_SQUARE), wp.constant(_POWER_STEPS)
+    least_square, power_steps = wp.constant(_MIN_SQUARE), wp.constant(_POWER_STEPS)
 
     @wp.func
     def joint_motion(

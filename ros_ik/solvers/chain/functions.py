@@ -25,7 +25,7 @@ from ros_ik.solvers.qp.active_set import active_set_functions
 # Least damping, relative to the mean of the Hessian's diagonal. At a singularity, or with more
 # than six joints, the program then has a unique solution, of least norm. The effect elsewhere is
 # 1e-9.
-_LEAST_RELATIVE_DAMPING = 1e-10
+_MIN_RELATIVE_DAMPING = 1e-10
 
 # Largest motion of a joint in one iteration [rad or m], for which the linearisation is valid.
 _MAX_MOVE = 1.0
@@ -235,7 +235,7 @@ def step_functions(scalar: type) -> SimpleNamespace:
             q = at.q[slot, j]
             lower[i, j] = wp.max(chain.lower[j] - q, -reach) / step_size
             upper[i, j] = wp.min(chain.upper[j] - q, reach) / step_size
-        least = scalar(wp.static(_LEAST_RELATIVE_DAMPING)) * trace / scalar(m)
+        least = scalar(wp.static(_MIN_RELATIVE_DAMPING)) * trace / scalar(m)
         for j in range(m):
             program.H[i, j, j] = program.H[i, j, j] + wp.max(damping, least)
 

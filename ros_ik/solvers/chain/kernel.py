@@ -33,7 +33,7 @@ from ros_ik.solvers.qp.active_set import NOT_CONVEX
 from ros_ik.solvers.status import SolveStatus
 
 # Relative decrease of |e|^2 / 2 below which a configuration is stationary up to rounding.
-_LEAST_DECREASE = 1e-14
+_MIN_DECREASE = 1e-14
 
 # Largest relative gradient of a stationary configuration at the iteration limit, as
 # ``gradient_tolerance`` of IKSolver.
@@ -164,7 +164,7 @@ def chain_kernel(scalar: type) -> wp.Kernel:
             less = predicted_bend(i, here, at, x)
             expected = straight - bend * less
             half_square = scalar(0.5) * residual * residual
-            if not (expected > scalar(wp.static(_LEAST_DECREASE)) * half_square):
+            if not (expected > scalar(wp.static(_MIN_DECREASE)) * half_square):
                 if must_descend or residual <= best:
                     code = stationary_status(i, here, chain, at, scalar(wp.inf))
                     break

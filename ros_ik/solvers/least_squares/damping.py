@@ -28,7 +28,7 @@ import warp as wp
 # Gain ratios from which on a step lessens the damping, and below which it raises it.
 _GOOD, _BAD = 0.5, 0.25
 # Least factor on the damping, and the growth after the first step that is not taken.
-_LEAST_FACTOR, GROWTH = 1.0 / 3.0, 2.0
+_MIN_FACTOR, GROWTH = 1.0 / 3.0, 2.0
 
 
 def damped_smoothly(
@@ -45,7 +45,7 @@ def damped_smoothly(
     if not is_taken:
         return damping * growth, 2.0 * growth
     miss = 2.0 * ratio - 1.0
-    return damping * max(_LEAST_FACTOR, 1.0 - miss * miss * miss), GROWTH
+    return damping * max(_MIN_FACTOR, 1.0 - miss * miss * miss), GROWTH
 
 
 @no_type_check
@@ -77,7 +77,7 @@ def damping_functions(scalar: type) -> SimpleNamespace:
         if not is_taken:
             return damping * growth, scalar(2.0) * growth
         miss = scalar(2.0) * ratio - scalar(1.0)
-        factor = wp.max(scalar(wp.static(_LEAST_FACTOR)), scalar(1.0) - miss * miss * miss)
+        factor = wp.max(scalar(wp.static(_MIN_FACTOR)), scalar(1.0) - miss * miss * miss)
         return damping * factor, scalar(wp.static(GROWTH))
 
     return SimpleNamespace(damp_in_steps=damp_in_steps, damp_smoothly=damp_smoothly)

@@ -19,7 +19,7 @@ import numpy as np
 
 # Number of steps, largest change of a configuration in one [rad or m], and relative decrease of
 # the energy below which the method ends.
-_STEPS, _MOST, _GAIN = 30, 0.2, 1e-4
+_STEPS, _MAX_CHANGE, _GAIN = 30, 0.2, 1e-4
 # Keeps the system regular where a path reverses.
 _REGULAR = 1e-9
 
@@ -53,7 +53,7 @@ def smoothed(
     energy = _energy(path)
     for _ in range(_STEPS):
         change = _step(path, tangents(path), fixed)
-        change *= min(1.0, _MOST / max(np.max(np.abs(change)), _MOST))
+        change *= min(1.0, _MAX_CHANGE / max(np.max(np.abs(change)), _MAX_CHANGE))
         there, solved = correct(path + change)
         refused = ~solved & ~fixed
         there[fixed | refused] = path[fixed | refused]

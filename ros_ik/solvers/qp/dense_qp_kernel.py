@@ -42,10 +42,10 @@ _CLOSEST_POINT_REGULARIZATION = 1e-9
 
 # Largest number of rounds of Newton's method; two to four are nearly always enough. The rows can
 # be relaxed to their values at any point, so the method may end early.
-_MOST_ROUNDS = 16
+_MAX_ROUNDS = 16
 
 # Allowance around the closest point, in feasibility tolerances, and for rows near 0.
-_ROOM, _LEAST_ROOM = 10.0, 3.0
+_ROOM, _MIN_ROOM = 10.0, 3.0
 
 # Stages: the original program, the closest point within the rows that x = 0 satisfies, the closest
 # point within the bounds only, and the relaxed program.
@@ -66,7 +66,7 @@ def qp_function(scalar: type) -> wp.Function:
     CLOSEST_WITH_ROWS = wp.constant(_STAGE_CLOSEST_WITH_ROWS)
     CLOSEST_IN_BOUNDS = wp.constant(_STAGE_CLOSEST_IN_BOUNDS)
     RELAXED = wp.constant(_STAGE_RELAXED)
-    MOST_ROUNDS = wp.constant(_MOST_ROUNDS)
+    MAX_ROUNDS = wp.constant(_MAX_ROUNDS)
 
     @wp.func
     def is_finite_problem(
@@ -127,7 +127,7 @@ def qp_function(scalar: type) -> wp.Function:
                 least = tolerance * ws.row_norm[i, row]
                 room = scalar(wp.static(_ROOM)) * least
                 if bound < scalar(0.0) and reached <= least:
-                    most = scalar(wp.static(_LEAST_ROOM)) * least
+                    most = scalar(wp.static(_MIN_ROOM)) * least
                     bound = wp.max(bound, wp.min(reached + room, most))
                 else:
                     bound = wp.max(bound, reached + room)
@@ -263,7 +263,7 @@ def qp_function(scalar: type) -> wp.Function:
                 count_broken(i, stage, A, b, x, ws)
             elif code == wp.static(SOLVED) and is_closest:
                 rounds += 1
-                if not count_broken(i, stage, A, b, x, ws) or rounds == MOST_ROUNDS:
+                if not count_broken(i, stage, A, b, x, ws) or rounds == MAX_ROUNDS:
                     stage = int(RELAXED)
             else:
                 break

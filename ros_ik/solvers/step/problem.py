@@ -44,7 +44,7 @@ from ros_ik.solvers.step.quadratic_program.elimination_order import step_elimina
 from ros_ik.solvers.step.quadratic_program.program import begin_of_box
 from ros_ik.solvers.step.quadratic_program.program import every_variable
 from ros_ik.solvers.step.quadratic_program.program import make_step_program
-from ros_ik.solvers.step.quadratic_program.small_active_set import MOST_VARIABLES
+from ros_ik.solvers.step.quadratic_program.small_active_set import MAX_VARIABLES
 from ros_ik.solvers.step.quadratic_program.small_active_set import solve_small_step_kernel
 from ros_ik.solvers.step.quadratic_program.solve import solve_step_kernel
 from ros_ik.solvers.step.quadratic_program.solve import step_barriers_struct
@@ -415,7 +415,7 @@ class StepProblem:
         of_rows, of_stop = [self._barrier_arrays, scratch.values], [int(is_near), scratch.stop]
         scratch.stop.near = state.rows(self._near.array)
         scratch.stop.recovering = state.rows(self._recovering.array)
-        if self._binding.shape[1] == 0 and variables <= MOST_VARIABLES:
+        if self._binding.shape[1] == 0 and variables <= MAX_VARIABLES:
             kernel = solve_small_step_kernel(variables, failed is not None)
             of_rows, of_stop = [], []
         limits = [state.dt, self._max_iterations, rules.feasibility_tolerance]

@@ -25,7 +25,7 @@ from ros_ik.viewer.scene.robot_view import pose_of
 from ros_ik_interfaces.msg import ObstacleArray
 
 # Maximum number of obstacles from one page.
-_MOST = 20
+_MAX_OBSTACLES = 20
 _START_SIZE = (0.2, 0.2, 0.2)
 _MIN_SIZE, _MAX_SIZE = 0.01, 5.0
 
@@ -113,7 +113,7 @@ class Obstacles:
     def add(self, shape: str) -> str:
         """Add an obstacle and select it; return its name, or '' if there are too many."""
         with self._lock:
-            if len(self._shared.own) >= _MOST:
+            if len(self._shared.own) >= _MAX_OBSTACLES:
                 return ''
             names = (f'viewer_{shape}_{self._token}_{number}' for number in itertools.count(1))
             name = next(name for name in names if self._shared.is_free(name))

@@ -11,7 +11,7 @@ import math
 import trimesh
 
 # Minimum number of triangles of a part.
-_LEAST = 100
+_MIN_FACES = 100
 # Angle between faces above which an edge stays sharp [rad].
 _SHARP = math.radians(50.0)
 
@@ -29,7 +29,7 @@ def coarsen(parts: Sequence[trimesh.Trimesh], triangles: int) -> list[trimesh.Tr
     is_due = 0 < triangles < total and importlib.util.find_spec('fast_simplification')
     if not is_due:
         return list(parts)
-    return [_coarse(part, max(_LEAST, triangles * len(part.faces) // total)) for part in parts]
+    return [_coarse(part, max(_MIN_FACES, triangles * len(part.faces) // total)) for part in parts]
 
 
 def _coarse(part: trimesh.Trimesh, triangles: int) -> trimesh.Trimesh:

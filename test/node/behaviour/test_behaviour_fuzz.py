@@ -58,7 +58,7 @@ NODES = ('ros_ik', 'ros_ik_planning')
 # Purposes of rclpy's own topics; the node does not use them.
 _IGNORED = {'/parameter_events', '/rosout', '/clock'}
 # A node has some 30 MB of buffers that DDS and the allocator keep [MB].
-MOST_GROWTH = 150
+MAX_GROWTH = 150
 
 
 def interfaces():
@@ -286,7 +286,7 @@ def test_nothing_on_the_graph_ends_or_blocks_the_node(target):
     growth = [now - before for now, before in zip(target.memory(), memory, strict=True)]
     faults = client.dropped().get('internal_error', 0)
     print(f'{ROUNDS} rounds: {dict(target.counts)}, growth {growth} MB, {faults} internal errors')
-    assert max(growth) < MOST_GROWTH
+    assert max(growth) < MAX_GROWTH
 
 
 def test_a_type_of_parameter_that_does_not_exist_is_refused(target):

@@ -39,7 +39,7 @@ POSES = int(os.environ.get('LOAD_POSES', '30000'))
 # Timeouts that a stalled machine does not exceed.
 PATIENT = 60.0
 # Least time for reading, solving and answering a pose, on any machine [s].
-LEAST = 1e-6
+MIN_TIME = 1e-6
 
 
 @pytest.fixture(scope='module')
@@ -182,5 +182,5 @@ def test_many_poses_are_solved_meanwhile(client):
     # Another process has read, solved and answered it; no byte of it is in this one.
     assert process_ids(client) == (node, [other])
     grown, grown_there = np.subtract(after, before)
-    assert grown_there[0] > POSES * LEAST
+    assert grown_there[0] > POSES * MIN_TIME
     assert grown[1] < 0.2 * grown_there[1]

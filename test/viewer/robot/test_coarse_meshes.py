@@ -20,7 +20,7 @@ from ros_ik.viewer.robot.robot_meshes import read_meshes
 
 # Least part of the triangles that stays, and largest distance of 95 % of the points of a surface
 # from samples of another one [m], which lie up to 3 mm apart. Thin details may go.
-LEAST, APART = 100, 4e-3
+MIN_FACES, APART = 100, 4e-3
 
 
 def meshes(name, triangles):
@@ -64,13 +64,13 @@ def test_parts_keep_their_colours_and_few_triangles_stay():
     parts = [ball([200, 0, 0, 255]), ball([0, 0, 200, 128])]
     coarse = coarsen(parts, 1000)
     for part, given in zip(coarse, parts, strict=True):
-        assert LEAST <= len(part.faces) <= 500
+        assert MIN_FACES <= len(part.faces) <= 500
         np.testing.assert_array_equal(
             part.visual.material.baseColorFactor, given.visual.material.baseColorFactor
         )
     assert all(a is b for a, b in zip(coarsen(parts, 0), parts, strict=True))
     assert all(a is b for a, b in zip(coarsen(parts, 2560), parts, strict=True))
-    assert all(len(part.faces) >= LEAST for part in coarsen(parts, 1))
+    assert all(len(part.faces) >= MIN_FACES for part in coarsen(parts, 1))
 
 
 def test_parts_with_a_colour_for_each_vertex_stay():

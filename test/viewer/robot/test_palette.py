@@ -17,7 +17,7 @@ import coloraide
 from ros_ik.viewer.robot import palette
 
 # Least distance (CIEDE2000) of colours with different meanings; 1 is just noticed side by side.
-LEAST = 10.0
+MIN_DISTANCE = 10.0
 VISIONS = None, 'protan', 'deutan', 'tritan'
 WHITE = (255, 255, 255)
 LINK = palette.LINK.color
@@ -84,7 +84,7 @@ def test_colours_of_different_meanings_are_told_apart(group, vision):
         for one, other in itertools.combinations(colors, 2)
     }
     nearest = min(apart, key=apart.get)
-    assert apart[nearest] >= LEAST, nearest
+    assert apart[nearest] >= MIN_DISTANCE, nearest
 
 
 @pytest.mark.parametrize('vision', VISIONS)
@@ -92,7 +92,7 @@ def test_quarters_of_what_is_left_of_a_margin_are_told_apart_in_order(vision):
     quarters = [pair_color(0.25 * k) for k in range(5)]
     steps = [distance(*pair, vision) for pair in itertools.pairwise(quarters)]
     from_red = [distance(quarters[0], color, vision) for color in quarters]
-    assert min(steps) >= 0.5 * LEAST and (np.diff(from_red) > 0.0).all()
+    assert min(steps) >= 0.5 * MIN_DISTANCE and (np.diff(from_red) > 0.0).all()
 
 
 def test_simulated_eyes_confuse_what_they_are_known_to_confuse():

@@ -34,7 +34,7 @@ from ros_ik.model.conventions.joint_type import GeoType
 
 _POINT, _SEGMENT, _PLANE = int(GeoType.SPHERE), int(GeoType.CAPSULE), int(GeoType.PLANE)
 # Polytopes take up to about 12 iterations, two round shapes up to about 30 in float64.
-_MOST_STEPS = 40
+_MAX_STEPS = 40
 # Relative difference at which the bounds of the squared distance agree; limited by float32.
 _AGREEMENT = {wp.float32: 1e-6, wp.float64: 1e-11}
 # Cores overlap if v is shorter than this fraction of the shapes' extent, which is rounding.
@@ -137,7 +137,7 @@ def _core_functions(scalar: type) -> SimpleNamespace:
         squared = wp.length_sq(v)
         lower = scalar(0.0)
         extent = squared
-        for _step in range(wp.static(_MOST_STEPS)):
+        for _step in range(wp.static(_MAX_STEPS)):
             if squared <= scalar(wp.static(touch * touch)) * extent:
                 v = vec3()
                 squared = scalar(0.0)

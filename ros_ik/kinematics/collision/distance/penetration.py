@@ -28,7 +28,7 @@ from ros_ik.kinematics.spatial import spatial_functions
 # Steps along the gradient of the gap. Their angle [rad] shrinks by a factor after each failure.
 _CLIMBING_STEPS, _FIRST_ANGLE, _SHRINK = 28, 0.5, 0.6
 # Tilt [rad] of the first corners of triangles around the direction found by these steps.
-_FIRST_TILT, _TILT_FACTOR, _ROUNDS, _MOST_STEPS = 0.3, 0.25, 3, 16
+_FIRST_TILT, _TILT_FACTOR, _ROUNDS, _MAX_STEPS = 0.3, 0.25, 3, 16
 # Turns of 120 and 240 degrees, as complex numbers.
 _THIRDS = tuple(cmath.rect(1.0, k * (2.0 * math.pi / 3.0)) for k in (1, 2))
 # Lengths [m] that are within rounding.
@@ -200,7 +200,7 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
             corners = with_corner(corners, k, x)
             on_a = with_corner(on_a, k, new_point)
             k += 1
-        for _step in range(wp.static(_MOST_STEPS)):
+        for _step in range(wp.static(_MAX_STEPS)):
             w = triangle_weights(corners[0], corners[1], corners[2])
             v = w[0] * corners[0] + w[1] * corners[1] + w[2] * corners[2]
             distance = wp.length(v)

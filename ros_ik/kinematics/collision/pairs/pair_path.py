@@ -25,8 +25,8 @@ from ros_ik.kinematics.collision.pairs.pair_sweep import sweep_functions
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.stop_path import judge_function
-from ros_ik.kinematics.stepping.stop_path import MOST_HALVINGS
-from ros_ik.kinematics.stepping.stop_path import MOST_PLACES
+from ros_ik.kinematics.stepping.stop_path import MAX_HALVINGS
+from ros_ik.kinematics.stepping.stop_path import MAX_PLACES
 from ros_ik.kinematics.stepping.stop_path import SAFE
 from ros_ik.kinematics.stepping.stop_path import SHRINKS
 from ros_ik.kinematics.stepping.stop_path import stop_path_struct
@@ -151,7 +151,7 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         span = scalar(0.0)  # 0 = to the next place
         halvings = int(0)
         code = int(wp.static(UNPROVEN))
-        for _look in range(wp.static(MOST_PLACES)):
+        for _look in range(wp.static(MAX_PLACES)):
             high, row = look_at(path, robot, place, low, span)
             load(path, row, robot, a, data, work, body_q)
             load(path, row, robot, b, data, work, body_q)
@@ -192,7 +192,7 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
             if code == wp.static(UNPROVEN):
                 halvings += 1
                 if may_halve(h, floor, halvings):
-                    if halvings > wp.static(MOST_HALVINGS):
+                    if halvings > wp.static(MAX_HALVINGS):
                         break
                     span = scalar(0.5) * (high - low)
                     continue

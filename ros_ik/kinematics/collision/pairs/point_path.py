@@ -17,8 +17,8 @@ from ros_ik.kinematics.collision.pairs.pair_sweep import arc_function
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.stop_path import judge_function
-from ros_ik.kinematics.stepping.stop_path import MOST_HALVINGS
-from ros_ik.kinematics.stepping.stop_path import MOST_PLACES
+from ros_ik.kinematics.stepping.stop_path import MAX_HALVINGS
+from ros_ik.kinematics.stepping.stop_path import MAX_PLACES
 from ros_ik.kinematics.stepping.stop_path import SAFE
 from ros_ik.kinematics.stepping.stop_path import SHRINKS
 from ros_ik.kinematics.stepping.stop_path import stop_path_struct
@@ -110,7 +110,7 @@ def follow_point_kernel(scalar: type) -> wp.Kernel:
         span = scalar(0.0)  # 0 = to the next place
         halvings = int(0)
         code = int(wp.static(UNPROVEN))
-        for _look in range(wp.static(MOST_PLACES)):
+        for _look in range(wp.static(MAX_PLACES)):
             high, row = look_at(path, robot, place, low, span)
             position = point_in(row, link, reference, path.body_q)
             h_next = sign * (position[axis] - bound)
@@ -126,7 +126,7 @@ def follow_point_kernel(scalar: type) -> wp.Kernel:
             if code == wp.static(UNPROVEN):
                 halvings += 1
                 if may_halve(h, floor, halvings):
-                    if halvings > wp.static(MOST_HALVINGS):
+                    if halvings > wp.static(MAX_HALVINGS):
                         break
                     span = scalar(0.5) * (high - low)
                     continue

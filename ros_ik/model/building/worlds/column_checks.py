@@ -27,8 +27,8 @@ from ros_ik.model.conventions.checks import NORM_ROUNDING
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.poses import are_unit
-from ros_ik.model.conventions.poses import LEAST_NORM
-from ros_ik.model.conventions.poses import MOST_NORM
+from ros_ik.model.conventions.poses import MAX_NORM
+from ros_ik.model.conventions.poses import MIN_NORM
 from ros_ik.numbers import real_array
 from ros_ik.numbers import shown
 
@@ -101,7 +101,7 @@ RULES: dict[str, ColumnRule] = {
     ),
     'pose': ColumnRule(
         lambda r: _finite(r) & is_rotation(r[:, 3:]),
-        f'a finite pose with a quaternion of norm {LEAST_NORM} to {MOST_NORM}',
+        f'a finite pose with a quaternion of norm {MIN_NORM} to {MAX_NORM}',
         _unit_poses,
     ),
     'axis': ColumnRule(

@@ -44,7 +44,7 @@ from ros_ik.solvers.analytic.candidates.structure_functions import vec6
 # infinite half angle, and there are no such solutions at usual positions.
 FROM_4, FROM_5 = 0.7, 1.9
 # Least ratio of singular values at which the angles of joints 1 and 2 are determined.
-_LEAST_RANK = 1e-4
+_MIN_RANK = 1e-4
 
 mat33 = wp.types.matrix((3, 3), wp.float64)
 mat66 = wp.types.matrix((6, 6), wp.float64)
@@ -222,7 +222,7 @@ def write_equations(
         wp.length_sq(null_0) + wp.length_sq(null_1) + wp.length_sq(null_2) + wp.length_sq(null_3)
     )
     most = size_of(a) * size_of(b) * size_of(g)
-    least = wp.float64(wp.static(_LEAST_RANK))
+    least = wp.float64(wp.static(_MIN_RANK))
     determined = ratio > least and size > least * most
     scale = wp.float64(1.0) / wp.max(size, wp.float64(1.0e-300))
     null_0 *= scale

@@ -61,14 +61,14 @@ _REAL = 1e-4
 # errors of a root within which it may be real.
 _NOISE, _ERRORS = 10.0, 3.0
 # Largest distance of a solution from its root [rad].
-_MOST_ERROR = 0.02
+_MAX_ERROR = 0.02
 # Number of roots of each pose that become candidates even if they are not real. They are the
 # starts of the search for the nearest configuration of an unreachable pose.
-_LEAST_ROOTS = 2
+_MIN_ROOTS = 2
 # Largest number of accurate charts at a pose.
-_MOST_CHARTS = 4
+_MAX_CHARTS = 4
 # Largest relative rounding of the determinant for which an elimination is trusted.
-_MOST_ROUNDING = 1e-12
+_MAX_ROUNDING = 1e-12
 # Largest error of a configuration that is left to the polishing [rad, reaches].
 _NEARLY_SOLVED = 1e-2
 # Distance of distinct solutions [rad].
@@ -240,7 +240,7 @@ def general_candidates_kernel(lanes: int) -> wp.Kernel:
                     lane += 1
                 sample += wp.static(lanes)
             cosines, sines, rounding = harmonics_of(det)
-            good = determined and rounding <= wp.float64(wp.static(_MOST_ROUNDING))
+            good = determined and rounding <= wp.float64(wp.static(_MAX_ROUNDING))
             root_x, root_y = unit_circle_roots(cosines, sines)
             leading = wp.sqrt(cosines[8] * cosines[8] + sines[8] * sines[8])
             noise = wp.float64(wp.static(_NOISE)) * wp.max(rounding, wp.float64(1.0e-16))
@@ -265,7 +265,7 @@ def general_candidates_kernel(lanes: int) -> wp.Kernel:
                         rank += 1
                     j += 1
                 nearly = imaginary[i] < wp.float64(wp.static(NEARLY_REAL))
-                if nearly or rank < wp.static(_LEAST_ROOTS):
+                if nearly or rank < wp.static(_MIN_ROOTS):
                     this_root = roots[i]
                     this_imaginary = imaginary[i]
                     roots[i] = roots[count]
@@ -335,7 +335,7 @@ def general_candidates_kernel(lanes: int) -> wp.Kernel:
                             solves = solves or general.newton_steps == 0
                             if solves:
                                 away = wp.abs(within_half_turn(q[2] - roots[first + root]))
-                                if away < wp.float64(wp.static(_MOST_ERROR)):
+                                if away < wp.float64(wp.static(_MAX_ERROR)):
                                     matched[root] = one
                             else:
                                 # The start, from which other methods get further.
@@ -384,7 +384,7 @@ def general_candidates_kernel(lanes: int) -> wp.Kernel:
                 # A regular pose has an even number of solutions.
                 is_complete = missing == 0 and solved >= real_roots and solved % 2 == 0
                 is_complete = is_complete and angle_aside == zero
-                if is_complete or good_charts >= wp.static(_MOST_CHARTS):
+                if is_complete or good_charts >= wp.static(_MAX_CHARTS):
                     chart = general.shifts.shape[0]
         # Two solutions that nearly meet may have been found as one.
         k = int(0)

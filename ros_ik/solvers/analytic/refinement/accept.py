@@ -22,7 +22,7 @@ from ros_ik.solvers.analytic.refinement.sorted_entries import insert_sorted
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 
 # Largest number of candidates of a pose, one bit of a mask each.
-MOST_CANDIDATES = 31
+MAX_MASKED_CANDIDATES = 31
 
 
 @no_type_check

@@ -39,7 +39,7 @@ _DAMPING = ChainIKSettings.damping
 # The same where only steps towards a pose out of reach are accepted: its least value, and the
 # factors after a step that is accepted or refused. The rules of gain ratios need the decrease that
 # the model predicts, which no other part of the kernel does.
-_LEAST_CAUTION, _BOLDER, _MORE_CAUTIOUS = 0.01, 0.5, 4.0
+_MIN_CAUTION, _BOLDER, _MORE_CAUTIOUS = 0.01, 0.5, 4.0
 
 
 @no_type_check
@@ -183,7 +183,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
                     stalled = 0
                 caution = wp.max(
                     wp.float64(wp.static(_BOLDER)) * caution,
-                    wp.float64(wp.static(_LEAST_CAUTION)),
+                    wp.float64(wp.static(_MIN_CAUTION)),
                 )
                 best = q
                 best_cost = cost

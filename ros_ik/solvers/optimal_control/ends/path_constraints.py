@@ -30,7 +30,7 @@ from ros_ik.solvers.optimal_control.least_cost.problem import OptimalControlProb
 from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
 
 # Change of a joint between two points of a path [rad or m], least and largest number of points.
-_SPACING, _LEAST, _MOST = 0.02, 16, 400
+_SPACING, _MIN_POINTS, _MAX_POINTS = 0.02, 16, 400
 # Tolerance of a point on the path [m or rad], and largest number of iterations.
 _EXACT, _ITERATIONS = 1e-8, 20
 # Fraction of the trace that is added to the diagonal, because targets may be dependent.
@@ -159,7 +159,7 @@ class ConstrainedPathPlanner:
         """
         straight, limits = constraints.end - constraints.start, self._limits
         longest = float(np.max(np.abs(straight)))
-        count = int(np.clip(np.ceil(longest / _SPACING), _LEAST, _MOST))
+        count = int(np.clip(np.ceil(longest / _SPACING), _MIN_POINTS, _MAX_POINTS))
         first = self._rows(constraints, constraints.start)
         last = self._rows(constraints, constraints.end)
         most = _JUMP * longest / count + _MIN_JUMP

@@ -24,7 +24,7 @@ from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
 _SEEDS, _ITERATIONS = 64, 60
 # Ratio to the least cost up to which an end is used for a search, and the least difference of
 # costs that single precision can distinguish [1 at weight 1].
-_COST_RATIO, _LEAST = 2.0, 1e-6
+_COST_RATIO, _MIN_DIFFERENCE = 2.0, 1e-6
 # Ends are distinct if any joint differs by more than this [rad or m].
 _SEPARATION = 0.1
 
@@ -85,8 +85,8 @@ class BatchRestarts:
         good = np.flatnonzero(costs < most)
         if not len(good):
             return []
-        least = _COST_RATIO * float(np.min(costs[good])) + _LEAST * command.error_scaling**2
-        good = good[costs[good] <= least]
+        difference = _MIN_DIFFERENCE * command.error_scaling**2
+        good = good[costs[good] <= _COST_RATIO * float(np.min(costs[good])) + difference]
         return _distinct(u[good[np.argsort(np.linalg.norm(u[good], axis=1))]])
 
 

@@ -29,7 +29,7 @@ PARAMETER_COUNT = 2
 
 # Least damping, independent of the scale, for a strictly convex problem even if no joint has a
 # cost.
-_LEAST_DAMPING = 1e-30
+_MIN_DAMPING = 1e-30
 
 
 @no_type_check
@@ -96,7 +96,7 @@ def search_kernels(scalar: type) -> SimpleNamespace:
         largest = scalar(0.0)
         for k in range(diagonal.shape[0]):
             largest = wp.max(largest, diagonal[k])
-        damping = parameters[wp.static(DAMPING)] * largest + scalar(wp.static(_LEAST_DAMPING))
+        damping = parameters[wp.static(DAMPING)] * largest + scalar(wp.static(_MIN_DAMPING))
         for k in range(j + 1):
             H[0, j, k] = H[0, j, k] + curvature[j, k]
         H[0, j, j] = H[0, j, j] + damping

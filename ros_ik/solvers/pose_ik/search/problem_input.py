@@ -23,8 +23,8 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.serial_chain import SerialChain
-from ros_ik.model.conventions.poses import LEAST_NORM
-from ros_ik.model.conventions.poses import MOST_NORM
+from ros_ik.model.conventions.poses import MAX_NORM
+from ros_ik.model.conventions.poses import MIN_NORM
 from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.pose_ik.search.setup import checked_rows
@@ -50,8 +50,8 @@ def read_poses_kernel(scalar: type) -> wp.Kernel:
             good = good and wp.abs(value) <= wp.static(wp.float64(MAX_MAGNITUDE))
         rotation = wp.transform_get_rotation(read)
         norm = wp.length(rotation)
-        good = good and norm >= wp.static(wp.float64(LEAST_NORM))
-        good = good and norm <= wp.static(wp.float64(MOST_NORM))
+        good = good and norm >= wp.static(wp.float64(MIN_NORM))
+        good = good and norm <= wp.static(wp.float64(MAX_NORM))
         if good:
             pose[row] = wp.transformd(wp.transform_get_translation(read), rotation / norm)
         else:

@@ -55,7 +55,7 @@ _FRACTIONS = np.array([1.0, 0.5, 0.25])
 # Fractions that are tried then, for joints that deepen no violation.
 _FRACTIONS_OF_OTHERS = np.array([1.0, 0.25])
 # Largest batch with a sweep; in a larger one, some robot is nearly always near a barrier.
-_MOST_SWEPT = 8
+_MAX_SWEPT = 8
 
 
 @no_type_check
@@ -217,7 +217,7 @@ class StoppingCheck:
         self.was_far = True
         # Arrays that must be finite, each in one row.
         self._numbers = self._given.host.reshape(-1), joint_q.host.reshape(-1)
-        sweeps = n <= _MOST_SWEPT and self._evaluation.sweeps
+        sweeps = n <= _MAX_SWEPT and self._evaluation.sweeps
         self._sweep_graph = Graph(self._record_sweep, device, barriers) if sweeps else None
         self._graph = Graph(self._record, device, barriers)
 

@@ -17,7 +17,7 @@ from ros_ik.solvers.qp.cholesky import factor_row_function
 from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
 # A pivot of S below this fraction of its diagonal means that the rows are linearly dependent.
-_LEAST_PIVOT = 1e-12
+_MIN_PIVOT = 1e-12
 
 
 @no_type_check
@@ -26,7 +26,7 @@ def row_functions() -> SimpleNamespace:
     """Build ``list_binding`` and ``solve_active_rows``, which solves for the active rows."""
     Program = step_program_struct()
     forward, factor_row = envelope_functions().forward, factor_row_function(wp.float64)
-    least = wp.constant(wp.float64(_LEAST_PIVOT))
+    least = wp.constant(wp.float64(_MIN_PIVOT))
     zero = wp.constant(wp.float64(0.0))
 
     @wp.func

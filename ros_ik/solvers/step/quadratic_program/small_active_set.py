@@ -22,7 +22,7 @@ from ros_ik.solvers.step.quadratic_program.program import MAX_ROUNDS
 from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
 # Largest number of variables; more take too long to compile, for little gain.
-MOST_VARIABLES = 8
+MAX_VARIABLES = 8
 
 
 @no_type_check
@@ -125,7 +125,7 @@ def solve_small_step_kernel(m: int, lists_failed: bool) -> wp.Kernel:
     """Build the kernel, float64.
 
     Args:
-        m: Number of variables, at most ``MOST_VARIABLES``.
+        m: Number of variables, at most ``MAX_VARIABLES``.
         lists_failed: True if robots that need the dual method are marked for ``dual_fallback``.
     """
     Program, Dual = step_program_struct(), dual_program_struct()
