@@ -41,14 +41,19 @@ from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
 from ros_ik.node.transport.qos_profiles import LATCHED
+from ros_ik.settings.parameter import MAX_RATE
 
 DIAGNOSTICS_PERIOD = 1.0  # s, the convention for /diagnostics
 LOG_PERIOD = 5.0  # s between two logs of one reason
-MAX_RATE = 1000.0  # Hz, as for the node
 
 # An empty list has no type in a parameter file, so a list with one empty name is used instead.
 PARAMETERS = (
-    ('publish_rate', 200.0, Parameter.Type.DOUBLE, 'rate of joint_states, Hz, in (0, 1000]'),
+    (
+        'publish_rate',
+        200.0,
+        Parameter.Type.DOUBLE,
+        f'rate of joint_states, Hz, in (0, {MAX_RATE:g}]',
+    ),
     ('tracking_lag', 0.02, Parameter.Type.DOUBLE, 'time constant of tracking, s, >= 0'),
     (
         'command_topic',

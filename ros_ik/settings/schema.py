@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ros_ik.settings.parameter import MAX_RATE
 from ros_ik.settings.parameter import MAX_WEIGHT
 from ros_ik.settings.parameter import Parameter
 from ros_ik.settings.schema_collision import COLLISION
@@ -38,7 +39,7 @@ _NODE = (
     Parameter(
         'control_rate', 'double', 100.0,
         'Rate of the control loop. Most position controllers run at the default.',
-        unit='Hz', minimum=1.0, maximum=1000.0, read_only=True,
+        unit='Hz', minimum=1.0, maximum=MAX_RATE, read_only=True,
     ),
     Parameter(
         'device', 'string', 'auto',
@@ -334,7 +335,7 @@ _REPORTS = (
         'status_rate', 'double', 0.0,
         'Rate of ~/status and of the current poses; 0 is every tick. At most 10 Hz before '
         'activation.',
-        unit='Hz', minimum=0.0, maximum=1000.0,
+        unit='Hz', minimum=0.0, maximum=MAX_RATE,
     ),
     Parameter(
         'diagnostics_period', 'double', 1.0, 'Time between two messages on /diagnostics.',
