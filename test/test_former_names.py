@@ -38,11 +38,14 @@ def test_the_registry_of_obstacles_has_its_former_name():
         _ = ros_ik.servo.ObstacleBooks
 
 
-def test_the_violated_targets_of_optimal_control_have_their_former_name():
+@pytest.mark.parametrize(
+    ('before', 'after'), [('left', 'violated_targets'), ('missed', 'unreachable_targets')]
+)
+def test_the_targets_of_a_result_of_optimal_control_have_their_former_name(before, after):
     fields = {field.name: None for field in dataclasses.fields(OptimalControlResult)}
-    result = OptimalControlResult(**fields | {'violated_targets': ('tool',)})
-    with pytest.warns(DeprecationWarning, match='violated_targets'):
-        assert result.left == ('tool',)
+    result = OptimalControlResult(**fields | {after: ('tool',)})
+    with pytest.warns(DeprecationWarning, match=after):
+        assert getattr(result, before) == ('tool',)
 
 
 def test_the_precedence_of_a_limit_has_its_former_name():

@@ -31,7 +31,7 @@ def answer_solve_optimal(planner: Planner, request: Any, budget: Budget) -> Solv
     response = SolveOptimal.Response(
         success=not answer.fault,
         message=answer.fault
-        or '; '.join((*result.relaxed, *result.violated_targets, *result.missed)),
+        or '; '.join((*result.relaxed, *result.violated_targets, *result.unreachable_targets)),
         complete=not answer.unmeasured_links,
         unmeasured_links=list(answer.unmeasured_links),
         reason=int(SolveOptimal.Response.FAILED if answer.fault else result.reason),

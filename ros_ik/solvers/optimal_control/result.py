@@ -55,18 +55,18 @@ class OptimalControlResult:
 
     Attributes:
         status: ``CONVERGED`` if every limit and barrier holds and no target is missed.
-            ``UNREACHABLE`` if targets are missed, named in ``missed``, and ``AT_LIMITS`` if limits
-            or barriers are active at the end too. ``RELAXED`` if limits, barriers or targets were
-            violated, named in ``relaxed`` and ``violated_targets``. ``HALTED_BY_BARRIER`` if
-            no free motion was found. ``NON_FINITE_INPUT`` for a result without knots. Every motion
-            ends at rest.
+            ``UNREACHABLE`` if targets are missed, named in ``unreachable_targets``, and
+            ``AT_LIMITS`` if limits or barriers are active at the end too. ``RELAXED`` if limits,
+            barriers or targets were violated, named in ``relaxed`` and ``violated_targets``.
+            ``HALTED_BY_BARRIER`` if no free motion was found. ``NON_FINITE_INPUT`` for a result
+            without knots. Every motion ends at rest.
         reason: Reason for the end of the search.
         relaxed: Violations that the start state makes unavoidable, one sentence each.
         violated_targets: Pose and centre-of-mass targets that are met at the start and at the end,
             but not in between, with their largest errors, one sentence each.
-        missed: Pose and centre-of-mass targets that are out of reach from the end of the motion,
-            with their errors there, one sentence each. Targets that are missed because of the
-            weights of joint targets or a stopping rule are not included.
+        unreachable_targets: Pose and centre-of-mass targets that are out of reach from the end of
+            the motion, with their errors there, one sentence each. Targets that are missed
+            because of the weights of joint targets or a stopping rule are not included.
         times: Time of each knot, [k], s, from 0.
         positions: Coordinates at the knots, [k, joint_coord_count], rad and m.
         velocities: At the knots, [k, joint_dof_count], rad/s and m/s; zero in the last.
@@ -81,7 +81,7 @@ class OptimalControlResult:
     reason: StopReason
     relaxed: tuple[str, ...]
     violated_targets: tuple[str, ...]
-    missed: tuple[str, ...]
+    unreachable_targets: tuple[str, ...]
     times: np.ndarray
     positions: np.ndarray
     velocities: np.ndarray
@@ -98,6 +98,16 @@ class OptimalControlResult:
         )
         return self.violated_targets
 
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """Former name of ``unreachable_targets``, for one release."""
+        warnings.warn(
+            'OptimalControlResult.missed is now unreachable_targets',
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.unreachable_targets
+
 
 def refused(model: Model, command: OptimalControlCommand) -> OptimalControlResult:
     """Return the result for a state that is not finite, without a motion."""
@@ -106,7 +116,7 @@ def refused(model: Model, command: OptimalControlCommand) -> OptimalControlResul
         reason=StopReason.FAILED,
         relaxed=(),
         violated_targets=(),
-        missed=(),
+        unreachable_targets=(),
         times=np.zeros(0),
         positions=np.zeros((0, model.joint_coord_count)),
         velocities=np.zeros((0, model.joint_dof_count)),
@@ -132,7 +142,7 @@ def make_result(
     found: SearchResult,
     motion: Motion,
     costs: Costs,
-    missed: UnmetTargets,
+    unmet: UnmetTargets,
     violated: Sequence[TargetError],
     dt: float,
 ) -> OptimalControlResult:
@@ -147,7 +157,7 @@ def make_result(
         found: Result of the search.
         motion: The motion of the variables.
         costs: The costs at its end.
-        missed: The targets that are out of reach there.
+        unmet: The targets that are out of reach there.
         violated: The targets that are violated along the motion.
         dt: Time between knots [s].
     """
@@ -163,14 +173,14 @@ def make_result(
     if status is SolveStatus.CONVERGED:
         if relaxed or violated:
             status = SolveStatus.RELAXED
-        elif missed.errors:
-            status = SolveStatus.AT_LIMITS if missed.at_limits else SolveStatus.UNREACHABLE
+        elif unmet.errors:
+            status = SolveStatus.AT_LIMITS if unmet.at_limits else SolveStatus.UNREACHABLE
     return OptimalControlResult(
         status=status,
         reason=reason,
         relaxed=relaxed,
         violated_targets=tuple(f'violated on the way: {error}' for error in violated),
-        missed=tuple(f'out of reach: {error}' for error in missed.errors),
+        unreachable_targets=tuple(f'out of reach: {error}' for error in unmet.errors),
         times=times,
         positions=group_limits.coordinates(joint_q, motion.positions)[rows],
         velocities=group_limits.degrees_of_freedom(motion.velocities, dofs)[rows],

@@ -166,11 +166,11 @@ class OptimalControl(ReadOnce):
         planner = MotionPlanner(self._arrays, limits, self.dt, max_ticks)
         found, motion = self._plan(command, problem, planner, limits, velocity)
         costs = problem.costs(command, motion.positions[-1])
-        missed = self._unmet_targets(command, problem, limits, found, motion)
+        unmet = self._unmet_targets(command, problem, limits, found, motion)
         paths = ConstrainedPathPlanner(problem, command, limits, self.settings)
         violated = self._violated_targets(paths, motion)
         return make_result(
-            self.model, self._limits, limits, command, joint_q, found, motion, costs, missed,
+            self.model, self._limits, limits, command, joint_q, found, motion, costs, unmet,
             violated, self.dt,
         )  # fmt: skip
 

@@ -63,7 +63,7 @@ def test_a_hand_stays_in_its_box(name):
     result = solver.solve(command, q)
     check_motion(rig, result, q)
     assert result.status is SolveStatus.AT_LIMITS
-    assert f'{hand} in {reference}' in result.missed[0]
+    assert f'{hand} in {reference}' in result.unreachable_targets[0]
     sign = np.sign(target[axis] - here[axis])
     for x in result.positions:
         frames = rig.frames(x)

@@ -62,7 +62,7 @@ def test_far_poses_are_met(arm):
         check_motion(arm, result, q)
         distance, angle = errors(arm, result.positions[-1])
         assert distance < 1e-3 and angle < 1e-2
-        assert result.status is SolveStatus.CONVERGED and result.missed == ()
+        assert result.status is SolveStatus.CONVERGED and result.unreachable_targets == ()
 
 
 def test_a_search_that_was_stuck_is_not_said_to_have_arrived():
@@ -106,7 +106,7 @@ def test_a_target_out_of_reach_is_named_with_its_error(panda):
         assert result.status in (SolveStatus.UNREACHABLE, SolveStatus.AT_LIMITS)
         distance, angle = errors(panda, result.positions[-1])
         assert distance > 1e-3
-        assert result.missed == (
+        assert result.unreachable_targets == (
             'out of reach: panda_hand_tcp in panda_link0 by '
             f'{1e3 * distance:.3g} mm and {angle:.3g} rad',
         )
@@ -119,7 +119,7 @@ def test_what_weights_hold_back_is_not_missed(panda):
         command = panda.draw(q, reach=0.3, joint_weight=1.0)
         result = panda.solver.solve(command, q)
         assert errors(panda, result.positions[-1])[0] > 1e-3
-        assert result.status is SolveStatus.CONVERGED and result.missed == ()
+        assert result.status is SolveStatus.CONVERGED and result.unreachable_targets == ()
         assert np.max(np.abs(result.positions[-1] - q)) < 0.3  # it stays at the nearest minimum
 
 
