@@ -66,7 +66,7 @@ class Configured:
         self._inbox.controlled.put(
             ControlledServo(servo, templates, generation, measurement, jumps)
         )
-        self.inputs.change(replacing=False)
+        self.inputs.change(model_loading=False)
 
     def destroy(self, await_rest: Callable[[], None]) -> None:
         """Remove topics and services from the node, the publishers after ``await_rest``."""

@@ -352,7 +352,7 @@ class IkNode(GuardedNode, StreamNode):
         if failed is not None and failed is self._inbox.controlled.get():
             self._give_up(self._loop.output.text)
         if self._source.rest_requested() and self._configured is not None:
-            self._configured.inputs.change(replacing=True)
+            self._configured.inputs.change(model_loading=True)
         built = self._source.collect()
         if built is not None:
             self._on_built(built)
@@ -436,7 +436,7 @@ class IkNode(GuardedNode, StreamNode):
             code = StatusCode.SOLVER_FAILED if self._failure else StatusCode.INVALID
             self._report_waiting(code, f'no model: {error}', 'robot_description')
         if self._configured is not None:
-            self._configured.inputs.change(replacing=False)
+            self._configured.inputs.change(model_loading=False)
 
     def _adopt(self, configured: Configured, built: Built) -> None:
         """Run another servo from the next tick on."""

@@ -194,9 +194,9 @@ class Servo:
             output = self._track(now, measurement, choice)
         else:
             output = self._hold(now, reason, measurement)
-            if not (command.replacing and output.still):
+            if not (command.model_loading and output.still):
                 self._report_targets(output, now)
-        if not (command.replacing and output.still):
+        if not (command.model_loading and output.still):
             self._report_poses(output, measurement)
         return output
 
@@ -222,7 +222,7 @@ class Servo:
             self._starts.command.forget()
         if self._events.drops_targets:
             self.following.forget()
-            self.goals.drop(self._events.forgotten)
+            self.goals.drop(self._events.last_dropped)
             self._machine.handle(ServoEvent.DETACH)
 
     def _apply_obstacles(self, measurement: Measurement, command: Command) -> None:

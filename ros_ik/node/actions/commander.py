@@ -212,7 +212,7 @@ class Commander:
             (command.stopped, 'the node is stopped; call ~/reset'),
             (not command.active, 'the node is not active'),
             (command.paused, 'the node is paused'),
-            (command.replacing, 'a new robot description is being loaded'),
+            (command.model_loading, 'a new robot description is being loaded'),
             (output.code in _COMMAND_DELAY, output.text),
         ):
             if held:

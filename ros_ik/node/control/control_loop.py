@@ -269,7 +269,7 @@ class ControlLoop:
         if controlled is not self._running:
             self._running, self._applied = controlled, servo.settings
             self._stepped = math.nan
-        if settings is not None and settings is not self._applied and not command.replacing:
+        if settings is not None and settings is not self._applied and not command.model_loading:
             servo.apply(settings)
             self._applied = settings
         measurement = controlled.measurement.get()
@@ -296,7 +296,7 @@ class ControlLoop:
         self.output = output
         # Set after publishing, so that the last point was sent when a wait for rest ends.
         self._resting = output.still and (
-            not command.active or command.replacing or not output.publish
+            not command.active or command.model_loading or not output.publish
         )
         if is_due:
             self._status_timer.note(started, status_period)
@@ -314,7 +314,7 @@ class ControlLoop:
         """
         now, before = self._schedule.now(), self._stepped
         self._stepped = now
-        ends = command.stopped or command.paused or command.replacing or not command.active
+        ends = command.stopped or command.paused or command.model_loading or not command.active
         if now != before or ends:
             return servo.step(now, measurement, command)
         output = self.output

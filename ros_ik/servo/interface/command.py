@@ -212,9 +212,10 @@ class Command:
         stopped: True if a stop is latched.
         stop_requested: True during a stop request, which no reset clears.
         resets: Number of resets; each drops the targets.
-        replacing: True if a new servo is being built: brake to rest and leave the device alone.
-        forgotten: Sequence number of the newest target that the last reset, activation or end of a
-            pause drops. Later targets are valid. None drops all targets that the tick finds.
+        model_loading: True if a new servo is being built: brake to rest and leave the device
+            alone.
+        last_dropped: Sequence number of the newest target that the last reset, activation or end
+            of a pause drops. Later targets are valid. None drops all targets that the tick finds.
     """
 
     poses: tuple[PoseTarget | None, ...] = ()
@@ -228,8 +229,8 @@ class Command:
     stopped: bool = False
     stop_requested: bool = False
     resets: int = 0
-    replacing: bool = False
-    forgotten: int | None = None
+    model_loading: bool = False
+    last_dropped: int | None = None
 
     def with_pose(self, task: int, target: PoseTarget | None) -> Command:
         """Return the command with a new target pose of a frame task."""
@@ -259,16 +260,16 @@ class Command:
             self,
             stopped=self.stop_requested,
             resets=self.resets + 1,
-            forgotten=self.newest_target(),
+            last_dropped=self.newest_target(),
         )
 
     def with_pause(self, paused: bool) -> Command:
         """Return the command after the start or the end of a pause."""
-        return dataclasses.replace(self, paused=paused, forgotten=self.newest_target())
+        return dataclasses.replace(self, paused=paused, last_dropped=self.newest_target())
 
     def with_activation(self, active: bool) -> Command:
         """Return the command after activation or deactivation of the servo."""
-        return dataclasses.replace(self, active=active, forgotten=self.newest_target())
+        return dataclasses.replace(self, active=active, last_dropped=self.newest_target())
 
     def newest_target(self) -> int:
         """Return the sequence number of the newest target, or 0."""

@@ -77,7 +77,7 @@ def hold_reason(
     """
     if command.stopped:
         return HoldReason(StatusCode.STOPPED, 'stopped; call ~/reset to continue', True)
-    if command.replacing:
+    if command.model_loading:
         return HoldReason(
             StatusCode.MODEL_CHANGED, 'a new robot description is being loaded', True, False, False
         )

@@ -20,13 +20,13 @@ class Events:
         drops_targets: True if all targets are dropped in this tick.
         forgets_command: True if another controller may have moved the robot, so that the last
             command is invalid.
-        forgotten: Sequence number up to which targets are dropped.
+        last_dropped: Sequence number up to which targets are dropped.
     """
 
     def __init__(self) -> None:
         """Start inactive."""
         self.activated = self.drops_targets = self.forgets_command = False
-        self.forgotten = 0
+        self.last_dropped = 0
         self._last = Command(active=False)
         self._last_now = -math.inf
         self._jumped_at = -math.inf
@@ -55,5 +55,5 @@ class Events:
         self.forgets_command = self.activated or reset or backwards
         self.drops_targets = self.forgets_command or unpaused
         if self.drops_targets:
-            known = None if backwards else command.forgotten
-            self.forgotten = command.newest_target() if known is None else known
+            known = None if backwards else command.last_dropped
+            self.last_dropped = command.newest_target() if known is None else known

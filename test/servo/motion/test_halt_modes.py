@@ -37,7 +37,7 @@ def test_a_halt_ends_where_its_mode_says(mode, rate):
     rig.assert_within_limits()
 
 
-@pytest.mark.parametrize('event', ['stale', 'inactive', 'replacing', 'joint states'])
+@pytest.mark.parametrize('event', ['stale', 'inactive', 'model loading', 'joint states'])
 def test_which_halts_go_back(event):
     rig = moving(halt_mode='hold')
     begun = rig.q.copy()
@@ -48,7 +48,7 @@ def test_which_halts_go_back(event):
     elif event == 'joint states':
         rig.received = -np.inf
     else:
-        rig.change(**({'active': False} if event == 'inactive' else {'replacing': True}))
+        rig.change(**({'active': False} if event == 'inactive' else {'model_loading': True}))
     rig.tick(seconds=1.5)
     assert rig.outputs[-1].still
     distance = np.abs(rig.published[-1].joint_q - begun).max()

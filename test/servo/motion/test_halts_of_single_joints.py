@@ -67,7 +67,7 @@ EVENTS = {
     'stale states': lambda rig, patch: setattr(rig, 'received', rig.now),
     'no states': lambda rig, patch: setattr(rig, 'received', -np.inf),
     'inactive': lambda rig, patch: rig.change(active=False),
-    'another model': lambda rig, patch: rig.change(replacing=True),
+    'another model': lambda rig, patch: rig.change(model_loading=True),
     'hold': lambda rig, patch: rig.change(mode=Mode.HOLD),
     'reset': lambda rig, patch: rig.change(resets=rig.command.resets + 1),
     'clock': lambda rig, patch: setattr(rig, 'now', rig.now - 0.7),
@@ -110,7 +110,7 @@ def test_no_joint_stops_for_the_fault_of_another(robot, halt_mode, monkeypatch):
             rig.quiet()
             rig.received = None
             rig.change(
-                paused=False, stopped=False, active=True, replacing=False, mode=Mode.AUTO,
+                paused=False, stopped=False, active=True, model_loading=False, mode=Mode.AUTO,
                 resets=rig.command.resets + 1,
             )  # fmt: skip
             rig.tick()
