@@ -119,7 +119,7 @@ def copied_on_device(*steps: tuple[str, HostBuffer, Any]) -> bool:
     """
     found = []
     for name, buffer, given in steps:
-        if not (buffer.is_apart and is_exchanged(given)):
+        if not (buffer.needs_copies and is_exchanged(given)):
             return False
         found.append(exchanged(name, given))
         if tuple(found[-1].shape) != tuple(buffer.array.shape):

@@ -27,7 +27,7 @@ class HostBuffer:
     Attributes:
         array: The Warp array on the device.
         host: NumPy array of the same shape.
-        is_apart: True if the two are in separate memories, so that copies are needed.
+        needs_copies: True if the two are in separate memories, so changes of one must be copied.
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: type, device: wp.DeviceLike = None) -> None:
@@ -40,7 +40,7 @@ class HostBuffer:
         """
         device = wp.get_device(device)
         self.array = wp.zeros(shape, dtype=dtype, device=device)
-        self.is_apart = device.is_cuda
+        self.needs_copies = device.is_cuda
         self._pinned = (
             wp.zeros(shape, dtype=dtype, device='cpu', pinned=True) if device.is_cuda else None
         )
@@ -48,7 +48,7 @@ class HostBuffer:
 
     def wait_for_uploads(self) -> None:
         """Wait until the uploads are complete, before the host writes new data."""
-        if self.is_apart:
+        if self.needs_copies:
             wait_for(wp.get_device(self.array.device))
 
     def upload(self, rows: int | None = None, first: int = 0) -> None:

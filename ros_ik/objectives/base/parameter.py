@@ -117,7 +117,7 @@ class Parameter:
             if values.device == self.array.device:
                 self._check_count(len(values))
                 cast_into(self.array, values)
-                self._is_host_behind = self._buffer is not None and self._buffer.is_apart
+                self._is_host_behind = self._buffer is not None and self._buffer.needs_copies
                 return
             values = values.numpy()
         table = _host_table(self.name, values, self.array.shape[1])

@@ -170,7 +170,7 @@ class ClosedFormIK:
             self._graph.enqueue()
         if xp is not np:
             return self._on_device.in_arrays_of(xp)
-        if self._joint_q.is_apart:
+        if self._joint_q.needs_copies:
             for buffer in self._outputs:
                 buffer.download()
             wait_for(self._device)

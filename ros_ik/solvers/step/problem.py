@@ -195,7 +195,7 @@ class StepProblem:
             on_device: True if coordinates and steps stay on the device, in the arrays of
                 :meth:`on_device`, without copies to the host.
         """
-        copies = self._delta_q.is_apart
+        copies = self._delta_q.needs_copies
         if copies and not on_device:
             self._joint_q.upload()
         self._graphs[is_near and self._braking is not None].launch()

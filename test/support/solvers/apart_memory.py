@@ -31,7 +31,7 @@ def apart_memory():
     def make_apart(buffer, shape, dtype, device=None):
         make(buffer, shape, dtype, device)
         buffer._pinned = wp.zeros(shape, dtype=dtype, device='cpu')
-        buffer.host, buffer.is_apart = buffer._pinned.numpy(), True
+        buffer.host, buffer.needs_copies = buffer._pinned.numpy(), True
         if buffer.host.dtype.kind == 'f':
             buffer.host[...] = np.nan
 

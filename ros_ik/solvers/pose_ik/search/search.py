@@ -222,7 +222,7 @@ class ChainSearch(ReadOnce):
                 waiting.
         """
         count = self.n_problems if count is None else count
-        copies = self.poses.is_apart and not on_device
+        copies = self.poses.needs_copies and not on_device
         if copies:
             self.poses.upload(count)
             self.seeds.upload(count)
