@@ -52,7 +52,7 @@ def test_programs_end_after_the_process_of_the_tests_was_killed(tmp_path):
 
 
 def is_running(pid):
-    """Return whether a process runs; one that nobody waited for has ended."""
+    """Return whether a process runs; a zombie counts as ended."""
     try:
         with open(f'/proc/{pid}/stat') as file:
             return file.read().rpartition(')')[2].split()[0] != 'Z'
