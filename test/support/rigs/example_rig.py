@@ -20,6 +20,7 @@ from support.rigs.services_rig import solve
 
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.srv import SolveIk
+from tools.process_stat import process_stats
 
 
 class Example:
@@ -64,17 +65,24 @@ class Example:
             self._process.wait()
 
 
-def _threads_of(module, domain):
-    """Yield the threads of the processes that run a module on a ROS domain."""
-    for folder in Path('/proc').glob('[0-9]*'):
-        with contextlib.suppress(OSError):
-            command, environment = (
-                (folder / name).read_bytes().split(b'\0') for name in ('cmdline', 'environ')
-            )
-            if any(module.encode() in word for word in command) and (
-                f'ROS_DOMAIN_ID={domain}'.encode() in environment
-            ):
-                yield from (int(entry.name) for entry in (folder / 'task').iterdir())
+def _threads_below(process):
+    """Return the threads of all processes that a process has started, and those have."""
+    stats, found = process_stats(), [process]
+    for each in found:
+        found += [child for child, stat in stats.items() if stat.parent == each]
+    threads = []
+    for each in found[1:]:
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            threads += [int(entry.name) for entry in Path(f'/proc/{each}/task').iterdir()]
+    return threads
+
+
+def _nice(thread):
+    """Return the niceness of a thread, 0 if it has ended."""
+    try:
+        return os.getpriority(os.PRIO_PROCESS, thread)
+    except ProcessLookupError:
+        return 0
 
 
 class Session:
@@ -103,7 +111,9 @@ class Session:
 
         The process that answers has the lowest priority of a busy machine, except here.
         """
-        for thread in _threads_of('services.planner_main', self.processes.domain):
+        low = [each for each in _threads_below(self.processes.pid('session')) if _nice(each) > 0]
+        assert low, 'no process answers planners'
+        for thread in low:
             # Only root may.
             with contextlib.suppress(PermissionError, ProcessLookupError):
                 os.setpriority(os.PRIO_PROCESS, thread, 0)
