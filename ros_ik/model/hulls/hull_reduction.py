@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ros_ik.model.hulls.bounding_volumes import uniform_directions
 from ros_ik.model.hulls.incremental_hull import IncrementalHull
 
 # Number of directions whose extreme vertices are kept, 0.4 rad apart.
@@ -42,7 +43,7 @@ def reduced_points(points: np.ndarray) -> tuple[np.ndarray, float]:
     if len(points) <= _DIRECTIONS + _ROUNDS * _PER_ROUND:
         return points, 0.0
     size = float(np.ptp(points, axis=0).max())
-    kept = points[np.unique(np.argmax(points @ _directions(_DIRECTIONS).T, axis=0))]
+    kept = points[np.unique(np.argmax(points @ uniform_directions(_DIRECTIONS).T, axis=0))]
     hull = IncrementalHull.around(kept)
     if hull is None:
         return _reduced_coplanar_points(points, kept, size)
@@ -128,15 +129,6 @@ def _farthest(points: np.ndarray, distance: np.ndarray, spacing: float) -> np.nd
         if len(chosen) == _PER_ROUND:
             break
     return np.array(chosen)
-
-
-def _directions(n: int) -> np.ndarray:
-    """Return unit vectors evenly spread over the sphere (a Fibonacci lattice), [n, 3]."""
-    k = np.arange(n)
-    z = 1.0 - (2.0 * k + 1.0) / n
-    angle = np.pi * (3.0 - np.sqrt(5.0)) * k
-    across = np.sqrt(1.0 - z * z)
-    return np.column_stack([across * np.cos(angle), across * np.sin(angle), z])
 
 
 def outside_distances(points: np.ndarray, kept: np.ndarray) -> np.ndarray:
