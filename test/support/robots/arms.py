@@ -1,10 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arms of real robots, and poses that they reach."""
+"""Arms of real robots, poses that they reach, and Pinocchio as the judge of solutions."""
 
 import numpy as np
 from support.robots.robots import ALL_URDFS
 from support.robots.robots import load
+from support.robots.robots import pin
+from support.robots.robots import PinocchioRobot
+from support.robots.robots import urdf_text
 
 from ros_ik.kinematics import eval_fk
 
@@ -35,3 +38,22 @@ def reachable(model, link, n, seed=0):
     body_q = np.zeros((n, model.body_count, 7))
     eval_fk(model, model.random_joint_q(n, rng), body_q)
     return body_q[:, model.body_index(link)].copy(), model.random_joint_q(n, rng)
+
+
+def errors(oracle, link, joint_q, pose):
+    """Return distance and angle between a link in Pinocchio and a pose."""
+    p, R = oracle.pose(joint_q, link)
+    target = pin.Quaternion(pose[3:] / np.linalg.norm(pose[3:])).toRotationMatrix()
+    return np.linalg.norm(p - pose[:3]), np.linalg.norm(pin.log3(target @ R.T))
+
+
+def assert_solved(name, link, joint_q, poses, position=1e-3, rotation=1e-2):
+    """Assert that a solution is at the pose, by Pinocchio, and inside the limits."""
+    model = robot(name)
+    lower, upper = model.limits64()[:2]
+    oracle = PinocchioRobot(urdf_text(name), model)
+    coords = np.arange(model.joint_coord_count)
+    assert np.all(joint_q[:, coords] >= lower) and np.all(joint_q[:, coords] <= upper)
+    for q, pose in zip(joint_q, poses, strict=True):
+        distance, angle = errors(oracle, link, q, pose)
+        assert distance <= position + ROUNDING and angle <= rotation + ROUNDING
