@@ -43,7 +43,9 @@ def reduced_points(points: np.ndarray) -> tuple[np.ndarray, float]:
     if len(points) <= _DIRECTIONS + _ROUNDS * _PER_ROUND:
         return points, 0.0
     size = float(np.ptp(points, axis=0).max())
-    kept = points[np.unique(np.argmax(points @ uniform_directions(_DIRECTIONS).T, axis=0))]
+    # Turned about x by half a turn: any directions would do, these keep the hulls that users know.
+    directions = uniform_directions(_DIRECTIONS) * (1.0, -1.0, -1.0)
+    kept = points[np.unique(np.argmax(points @ directions.T, axis=0))]
     hull = IncrementalHull.around(kept)
     if hull is None:
         return _reduced_coplanar_points(points, kept, size)
