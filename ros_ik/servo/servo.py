@@ -54,7 +54,7 @@ from ros_ik.solvers import SolveStatus
 from ros_ik.state_machine import StateMachine
 
 # Reason for a hold after targets were dropped in motion.
-_COMING_TO_REST = HoldReason(StatusCode.OK, 'coming to rest', True)
+_COMING_TO_REST = HoldReason(StatusCode.OK, 'coming to rest', resynchronise=True)
 
 
 class Servo:

@@ -86,8 +86,9 @@ class Obstacle:
     Attributes:
         name: Identifier.
         kind: 'sphere', 'box', 'cylinder', 'capsule' or 'half_space'.
-        dimensions: Radius; size along x, y, z; radius and height; radius and height of the
-            cylindrical part; empty [m].
+        dimensions: Of a sphere the radius; of a box the size along x, y, z; of a cylinder radius
+            and height; of a capsule radius and height of its cylindrical part; of a half-space
+            none [m].
         pose: x y z [m] qx qy qz qw of its centre in ``frame_link``, unit quaternion, float64 [7].
         frame_link: Link in whose frame the pose is given, at the time of receipt.
     """

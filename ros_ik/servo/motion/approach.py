@@ -7,13 +7,15 @@
 
 v is the speed requested last, but at most 1.25 times the achieved one. So the request does not
 grow while the robot cannot follow, at a barrier or with a stretched arm. It may exceed the
-achieved speed by ``kept_lag``, though: the posture takes a little of every step, and where u is as
-little, a request that grew from the achieved speed alone would rest short of the target. brake(d)
-is the largest step s from which braking covers no more than d: s, s - u, ..., s - k u sum to d.
+achieved speed by ``kept_lag``, though: the posture takes a little of every step, and if u is no
+larger than that, a request that grew from the achieved speed alone would stop short of the target.
+brake(d) is the largest step s from which braking covers no more than d: s, s - u, ..., s - k u sum
+to d.
 (The continuous sqrt(2 a d) dt overshoots by up to u / 8.)
 
 With jerk limits, :mod:`ros_ik.servo.motion.ramped_approach` is used instead. It starts from the
-step requested last, but from one at most ``kept_lag`` less u / 2 off the achieved one.
+last requested step, moved to within ``kept_lag`` dt - u / 2 of the achieved one; if that is not
+positive, from the achieved one.
 """
 
 from __future__ import annotations

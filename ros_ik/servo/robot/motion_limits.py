@@ -9,15 +9,11 @@ import dataclasses
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.limits.default_acceleration import default_acceleration
 from ros_ik.model import Model
 from ros_ik.settings import JointLimitSettings
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
-
-# Acceleration time to full speed for joints without an acceleration limit [s], and limit of joints
-# without a velocity limit either [rad/s^2 or m/s^2]; as documented in the schema.
-_DEFAULT_RISE_TIME = 0.2
-_DEFAULT_ACCELERATION = 10.0
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -61,8 +57,7 @@ def motion_limits(model: Model, settings: Settings) -> MotionLimits:
                 given[dof] = limit.max_acceleration
             if limit.max_jerk is not None:
                 jerk[dof] = limit.max_jerk
-    default = np.where(np.isfinite(velocity), velocity / _DEFAULT_RISE_TIME, _DEFAULT_ACCELERATION)
-    acceleration = np.where(np.isnan(given), default, given)
+    acceleration = np.where(np.isnan(given), default_acceleration(velocity), given)
     return MotionLimits(lower, upper, velocity, acceleration, jerk)
 
 

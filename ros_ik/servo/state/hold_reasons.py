@@ -37,6 +37,7 @@ class HoldReason:
 
     code: StatusCode
     text: str
+    _: dataclasses.KW_ONLY
     resynchronise: bool
     may_repeat: bool = True
     may_return: bool = True
@@ -76,23 +77,30 @@ def hold_reason(
         command: Command.
     """
     if command.stopped:
-        return HoldReason(StatusCode.STOPPED, 'stopped; call ~/reset to continue', True)
+        return HoldReason(
+            StatusCode.STOPPED, 'stopped; call ~/reset to continue', resynchronise=True
+        )
     if command.model_loading:
         return HoldReason(
-            StatusCode.MODEL_CHANGED, 'a new robot description is being loaded', True, False, False
-        )
+            StatusCode.MODEL_CHANGED, 'a new robot description is being loaded',
+            resynchronise=True, may_repeat=False, may_return=False,
+        )  # fmt: skip
     reason = _reason_of_measurement(robot, timeout, now, measurement)
     if reason is not None:
         return reason
     if not command.active:
-        return HoldReason(StatusCode.OK, 'inactive', True, False, False)
+        return HoldReason(
+            StatusCode.OK, 'inactive', resynchronise=True, may_repeat=False, may_return=False
+        )
     if command.paused:
-        return HoldReason(StatusCode.PAUSED, 'paused', True)
+        return HoldReason(StatusCode.PAUSED, 'paused', resynchronise=True)
     if following.holds:
         text = f'the robot does not follow its command: {following.stalled_joints}'
-        return HoldReason(StatusCode.FOLLOWING_ERROR, text, True, may_return=False)
+        return HoldReason(
+            StatusCode.FOLLOWING_ERROR, text, resynchronise=True, may_return=False
+        )
     if command.mode == Mode.HOLD:
-        return HoldReason(StatusCode.OK, 'holding: mode HOLD', False)
+        return HoldReason(StatusCode.OK, 'holding: mode HOLD', resynchronise=False)
     return None
 
 
@@ -111,15 +119,15 @@ def _reason_of_measurement(
         return HoldReason(
             StatusCode.WAITING_FOR_JOINT_STATES,
             f'waiting for joint states of {_listed(never)}',
-            True,
-            False,
+            resynchronise=True,
+            may_repeat=False,
             waiting_for=tuple(never),
         )
     return HoldReason(
         StatusCode.JOINT_STATE_STALE,
         f'no joint states of {_listed(stale)} for joint_state_timeout',
-        True,
-        False,
+        resynchronise=True,
+        may_repeat=False,
         waiting_for=tuple(stale),
     )
 

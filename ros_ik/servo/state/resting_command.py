@@ -5,8 +5,8 @@
 Because of gravity, friction and noise, a robot rests near its command, not at it. A motion that
 started at the measured state would step by that offset, and the robot would sink with every start.
 It therefore starts at the last command, if the measured state is near it and has not changed since
-it settled. Controllers may be switched while the servo is inactive, paused or stopped; the last
-command is not used after that.
+it settled. Another controller may move the robot while the servo is inactive or stopped; the last
+command is not used after that. After a pause it is.
 """
 
 from __future__ import annotations

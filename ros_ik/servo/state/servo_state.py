@@ -13,8 +13,8 @@ import enum
 class ServoState(enum.Enum):
     """State between two ticks.
 
-    In a resting state, the last braking step may still be due; in a braking state, it may be done.
-    ``Servo.moving`` tells whether the command moves.
+    It tells what the last tick did. After that, a command in a resting state may have a braking
+    step left, and one in a braking state may be at rest: ``Servo.moving`` is True while it moves.
     """
 
     # At rest and silent; the next motion starts at the state that the controller holds.

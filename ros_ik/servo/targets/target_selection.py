@@ -253,20 +253,24 @@ class TargetSelection:
         if choice is not self._none and choice != self._none:
             return None
         if self.jump_refused(now):
-            return HoldReason(StatusCode.TARGET_JUMP, JUMP_REFUSED, False)
+            return HoldReason(StatusCode.TARGET_JUMP, JUMP_REFUSED, resynchronise=False)
         if events.clock_jumped:
             return HoldReason(
-                StatusCode.CLOCK_JUMP, 'the clock went backwards: targets were dropped', False
-            )
+                StatusCode.CLOCK_JUMP, 'the clock went backwards: targets were dropped',
+                resynchronise=False,
+            )  # fmt: skip
         if not self._has_center and self._staleness.is_fresh(self.center.received, now):
             text = 'com.weight is 0: the target of the centre of mass is not followed'
-            return HoldReason(StatusCode.OK, text, False)
+            return HoldReason(StatusCode.OK, text, resynchronise=False)
         if self._withdrawn or self._last_received(mode) == -math.inf:
             wanted = f'{_WANTED[mode]} (mode {mode.name})' if mode in _WANTED else 'a target'
-            return HoldReason(StatusCode.OK, f'ready, waiting for {wanted}', False)
+            return HoldReason(
+                StatusCode.OK, f'ready, waiting for {wanted}', resynchronise=False
+            )
         return HoldReason(
-            StatusCode.COMMAND_STALE, 'the last target is older than command_timeout', False
-        )
+            StatusCode.COMMAND_STALE, 'the last target is older than command_timeout',
+            resynchronise=False,
+        )  # fmt: skip
 
     def jump_refused(self, now: float) -> bool:
         """Return whether the newest target was rejected as a jump recently."""

@@ -36,9 +36,10 @@ from ros_ik.servo.targets.twist import TwistMotion
 from ros_ik.settings import Settings
 from ros_ik.settings import TaskSettings
 
-# Time within a tick for which the target is predicted, as a fraction of the tick. The command is
-# for the end of the tick; values below 1 are a lag, which reduces the overshoot at a sudden stop.
-# With this one the lag is below a tick, and compensates the braking distance in a loop of 100 Hz.
+# Time for which a moving target is predicted, in ticks from the start of this one. The command is
+# for the end of the tick, 1: what is missing to 1 is a lag of the prediction, which reduces the
+# overshoot at a sudden stop. The approach leads by a part of it, the braking distance: with this
+# value the command lags a moving target by less than a tick in a loop of 100 Hz.
 _PREDICTION_TICKS = -0.6
 # Difference of the requested and the achieved speed that the approach of a single target keeps
 # [m/s or rad/s]. A distant posture takes up to 0.5 mm/s of a bent Panda. With 2 mm/s slow joints

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernel that solves an inverse kinematics problem of a chain, with a thread per problem.
 
-Each iteration solves the box-constrained program of ``chain_functions`` exactly by an active-set
-method: a joint that rests at a limit and is pushed outward is frozen and the others do its part.
-With adaptive damping, the smooth rule of :mod:`ros_ik.solvers.least_squares.damping`, a step
-counts only if it lowers the error; a step that does not raises the damping. With fixed damping
-every step counts, and the best configuration met is returned; where the steps get stuck elsewhere,
-or circle without coming closer, they go on from the best one with adaptive damping and whole
-steps. The curvature of the position counts where it would have predicted the last step better and
-leaves the program convex, as in :mod:`ros_ik.solvers.optimal_control.least_cost.search`: with a
-long error Gauss-Newton alone creeps.
+Each iteration solves the box-constrained program of :mod:`ros_ik.solvers.chain.functions` exactly
+by an active-set method: a joint that rests at a limit and is pushed outward is frozen and the
+others do its part. With adaptive damping, the smooth rule of
+:mod:`ros_ik.solvers.least_squares.damping`, a step counts only if it lowers the error; a step that
+does not raises the damping. With fixed damping every step is accepted, and the best configuration
+is returned; if the steps stop making progress, the search continues from that configuration with
+adaptive damping and whole steps. The second derivative of the position is added if it would have
+predicted the last step better and the program stays convex, as in
+:mod:`ros_ik.solvers.optimal_control.least_cost.search`, because Gauss-Newton alone is slow with a
+long error.
 """
 
 import functools

@@ -6,16 +6,16 @@ The gain ratio of a step is how much the cost fell, over how much the model pred
 
     rho = (|r(q)|^2 - |r(q + d)|^2) / (|r|^2 - |r + J d|^2),
 
-1 where r is linear. Two rules go by it:
+1 where r is linear. Two rules use it:
 
 - in steps: a step with rho >= 0.5 divides the damping by a factor; one that is not taken, or with
   rho < 0.25, multiplies it. (K. Madsen, H. B. Nielsen, O. Tingleff, "Methods for Non-Linear Least
-  Squares Problems", 2004, section 3.2.) Newton divides after every step that is taken: far from a
-  target out of reach, where r is curved, lambda then falls with one step and rises with the next,
-  and hardly any step gets anywhere. Users choose the factor.
+  Squares Problems", 2004, section 3.2.) newton.ik divides after every step that is taken: far from
+  a target out of reach, where r is curved, the damping then falls and rises in turn, and the
+  search makes hardly any progress. Users choose the factor.
 - smooth: a step that is taken multiplies the damping by max(1/3, 1 - (2 rho - 1)^3); one that is
   not multiplies it by a growth that doubles each time. (H. B. Nielsen, "Damping parameter in
-  Marquardt's method", 1999.) It has no factor to choose, and comes back sooner from a damping that
+  Marquardt's method", 1999.) It has no factor to choose, and recovers sooner from a damping that
   is far too small.
 """
 

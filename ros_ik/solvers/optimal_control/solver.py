@@ -257,7 +257,7 @@ class OptimalControl(ReadOnce):
         return None
 
     def _keeps_constraints(self, paths: ConstrainedPathPlanner, motion: Motion) -> bool:
-        """Return whether every target that is met at both ends of a motion holds throughout."""
+        """Return True if every target that is met at the start of a motion holds throughout."""
         start = motion.positions[0]
         return not paths.violations(
             self._constraints_between(paths, start, start), motion.positions

@@ -4,12 +4,15 @@
 
 import numpy as np
 import pytest
+import warp as wp
 
+from ros_ik.kinematics.stepping.braking import braking_function
 from ros_ik.servo.motion.approach import Approach
 from ros_ik.servo.motion.approach import braking_distance
 from ros_ik.servo.motion.approach import braking_step
 from ros_ik.servo.motion.approach import joint_step
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
+from ros_ik.servo.motion.ramped_approach import braking_length
 
 
 @pytest.mark.parametrize('dt', [0.01, 0.002])
@@ -106,6 +109,28 @@ def test_braking_from_the_largest_step_ends_at_the_distance(seed):
         sum(s - k * u for k in range(int(n))) for s, u, n in zip(step, loss, counts, strict=False)
     ]
     np.testing.assert_allclose(covered, distance[:3], rtol=1e-6)
+
+
+def test_kernels_and_single_distances_brake_by_the_same_formula():
+    generator = np.random.default_rng(0)
+    dt, n = 0.01, 500
+    acceleration = 10.0 ** generator.uniform(-2.0, 2.0, n)
+    distance = 10.0 ** generator.uniform(-8.0, 0.0, n)
+    expected = braking_step(distance, acceleration, dt)
+    loss = acceleration * (dt * dt)
+    single = [braking_length(float(d), float(u)) for d, u in zip(distance, loss, strict=True)]
+    # Where the root is nearly whole, floor may give either number; the step is the same there.
+    np.testing.assert_allclose(single, expected, rtol=1e-12)
+    function = braking_function(wp.float64)
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def brake(d: wp.array(dtype=wp.float64), u: wp.array(dtype=wp.float64)):
+        i = wp.tid()
+        d[i] = function(d[i], u[i])
+
+    steps, losses = (wp.array(each, dtype=wp.float64, device='cpu') for each in (distance, loss))
+    wp.launch(brake, dim=n, inputs=[steps, losses], device='cpu')
+    np.testing.assert_allclose(steps.numpy(), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize('seed', range(20))

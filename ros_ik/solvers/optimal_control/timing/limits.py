@@ -14,14 +14,12 @@ from ros_ik.limits.arguments import check_some_may_move
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.arguments import margin_values
 from ros_ik.limits.arguments import position_bounds
+from ros_ik.limits.default_acceleration import DEFAULT_ACCELERATION
+from ros_ik.limits.default_acceleration import default_acceleration
 from ros_ik.model import JointGroup
 from ros_ik.model import JointType
 from ros_ik.model import Model
 
-# Without an acceleration limit, time in which a joint reaches its velocity limit [s], and its
-# acceleration if it has no velocity limit either [rad/s^2 or m/s^2].
-_RISE_TIME = 0.2
-_ACCELERATION = 10.0
 # Value for no limit, large, but with finite products with times.
 _UNBOUNDED = 1e9
 
@@ -111,8 +109,8 @@ class GroupLimits:
             check_some_may_move('velocity', speed, group)
         self._is_pinned = group.variable_limits(speed) == 0.0
         if acceleration is None:
-            rise = np.where(speed > 0.0, speed / _RISE_TIME, _ACCELERATION)
-            acceleration = np.where(np.isfinite(speed), rise, _ACCELERATION)
+            rise = default_acceleration(speed)
+            acceleration = np.where(speed > 0.0, rise, DEFAULT_ACCELERATION)
         acceleration = _checked('acceleration', acceleration, len(coords))
         if not np.all(acceleration[self.driven] > 0.0):
             raise ArgumentError(f'acceleration must be positive, got {acceleration.tolist()}')
