@@ -17,7 +17,7 @@ from ros_ik.state_machine import StateMachine
 ARCHITECTURE = Path(__file__).parents[1] / 'docs' / 'architecture.md'
 TABLES = {
     'States of the servo': SERVO_TRANSITIONS,
-    'States of a command beside the robot': FOLLOWING_TRANSITIONS,
+    'States of the following error': FOLLOWING_TRANSITIONS,
     'Stages of the node': NODE_TRANSITIONS,
     'States of a goal': GOAL_TRANSITIONS,
 }

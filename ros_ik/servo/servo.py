@@ -31,7 +31,7 @@ from ros_ik.servo.reports.tick_reports import report_measured
 from ros_ik.servo.reports.tick_reports import report_targets
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.servo.state.following_error import FollowingError
-from ros_ik.servo.state.following_state import Following
+from ros_ik.servo.state.following_state import FollowingState
 from ros_ik.servo.state.hold_reasons import hold_reason
 from ros_ik.servo.state.hold_reasons import HoldReason
 from ros_ik.servo.state.motion_start import MotionStarts
@@ -386,9 +386,8 @@ class Servo:
         """Brake to rest, send the final point once, then nothing."""
         self._reason = reason
         self._standstill.forget()
-        returns = (
-            reason.code == StatusCode.FOLLOWING_ERROR and self.following.state is Following.RETURNS
-        )
+        returns = reason.code == StatusCode.FOLLOWING_ERROR
+        returns = returns and self.following.state is FollowingState.RETURNS
         if returns:
             self._halt.return_to(self.following.place)
         if self.moving or returns:

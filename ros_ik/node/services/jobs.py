@@ -17,8 +17,8 @@ from ros_ik.node.execution.guard import internal_error
 from ros_ik.node.model_loading.devices import choose_device
 from ros_ik.node.model_loading.devices import fault_of
 from ros_ik.node.services.process_link import Description
-from ros_ik.node.services.process_link import MeasuredState
 from ros_ik.node.services.process_link import ObstacleState
+from ros_ik.node.services.process_link import PlannerRobotState
 from ros_ik.planning import Budget
 from ros_ik.planning import Planner
 from ros_ik.planning import RequestError
@@ -81,7 +81,7 @@ class Jobs:
         self._described = False
         self._description: Description | None = None
         self._settings: Settings | None = None
-        self._state: MeasuredState | None = None
+        self._state: PlannerRobotState | None = None
         self._world: ObstacleState | None = None
         self._built: Description | None = None
         self._planner: Planner | None = None
@@ -119,7 +119,7 @@ class Jobs:
         """Apply changed settings before the next request."""
         self._settings = settings
 
-    def measure(self, state: MeasuredState) -> None:
+    def measure(self, state: PlannerRobotState) -> None:
         """Store a measured state before the next request."""
         self._state = state
 

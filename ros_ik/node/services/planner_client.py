@@ -26,9 +26,9 @@ from ros_ik.node.services.process_link import Description
 from ros_ik.node.services.process_link import DetourAnswer
 from ros_ik.node.services.process_link import DetourRequest
 from ros_ik.node.services.process_link import Frame
-from ros_ik.node.services.process_link import MeasuredState
 from ros_ik.node.services.process_link import NodeIdentity
 from ros_ik.node.services.process_link import ObstacleState
+from ros_ik.node.services.process_link import PlannerRobotState
 from ros_ik.node.services.process_link import ShutdownRequest
 from ros_ik.node.transport.frames import read_frame
 from ros_ik.node.transport.frames import write_frame
@@ -81,7 +81,7 @@ class PlannerServices:
             if measurement is not self._sent:
                 self._sent = measurement
                 known = np.isfinite(measurement.received)
-                child.post(MeasuredState(description.generation, measurement.joint_q, known))
+                child.post(PlannerRobotState(description.generation, measurement.joint_q, known))
             if obstacles is not self._placed:
                 self._placed = obstacles
                 child.post(ObstacleState(description.generation, obstacles, measurement.joint_q))

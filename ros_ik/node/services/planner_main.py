@@ -48,9 +48,9 @@ from ros_ik.node.services.optimal import answer_solve_optimal
 from ros_ik.node.services.process_link import Description
 from ros_ik.node.services.process_link import DetourAnswer
 from ros_ik.node.services.process_link import DetourRequest
-from ros_ik.node.services.process_link import MeasuredState
 from ros_ik.node.services.process_link import NodeIdentity
 from ros_ik.node.services.process_link import ObstacleState
+from ros_ik.node.services.process_link import PlannerRobotState
 from ros_ik.node.services.process_link import ShutdownRequest
 from ros_ik.node.transport.frames import read_frame
 from ros_ik.node.transport.frames import write_frame
@@ -246,7 +246,7 @@ def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, end: _Shutdown) -> None:
             jobs.describe(frame)
         elif isinstance(frame, Settings):
             jobs.apply(frame)
-        elif isinstance(frame, MeasuredState):
+        elif isinstance(frame, PlannerRobotState):
             jobs.measure(frame)
         elif isinstance(frame, ObstacleState):
             jobs.place(frame)

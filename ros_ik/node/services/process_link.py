@@ -52,7 +52,7 @@ class Description:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class MeasuredState:
+class PlannerRobotState:
     """A measured state.
 
     Attributes:
@@ -124,7 +124,7 @@ Frame = (
     NodeIdentity
     | Description
     | Settings
-    | MeasuredState
+    | PlannerRobotState
     | ObstacleState
     | DetourRequest
     | ShutdownRequest

@@ -16,7 +16,7 @@ import copy
 import numpy as np
 
 
-class JointJog:
+class JointJogMotion:
     """Positions to reach in each tick; all arrays have one entry per controlled joint.
 
     Attributes:
@@ -28,7 +28,7 @@ class JointJog:
         self._dt = dt
         self.rest()
 
-    def branch(self) -> JointJog:
+    def branch(self) -> JointJogMotion:
         """Return an independent copy."""
         return copy.copy(self)
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from ros_ik.servo.interface.command import Measurement
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.state.following_state import Following
 from ros_ik.servo.state.following_state import FOLLOWING_TRANSITIONS
 from ros_ik.servo.state.following_state import FollowingEvent
+from ros_ik.servo.state.following_state import FollowingState
 from ros_ik.servo.state.lead_limit import LeadLimit
 from ros_ik.servo.state.lead_limit import SLACK_TIME
 from ros_ik.servo.state.resting_joints import RestingJoints
@@ -57,7 +57,7 @@ class FollowingError:
         self._coords, self._names = robot.coords, robot.group.joint_names
         self._lead = LeadLimit(robot, settings)
         count = len(self._names)
-        self._machine = StateMachine(Following.UNKNOWN, FOLLOWING_TRANSITIONS)
+        self._machine = StateMachine(FollowingState.UNKNOWN, FOLLOWING_TRANSITIONS)
         self.place = np.zeros(count)
         self._unknown = np.full(count, np.nan)
         # Joints that have not moved since they failed to follow, and joints for which the command
@@ -84,18 +84,18 @@ class FollowingError:
         self._away = np.minimum(_LEFT_DISTANCE * self._lead.unit, self._lead.floor)
 
     @property
-    def state(self) -> Following:
+    def state(self) -> FollowingState:
         """State of the command."""
         return self._machine.state
 
     @property
     def holds(self) -> bool:
         """True if targets have to wait."""
-        return self._machine.state in (Following.HALTS, Following.RETURNS)
+        return self._machine.state in (FollowingState.HALTS, FollowingState.RETURNS)
 
     @property
     def _is_known(self) -> bool:
-        return self._machine.state is not Following.UNKNOWN
+        return self._machine.state is not FollowingState.UNKNOWN
 
     @property
     def stalled_joints(self) -> str:
@@ -237,7 +237,7 @@ class FollowingError:
         patience = self._delay + _STALL_TIME + age
         stands = now - joints.since > patience
         self._settled |= stands & (ahead <= lead.floor)
-        if self.state is Following.TRACKS:
+        if self.state is FollowingState.TRACKS:
             if self._on_trial.any():
                 self._set_trial_joints(self._on_trial & ~moved, now)
             stalls = ~self._on_trial & (now - joints.away_since > patience)
@@ -252,7 +252,7 @@ class FollowingError:
             self._rested = now
         elif not stands.all() and now - self._rested < _LONGEST_WAIT:
             pass
-        elif self.state is Following.HALTS:
+        elif self.state is FollowingState.HALTS:
             self._machine.handle(FollowingEvent.REST)
             self.place, self._rested = self._measured.copy(), now
         elif self._has_returned(now):

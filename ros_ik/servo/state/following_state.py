@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 
 
-class Following(enum.Enum):
+class FollowingState(enum.Enum):
     """State of the command."""
 
     # There is no command, or no recent measurement.
@@ -38,7 +38,7 @@ class FollowingEvent(enum.Enum):
     ARRIVE = enum.auto()
 
 
-_S, _E = Following, FollowingEvent
+_S, _E = FollowingState, FollowingEvent
 FOLLOWING_TRANSITIONS = {
     _S.UNKNOWN: {_E.RESTART: _S.TRACKS, _E.FORGET: _S.UNKNOWN},
     _S.TRACKS: {_E.STALL: _S.HALTS, _E.FORGET: _S.UNKNOWN, _E.RESTART: _S.TRACKS},

@@ -18,7 +18,7 @@ from ros_ik.servo.interface.command import JointTarget
 from ros_ik.servo.interface.command import JointVelocityTarget
 from ros_ik.servo.interface.command import PoseTarget
 from ros_ik.servo.motion.center_of_mass import CenterTracker
-from ros_ik.servo.motion.joint_jog import JointJog
+from ros_ik.servo.motion.joint_jog import JointJogMotion
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.state.hold_reasons import HoldReason
 from ros_ik.servo.targets.events import Events
@@ -79,7 +79,7 @@ class TargetSelection:
         self.center = CenterTracker(robot, settings.period)
         self._coords = robot.coords
         self.joints: JointTarget | JointVelocityTarget | None = None
-        self.jog = JointJog(settings.period)
+        self.jog = JointJogMotion(settings.period)
         self._none = Choice((TargetKind.NONE,) * len(self.trackers))
         self._joint_choice = dataclasses.replace(self._none, joints=True)
         self.choice = self._none

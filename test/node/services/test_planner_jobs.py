@@ -14,7 +14,7 @@ from ros_ik.node.services import jobs as jobs_module
 from ros_ik.node.services.jobs import Job
 from ros_ik.node.services.jobs import Jobs
 from ros_ik.node.services.process_link import Description
-from ros_ik.node.services.process_link import MeasuredState
+from ros_ik.node.services.process_link import PlannerRobotState
 from ros_ik.planning import Budget
 from ros_ik.settings import read_settings
 
@@ -167,12 +167,12 @@ def test_settings_and_states_reach_the_next_request_and_states_of_other_robots_d
     known = [True] * len(neutral)
     changed = description(**{'limits.velocity_scale': 0.5}).settings
     jobs.apply(changed)
-    jobs.measure(MeasuredState(6, neutral + 0.1, known))
+    jobs.measure(PlannerRobotState(6, neutral + 0.1, known))
     jobs.submit(answers.job('other', lambda planner, budget: (planner.settings, planner.joint_q)))
     answers.wait('other')
     assert answers.given['other'][0] is changed
     assert (answers.given['other'][1] == neutral).all()
-    jobs.measure(MeasuredState(7, neutral + 0.1, known))
+    jobs.measure(PlannerRobotState(7, neutral + 0.1, known))
     jobs.submit(answers.job('own', lambda planner, budget: planner.joint_q))
     answers.wait('own')
     coord = 0
@@ -251,7 +251,7 @@ def test_a_lost_device_is_replaced_and_settings_and_states_stay(jobs, answers, m
     first, _, neutral = answers.given['before']
     changed = description(**{'limits.velocity_scale': 0.5}).settings
     jobs.apply(changed)
-    jobs.measure(MeasuredState(3, neutral + 0.1, [True] * len(neutral)))
+    jobs.measure(PlannerRobotState(3, neutral + 0.1, [True] * len(neutral)))
     jobs.submit(answers.job('broken', lose))
     jobs.submit(answers.job('after', state))
     answers.wait('broken', 'after')

@@ -10,8 +10,8 @@ from support.rigs.servo_rig import Rig
 from support.robots.simulated_drives import Loop
 from support.robots.simulated_drives import NO_BARRIERS
 
-from ros_ik.servo.state.following_state import Following
 from ros_ik.servo.state.following_state import FOLLOWING_TRANSITIONS
+from ros_ik.servo.state.following_state import FollowingState
 from ros_ik.servo.state.servo_state import SERVO_TRANSITIONS
 from ros_ik.servo.state.servo_state import ServoState
 
@@ -189,10 +189,10 @@ def tick_until(loop, *states):
 def stall(loop):
     """Freeze the robot in motion, and wait for the command to halt."""
     loop.rig.aim(loop.rig.moved((0.0, 0.3 if loop.rig.pose()[1] < 0.0 else -0.3, 0.0)))
-    tick_until(loop, Following.TRACKS)
+    tick_until(loop, FollowingState.TRACKS)
     loop.tick(seconds=0.3)
     loop.drives.frozen = True
-    tick_until(loop, Following.HALTS)
+    tick_until(loop, FollowingState.HALTS)
 
 
 def push(loop):
@@ -201,7 +201,7 @@ def push(loop):
     for _ in range(50):
         loop.drives.q[loop.coords] += 0.003
         loop.tick()
-    assert following(loop) is Following.HALTS and loop.rig.servo.state is ServoState.IDLE
+    assert following(loop) is FollowingState.HALTS and loop.rig.servo.state is ServoState.IDLE
 
 
 def release(loop):
@@ -213,38 +213,38 @@ def release(loop):
 def not_following(loop):
     """Walk through the states of a command that the robot does not follow."""
     stall(loop)
-    tick_until(loop, Following.RETURNS)
-    tick_until(loop, Following.TRACKS)
+    tick_until(loop, FollowingState.RETURNS)
+    tick_until(loop, FollowingState.TRACKS)
     release(loop)
     loop.rig.quiet()
     tick_until(loop, ServoState.IDLE)
     stall(loop)
     loop.rig.command = loop.rig.command.with_reset()
     loop.tick()
-    assert following(loop) is Following.UNKNOWN
+    assert following(loop) is FollowingState.UNKNOWN
     release(loop)
     stall(loop)
-    tick_until(loop, Following.RETURNS)
+    tick_until(loop, FollowingState.RETURNS)
     loop.rig.command = loop.rig.command.with_reset()
     loop.tick()
-    assert following(loop) is Following.UNKNOWN
+    assert following(loop) is FollowingState.UNKNOWN
     release(loop)
     # The robot is moved by hand, and the command waits until it rests.
     push(loop)
     loop.rig.quiet()
     tick_until(loop, ServoState.ENDING)
-    assert following(loop) is Following.RETURNS
+    assert following(loop) is FollowingState.RETURNS
     tick_until(loop, ServoState.IDLE)
     release(loop)
     # Meanwhile it is set to repeat its command.
     push(loop)
     loop.rig.set(publish_when_idle=True)
     loop.tick()
-    assert following(loop) is Following.HALTS
+    assert following(loop) is FollowingState.HALTS
     tick_until(loop, ServoState.PARKED)
     # It returns to a robot that moves again.
     loop.drives.q[loop.coords] += 0.01
-    tick_until(loop, Following.RETURNS)
+    tick_until(loop, FollowingState.RETURNS)
     loop.tick()
     assert loop.rig.servo.state is ServoState.STOPPING
 
