@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Schema, section on the node."""
+"""Schema, sections on tf, the bond and the real-time priority of the node."""
 
 from __future__ import annotations
 

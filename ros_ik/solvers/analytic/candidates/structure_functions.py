@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Warp functions for three axes through one point, and for three parallel axes.
+"""Warp functions for three axes through one point (spherical wrists, Pieper) or three parallel.
 
 The notation is that of :class:`Chart`: directions h_i and points p_i of the axes by place (their
 index in the order of the chart), the motion M = E_1 .. E_6 of the tool, lengths in units of the
