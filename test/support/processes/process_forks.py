@@ -36,7 +36,10 @@ IMPORTED = (
     _SESSION,
 )
 # Environment variables in which a program may differ; others affect imports.
-_OWN = ('PYTEST_CURRENT_TEST', 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID')
+_OWN = (
+    'FASTDDS_BUILTIN_TRANSPORTS', 'PYTEST_CURRENT_TEST', 'ROS_AUTOMATIC_DISCOVERY_RANGE',
+    'ROS_DOMAIN_ID',
+)  # fmt: skip
 _POLL = 0.01
 # At this signal a program writes the stacks of its threads.
 _STACKS = signal.SIGUSR1

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 
+import pytest
 from support.processes.process_forks import Fork
 from support.processes.process_forks import ForkServer
 import yaml
@@ -66,6 +67,18 @@ def reserved_domain():
     domain, lock = reserve_domain()
     with lock:
         yield domain
+
+
+@contextlib.contextmanager
+def without_shared_memory():
+    """Let participants that are made meanwhile, here and in new programs, use UDP only.
+
+    A process that is killed while it writes to the shared memory of another one may leave it
+    locked, and the other hears no more. A busy machine often stops processes there.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
+        yield
 
 
 def _environment(**own):

@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip('viser', reason='viser is not installed')
 
+from support.processes.ros_processes import without_shared_memory
 from support.rigs.ros_rig import LATCHED
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import NEVER_STALE
@@ -32,6 +33,7 @@ ODD_NAME = '/../robot/\u00e4 <b>"wall"</b>'
 @pytest.fixture(scope='module')
 def rig(tmp_path_factory):
     with (
+        without_shared_memory(),
         viewed(tmp_path_factory.mktemp('rig'), 'six_axis', **NEVER_STALE) as (client, one),
         another_viewer() as two,
     ):
