@@ -48,6 +48,16 @@ def test_the_targets_of_a_result_of_optimal_control_have_their_former_name(befor
         assert getattr(result, before) == ('tool',)
 
 
+@pytest.mark.parametrize(
+    ('before', 'after', 'value'),
+    [('replacing', 'model_loading', True), ('forgotten', 'last_dropped', 7)],
+)
+def test_the_fields_of_a_command_have_their_former_names(before, after, value):
+    command = ros_ik.servo.Command(**{after: value})
+    with pytest.warns(DeprecationWarning, match=after):
+        assert getattr(command, before) == value
+
+
 def test_the_precedence_of_a_limit_has_its_former_name():
     with pytest.warns(DeprecationWarning, match='precedence'):
 

@@ -9,6 +9,7 @@ import dataclasses
 import functools
 from typing import Any
 from typing import ClassVar
+import warnings
 
 import numpy as np
 
@@ -232,6 +233,20 @@ class Command:
     resets: int = 0
     model_loading: bool = False
     last_dropped: int | None = None
+
+    @property
+    def replacing(self) -> bool:
+        """Former name of ``model_loading``, for one release."""
+        warnings.warn(
+            'Command.replacing is now model_loading', DeprecationWarning, stacklevel=2
+        )
+        return self.model_loading
+
+    @property
+    def forgotten(self) -> int | None:
+        """Former name of ``last_dropped``, for one release."""
+        warnings.warn('Command.forgotten is now last_dropped', DeprecationWarning, stacklevel=2)
+        return self.last_dropped
 
     def with_pose(self, task: int, target: PoseTarget | None) -> Command:
         """Return the command with a new target pose of a frame task."""
