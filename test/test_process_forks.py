@@ -13,6 +13,7 @@ import time
 import pytest
 from support.processes import process_forks
 from support.processes.ros_processes import ROOT
+from support.rigs.services_rig import is_gone
 
 QUESTION = json.dumps({'poll': 1}).encode()
 
@@ -47,14 +48,5 @@ def test_programs_end_after_the_process_of_the_tests_was_killed(tmp_path):
     )  # fmt: skip
     assert done.returncode == -signal.SIGKILL
     robot = int(done.stdout)
-    while is_running(robot):
+    while not is_gone(robot):
         time.sleep(0.05)
-
-
-def is_running(pid):
-    """Return whether a process runs; a zombie counts as ended."""
-    try:
-        with open(f'/proc/{pid}/stat') as file:
-            return file.read().rpartition(')')[2].split()[0] != 'Z'
-    except OSError:
-        return False

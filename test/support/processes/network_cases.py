@@ -14,6 +14,7 @@ from support.motions.motion import motion_of
 from support.motions.motion import panda_ranges
 from support.motions.motion import ROUNDING
 from support.processes import network
+from support.processes.ros_processes import without_shared_memory
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import NEVER_STALE
 from support.rigs.ros_rig import panda_urdf
@@ -28,10 +29,13 @@ pytestmark = pytest.mark.dds
 @pytest.fixture(scope='module')
 def client(tmp_path_factory):
     """Return a client on the host of the robot; the node is on the other one."""
-    with pytest.MonkeyPatch.context() as patch, network.two_namespaces() as cable:
+    # Memory is shared between the hosts here, as it never is between two.
+    with (
+        without_shared_memory(),
+        pytest.MonkeyPatch.context() as patch,
+        network.two_namespaces() as cable,
+    ):
         patch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'SUBNET')
-        # Memory is shared between the hosts here, as it never is between two.
-        patch.setenv('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
         here, there = cable.names
         with network.entered(here), ros_rig(tmp_path_factory.mktemp('network')) as client:
             start_node(
