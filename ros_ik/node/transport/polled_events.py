@@ -50,7 +50,7 @@ class PolledEventsMixin:
         """Call the callbacks of new events."""
         for each in tuple(super().waitables):  # type: ignore[misc]
             if isinstance(each, EventHandler):
-                # What a wait set would say.
+                # Stands for a wait set, which says that there may be an event.
                 each._ready_to_take_data = True
                 event = each.take_data()
                 if getattr(event, 'total_count_change', 0) > 0:

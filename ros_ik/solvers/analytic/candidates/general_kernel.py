@@ -61,12 +61,12 @@ _REAL = 1e-4
 # errors of a root within which it may be real.
 _NOISE, _ERRORS = 10.0, 3.0
 # Largest distance of a solution from its root [rad].
-_MAX_ERROR = 0.02
+_MAX_ROOT_DISTANCE = 0.02
 # Number of roots of each pose that become candidates even if they are not real. They are the
 # starts of the search for the nearest configuration of an unreachable pose.
 _MIN_ROOTS = 2
 # Largest number of accurate charts at a pose.
-_MAX_CHARTS = 4
+_MAX_ACCURATE_CHARTS = 4
 # Largest relative rounding of the determinant for which an elimination is trusted.
 _MAX_ROUNDING = 1e-12
 # Largest error of a configuration that is left to the polishing [rad, reaches].
@@ -335,7 +335,7 @@ def general_candidates_kernel(lanes: int) -> wp.Kernel:
                             solves = solves or general.newton_steps == 0
                             if solves:
                                 away = wp.abs(within_half_turn(q[2] - roots[first + root]))
-                                if away < wp.float64(wp.static(_MAX_ERROR)):
+                                if away < wp.float64(wp.static(_MAX_ROOT_DISTANCE)):
                                     matched[root] = one
                             else:
                                 # The start, from which other methods get further.
@@ -384,7 +384,7 @@ def general_candidates_kernel(lanes: int) -> wp.Kernel:
                 # A regular pose has an even number of solutions.
                 is_complete = missing == 0 and solved >= real_roots and solved % 2 == 0
                 is_complete = is_complete and angle_aside == zero
-                if is_complete or good_charts >= wp.static(_MAX_CHARTS):
+                if is_complete or good_charts >= wp.static(_MAX_ACCURATE_CHARTS):
                     chart = general.shifts.shape[0]
         # Two solutions that nearly meet may have been found as one.
         k = int(0)
