@@ -58,11 +58,6 @@ def opened(rig):
     return rig
 
 
-def button(page, label):
-    (found,) = [b for b in page.find_elements('tag name', 'button') if label in b.text]
-    return found
-
-
 def test_robot_is_drawn(opened):
     _, viewer, shown = opened
     elbow = viewer.robot.link_pose('elbow_link')[:3]
@@ -203,7 +198,7 @@ def test_typed_parameters_are_set_once_they_are_whole(opened):
     typed = {'limits.position_margin': '[0.03]', 'barriers.world.gain': '0.5'}
     for name, text in typed.items():
         panel.choose(name.rpartition('.')[0])
-        box = input_of(page, name.rpartition('.')[2])
+        box = shown.input_of(name.rpartition('.')[2])
         before = values[name]
         box.send_keys(Keys.CONTROL, 'a')
         for key in text:
@@ -211,24 +206,17 @@ def test_typed_parameters_are_set_once_they_are_whole(opened):
             shown.wait_for_picture()
             assert values[name] == before and not viewer.answer.startswith(name)
         assert box.get_attribute('value') == text
-        button(page, 'Set').click()
+        shown.button('Set').click()
         wait_until(lambda name=name: f'{name} is set' in page.page_source, 'answer on the page')
     client.wait_for(lambda: list(values['limits.position_margin']) == [0.03], 'margin')
     client.wait_for(lambda: values['barriers.world.gain'] == 0.5, 'gain')
     # Refused values go back.
     box.send_keys(Keys.CONTROL, 'a')
     box.send_keys('-1')
-    button(page, 'Set').click()
+    shown.button('Set').click()
     wait_until(lambda: 'gain is not set: ' in page.page_source, 'reason')
     wait_until(lambda: box.get_attribute('value') == '0.5', 'value of the node')
     shown.open_tab('Control')
-
-
-def input_of(page, label):
-    """Return the text input of a label on the page, once it is there."""
-    path = f"//label[contains(., '{label}')]/following::input[1]"
-    wait_until(lambda: page.find_elements('xpath', path), f'input of {label}')
-    return page.find_element('xpath', path)
 
 
 def test_keys_of_the_buttons(opened):
@@ -310,12 +298,12 @@ def test_list_of_commands(opened):
 def test_stop_button_stops(opened):
     client, _, shown = opened
     page = shown.browser
-    stop = button(page, 'STOP')
+    stop = shown.button('STOP')
     assert stop.is_displayed()
     stop.click()
     client.wait_for_code(IkStatus.STOPPED)
     wait_until(lambda: 'Stopped' in page.page_source, 'stop on the page')
-    button(page, 'Reset').click()
+    shown.button('Reset').click()
     client.wait_for_text('waiting for a target')
 
 
@@ -352,7 +340,7 @@ def test_two_pages_agree(opened):
     page.get(shown.address)
     wait_until(lambda: len(viewer.page.server.get_clients()) == 2, 'second page')
     wait_until(lambda: 'STOP' in page.page_source, 'second page drawn')
-    button(page, 'STOP').click()
+    shown.button('STOP').click()
     client.wait_for_code(IkStatus.STOPPED)
     wait_until(lambda: 'Stopped' in page.page_source, 'stop on the second page')
     page.close()

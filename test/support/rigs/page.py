@@ -3,6 +3,9 @@
 """A page of the viewer in a browser: positions of drawn objects, and a mouse."""
 
 import numpy as np
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.support.wait import WebDriverWait
+from support.rigs.ros_rig import PATIENCE
 from support.rigs.viewer_rig import pixel_of
 from support.rigs.viewer_rig import wait_until
 
@@ -71,9 +74,27 @@ class OpenPage:
 
     def open_tab(self, label):
         """Show the tab with this label."""
-        tabs = self.browser.find_elements('css selector', '[role=tab]')
-        (tab,) = [each for each in tabs if each.text == label]
-        tab.click()
+        self._usable(f"//*[@role='tab' and normalize-space(.)='{label}']").click()
+
+    def button(self, label):
+        """Return the button with this label, once it may be clicked."""
+        return self._usable(f"//button[contains(., '{label}')]")
+
+    def input_of(self, label):
+        """Return the input after this label, once it takes keys."""
+        return self._usable(f"//label[contains(., '{label}')]/following::input[1]")
+
+    def _usable(self, path):
+        # What has just been added has no size yet and refuses keys; hidden parts repeat labels.
+        wait = WebDriverWait(
+            self.browser, PATIENCE, ignored_exceptions=[StaleElementReferenceException]
+        )
+        return wait.until(
+            lambda page: next(
+                (each for each in page.find_elements('xpath', path) if each.is_displayed()), None
+            ),
+            f'nothing is displayed of {path}',
+        )
 
     def wait_for_picture(self):
         """Wait until changes are drawn."""
