@@ -30,8 +30,8 @@ def test_every_name_is_there_and_listed(name):
     ('code', 'absent'),
     [
         ('import ros_ik', 'warp'),
-        ('import ros_ik; ros_ik.model.Model', 'ros_ik.solvers.step.differential_ik'),
-        ('from ros_ik import Model', 'ros_ik.solvers.step.differential_ik'),
+        ('import ros_ik; ros_ik.model.Model', 'ros_ik.solvers.differential_ik.solver'),
+        ('from ros_ik import Model', 'ros_ik.solvers.differential_ik.solver'),
         ('from ros_ik.solvers import DifferentialIK', 'ros_ik.solvers.optimal_control'),
         ('import ros_ik.node.ros_ik_node', 'warp'),
     ],

@@ -29,7 +29,7 @@ from ros_ik.objectives.formulas import STEP_FORMULAS
 from ros_ik.objectives.position import POSITION
 from ros_ik.solvers.analytic.structure.form import ClosedFormFamily
 from ros_ik.solvers.analytic.structure.structure import Split
-from ros_ik.solvers.step.quadratic_program.small_active_set import MAX_VARIABLES
+from ros_ik.solvers.differential_ik.quadratic_program.small_active_set import MAX_VARIABLES
 
 PACKAGE = ROOT / 'ros_ik'
 DECORATOR = 'compiled_kernel'

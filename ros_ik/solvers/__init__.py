@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from ros_ik.solvers.chain.ik_chain_path import IkChainError
     from ros_ik.solvers.chain.solvers import DlsSolver
     from ros_ik.solvers.chain.solvers import GaussNewtonSolver
+    from ros_ik.solvers.differential_ik.checks.enforce_mode import EnforceMode
+    from ros_ik.solvers.differential_ik.rollout import rollout
+    from ros_ik.solvers.differential_ik.rollout import RolloutResult
+    from ros_ik.solvers.differential_ik.solver import DifferentialIK
+    from ros_ik.solvers.differential_ik.solver import DifferentialIKSettings
+    from ros_ik.solvers.differential_ik.tasks.task import Task
     from ros_ik.solvers.optimal_control import CommandHeaderBuilder
     from ros_ik.solvers.optimal_control import OptimalControl
     from ros_ik.solvers.optimal_control import OptimalControlCommand
@@ -45,12 +51,6 @@ if TYPE_CHECKING:
     from ros_ik.solvers.pose_ik.solver import ChainIK
     from ros_ik.solvers.qp.dense_qp import DenseQP
     from ros_ik.solvers.status import SolveStatus
-    from ros_ik.solvers.step.checks.enforce_mode import EnforceMode
-    from ros_ik.solvers.step.differential_ik import DifferentialIK
-    from ros_ik.solvers.step.differential_ik import DifferentialIKSettings
-    from ros_ik.solvers.step.rollout import rollout
-    from ros_ik.solvers.step.rollout import RolloutResult
-    from ros_ik.solvers.step.tasks.task import Task
 else:
     __getattr__, __dir__ = lazy_names(__name__, __file__)
 

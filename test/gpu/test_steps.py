@@ -46,7 +46,7 @@ from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import rollout
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
-from ros_ik.solvers.step import problem
+from ros_ik.solvers.differential_ik import problem
 
 pytestmark = on_gpu
 POSE = np.array([0.4, 0.1, 0.5, 1.0, 0.0, 0.0, 0.0])

@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
-from ros_ik.solvers.step.shared_graphs import MAX_PARALLEL_BATCH
-from ros_ik.solvers.step.shared_graphs import shared_parts
-from ros_ik.solvers.step.shared_graphs import SharedGraphs
+from ros_ik.solvers.differential_ik.shared_graphs import MAX_PARALLEL_BATCH
+from ros_ik.solvers.differential_ik.shared_graphs import shared_parts
+from ros_ik.solvers.differential_ik.shared_graphs import SharedGraphs
 
 
 @pytest.mark.parametrize('n_threads', [1, 2, 7])

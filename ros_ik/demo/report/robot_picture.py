@@ -56,7 +56,7 @@ def _placed(pose: np.ndarray, points: np.ndarray) -> np.ndarray:
 def _triangles_of_links(model: Model) -> list[tuple[int, np.ndarray]]:
     """Return link and triangles [n, 3, 3] of each collision shape, simplified."""
     try:
-        from ros_ik.demo.report.shape_scene import shape_scene
+        from ros_ik.model.shapes.shape_scene import shape_scene
     except ModuleNotFoundError:
         return []
     kinds, bodies = model.shape_type.numpy(), model.shape_body.numpy()

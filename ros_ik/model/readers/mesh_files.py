@@ -17,7 +17,7 @@ import numpy as np
 
 from ros_ik.errors import ModelError
 from ros_ik.model.hulls.hull_reduction import unique_rows
-from ros_ik.model.readers.package_paths import MeshSource
+from ros_ik.model.readers.mesh_lookup import MeshSource
 from ros_ik.model.readers.xml import parse_document
 from ros_ik.numbers import MAX_MAGNITUDE
 

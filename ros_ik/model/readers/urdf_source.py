@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 from ros_ik.errors import ModelError
-from ros_ik.model.readers.package_paths import resolve_mesh
+from ros_ik.model.readers.mesh_lookup import resolve_mesh
 from ros_ik.model.readers.xml import MAX_DOCUMENT_BYTES
 
 

@@ -15,7 +15,7 @@ from ros_ik.model.building.worlds.worlds import Worlds
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.conventions.rotations import quaternion_from_rpy
 from ros_ik.model.readers.mesh_files import MeshFile
-from ros_ik.model.readers.package_paths import resolve_mesh
+from ros_ik.model.readers.mesh_lookup import resolve_mesh
 from ros_ik.model.readers.xml import float_attribute
 from ros_ik.model.readers.xml import required
 from ros_ik.model.readers.xml import vector_attribute

@@ -23,9 +23,9 @@ from ros_ik.objectives.formulas import STEP_FORMULAS
 from ros_ik.servo.step.conditioning_kernel import conditioning_kernel
 from ros_ik.servo.step.demand_kernel import demand_kernel
 from ros_ik.settings import Settings
-from ros_ik.solvers.step.checks.stopping_check import stopping_kernels
-from ros_ik.solvers.step.quadratic_program.solve import solve_step_kernel
-from ros_ik.solvers.step.tasks.cost import evaluate_step_kernel
+from ros_ik.solvers.differential_ik.checks.stopping_check import stopping_kernels
+from ros_ik.solvers.differential_ik.quadratic_program.solve import solve_step_kernel
+from ros_ik.solvers.differential_ik.tasks.cost import evaluate_step_kernel
 
 
 def kernels_ahead(settings: Settings) -> tuple[list[wp.Kernel], list[wp.Kernel]]:

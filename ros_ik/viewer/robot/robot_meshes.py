@@ -13,10 +13,10 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import trimesh
 
-from ros_ik.demo.report.shape_scene import shape_scene
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
 from ros_ik.model.readers.xml import parse_document
+from ros_ik.model.shapes.shape_scene import shape_scene
 from ros_ik.viewer.robot.coarse_meshes import coarsen
 from ros_ik.viewer.robot.palette import LINK
 

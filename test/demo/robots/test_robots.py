@@ -20,7 +20,7 @@ from ros_ik.demo.robots.description import read_description
 from ros_ik.demo.robots.robot_joints import RobotJoints
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
-from ros_ik.model.readers.package_paths import resolve_mesh
+from ros_ik.model.readers.mesh_lookup import resolve_mesh
 
 XACRO = """<robot name="two" xmlns:xacro="http://www.ros.org/wiki/xacro">
   <xacro:macro name="segment" params="number">

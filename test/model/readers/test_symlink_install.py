@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from ros_ik.model.readers.package_paths import resolve_mesh
+from ros_ik.model.readers.mesh_lookup import resolve_mesh
 from ros_ik.node.model_loading.package_paths import package_paths
 
 COLCON = shutil.which('colcon') or shutil.which('colcon', path=str(Path(sys.executable).parent))

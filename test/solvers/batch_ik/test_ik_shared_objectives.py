@@ -27,7 +27,9 @@ from ros_ik.objectives import IKObjectiveRotation
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import Task
 from ros_ik.solvers.batch_ik.solver import IKSolver
-from ros_ik.solvers.step.tasks.single_precision_objective import SinglePrecisionObjective
+from ros_ik.solvers.differential_ik.tasks.single_precision_objective import (
+    SinglePrecisionObjective,
+)
 
 N = 24
 SOLVERS = [

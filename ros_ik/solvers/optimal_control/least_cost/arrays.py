@@ -22,9 +22,9 @@ from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.objectives.recording.snapshot import Snapshots
+from ros_ik.solvers.differential_ik.tasks.arguments import checked_parts
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.optimal_control.least_cost.kernels import search_kernels
-from ros_ik.solvers.step.tasks.arguments import checked_parts
 
 _SCALAR = wp.float64
 

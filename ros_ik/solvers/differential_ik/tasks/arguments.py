@@ -16,7 +16,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.array_exchange import exchanged
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.limits import Limit
-from ros_ik.solvers.step.tasks.task import Task
+from ros_ik.solvers.differential_ik.tasks.task import Task
 
 _WANTED = 'must be a NumPy or Warp array of floats, into which the step is written'
 

@@ -21,11 +21,11 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.solvers.differential_ik.quadratic_program.binding_rows import row_functions
+from ros_ik.solvers.differential_ik.quadratic_program.bound_sides import bound_side_functions
+from ros_ik.solvers.differential_ik.quadratic_program.program import MAX_ROUNDS
+from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
 from ros_ik.solvers.least_squares.envelope import envelope_functions
-from ros_ik.solvers.step.quadratic_program.binding_rows import row_functions
-from ros_ik.solvers.step.quadratic_program.bound_sides import bound_side_functions
-from ros_ik.solvers.step.quadratic_program.program import MAX_ROUNDS
-from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
 
 @no_type_check

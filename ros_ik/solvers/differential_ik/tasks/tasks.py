@@ -33,11 +33,11 @@ from ros_ik.objectives.interface.ownership import Layout
 from ros_ik.objectives.interface.ownership import ownership_of
 from ros_ik.objectives.recording.snapshot import note_written
 from ros_ik.objectives.recording.snapshot import Snapshot
-from ros_ik.solvers.step.tasks.arguments import checked_parts
-from ros_ik.solvers.step.tasks.cost import step_tasks_struct
-from ros_ik.solvers.step.tasks.cost import task_joint_struct
-from ros_ik.solvers.step.tasks.rows import step_rows_struct
-from ros_ik.solvers.step.tasks.task import Task
+from ros_ik.solvers.differential_ik.tasks.arguments import checked_parts
+from ros_ik.solvers.differential_ik.tasks.cost import step_tasks_struct
+from ros_ik.solvers.differential_ik.tasks.cost import task_joint_struct
+from ros_ik.solvers.differential_ik.tasks.rows import step_rows_struct
+from ros_ik.solvers.differential_ik.tasks.task import Task
 
 
 def set_up_objectives(tasks: Sequence[Task], state: StepState) -> None:

@@ -15,10 +15,10 @@ from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.objectives.recording.snapshot import Snapshots
+from ros_ik.solvers.differential_ik.tasks.task import Task
+from ros_ik.solvers.differential_ik.tasks.tasks import every_objective
+from ros_ik.solvers.differential_ik.tasks.tasks import set_up_objectives
 from ros_ik.solvers.graph import Graph
-from ros_ik.solvers.step.tasks.task import Task
-from ros_ik.solvers.step.tasks.tasks import every_objective
-from ros_ik.solvers.step.tasks.tasks import set_up_objectives
 
 
 class StepResiduals:

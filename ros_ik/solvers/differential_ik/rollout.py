@@ -16,9 +16,9 @@ from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
 from ros_ik.limits import Limit
 from ros_ik.limits import MotionLimit
+from ros_ik.solvers.differential_ik.solver import DifferentialIK
+from ros_ik.solvers.differential_ik.tasks.task import Task
 from ros_ik.solvers.status import SolveStatus
-from ros_ik.solvers.step.differential_ik import DifferentialIK
-from ros_ik.solvers.step.tasks.task import Task
 
 # Largest number of steps of one call, ten seconds at 1 kHz.
 MAX_STEPS = 10_000

@@ -8,8 +8,8 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
 from ros_ik.solvers.status import SolveStatus
-from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
 
 @no_type_check

@@ -18,17 +18,17 @@ from ros_ik.kinematics.runtime.array_exchange import exchanged
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.solvers.differential_ik.checks.barrier_check import BarrierCheck
+from ros_ik.solvers.differential_ik.checks.barrier_evaluation import BarrierValues
+from ros_ik.solvers.differential_ik.checks.enforce_mode import EnforceMode
+from ros_ik.solvers.differential_ik.checks.stopping_check import StoppingCheck
+from ros_ik.solvers.differential_ik.configurations import Configurations
+from ros_ik.solvers.differential_ik.step_output import returned_status
+from ros_ik.solvers.differential_ik.step_output import solved_into
+from ros_ik.solvers.differential_ik.tasks.arguments import checked_parts
+from ros_ik.solvers.differential_ik.tasks.arguments import on_host
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.status import SolveStatus
-from ros_ik.solvers.step.checks.barrier_check import BarrierCheck
-from ros_ik.solvers.step.checks.barrier_evaluation import BarrierValues
-from ros_ik.solvers.step.checks.enforce_mode import EnforceMode
-from ros_ik.solvers.step.checks.stopping_check import StoppingCheck
-from ros_ik.solvers.step.configurations import Configurations
-from ros_ik.solvers.step.step_output import returned_status
-from ros_ik.solvers.step.step_output import solved_into
-from ros_ik.solvers.step.tasks.arguments import checked_parts
-from ros_ik.solvers.step.tasks.arguments import on_host
 
 # Tolerance that robots need to slide along a barrier without a margin [units of h].
 _ROOM = 1e-4

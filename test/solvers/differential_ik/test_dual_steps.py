@@ -18,8 +18,8 @@ from ros_ik.objectives import IKObjectivePosition
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
-from ros_ik.solvers.step import problem
-from ros_ik.solvers.step.quadratic_program.dual_fallback import list_of_failed
+from ros_ik.solvers.differential_ik import problem
+from ros_ik.solvers.differential_ik.quadratic_program import dual_fallback
 
 TIP = 'panda_hand_tcp'
 N = 120
@@ -72,9 +72,7 @@ def test_only_batches_that_more_than_fill_a_gpu_are_listed(monkeypatch):
     card = SimpleNamespace(is_cuda=True, sm_count=2)
     monkeypatch.setattr(wp, 'get_device', lambda device: card)
     monkeypatch.setattr(wp, 'is_mempool_enabled', lambda device: True)
-    monkeypatch.setattr(
-        'ros_ik.solvers.step.quadratic_program.dual_fallback.RowList', lambda n, device: n
-    )
+    monkeypatch.setattr(dual_fallback, 'RowList', lambda n, device: n)
     most = max_resident_threads(card)
-    assert list_of_failed(most, card) is None
-    assert list_of_failed(most + 1, card) == most + 1
+    assert dual_fallback.list_of_failed(most, card) is None
+    assert dual_fallback.list_of_failed(most + 1, card) == most + 1

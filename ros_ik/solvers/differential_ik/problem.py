@@ -34,34 +34,36 @@ from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import Limit
 from ros_ik.objectives.recording.snapshot import Snapshots
+from ros_ik.solvers.differential_ik.checks.barrier_evaluation import links_of
+from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import dual_step_kernel
+from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import list_of_failed
+from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import make_dual_program
+from ros_ik.solvers.differential_ik.quadratic_program.elimination_order import step_elimination
+from ros_ik.solvers.differential_ik.quadratic_program.program import begin_of_box
+from ros_ik.solvers.differential_ik.quadratic_program.program import every_variable
+from ros_ik.solvers.differential_ik.quadratic_program.program import make_step_program
+from ros_ik.solvers.differential_ik.quadratic_program.small_active_set import MAX_VARIABLES
+from ros_ik.solvers.differential_ik.quadratic_program.small_active_set import (
+    solve_small_step_kernel,
+)
+from ros_ik.solvers.differential_ik.quadratic_program.solve import solve_step_kernel
+from ros_ik.solvers.differential_ik.quadratic_program.solve import step_barriers_struct
+from ros_ik.solvers.differential_ik.quadratic_program.stop_rows import make_step_stop
+from ros_ik.solvers.differential_ik.quadratic_program.stop_rows import place_rest_kernel
+from ros_ik.solvers.differential_ik.settings import DifferentialIKSettings
+from ros_ik.solvers.differential_ik.shared_graphs import MAX_PARALLEL_BATCH
+from ros_ik.solvers.differential_ik.shared_graphs import shared_parts
+from ros_ik.solvers.differential_ik.shared_graphs import SharedGraphs
+from ros_ik.solvers.differential_ik.tasks.cost import evaluate_step_kernel
+from ros_ik.solvers.differential_ik.tasks.priorities import add_levels_kernel
+from ros_ik.solvers.differential_ik.tasks.rows import step_rows_kernels
+from ros_ik.solvers.differential_ik.tasks.task import Task
+from ros_ik.solvers.differential_ik.tasks.tasks import every_objective
+from ros_ik.solvers.differential_ik.tasks.tasks import FusedTasks
+from ros_ik.solvers.differential_ik.tasks.tasks import is_fusible
+from ros_ik.solvers.differential_ik.tasks.tasks import RowTasks
+from ros_ik.solvers.differential_ik.tasks.tasks import set_up_objectives
 from ros_ik.solvers.graph import Graph
-from ros_ik.solvers.step.checks.barrier_evaluation import links_of
-from ros_ik.solvers.step.differential_ik_settings import DifferentialIKSettings
-from ros_ik.solvers.step.quadratic_program.dual_fallback import dual_step_kernel
-from ros_ik.solvers.step.quadratic_program.dual_fallback import list_of_failed
-from ros_ik.solvers.step.quadratic_program.dual_fallback import make_dual_program
-from ros_ik.solvers.step.quadratic_program.elimination_order import step_elimination
-from ros_ik.solvers.step.quadratic_program.program import begin_of_box
-from ros_ik.solvers.step.quadratic_program.program import every_variable
-from ros_ik.solvers.step.quadratic_program.program import make_step_program
-from ros_ik.solvers.step.quadratic_program.small_active_set import MAX_VARIABLES
-from ros_ik.solvers.step.quadratic_program.small_active_set import solve_small_step_kernel
-from ros_ik.solvers.step.quadratic_program.solve import solve_step_kernel
-from ros_ik.solvers.step.quadratic_program.solve import step_barriers_struct
-from ros_ik.solvers.step.quadratic_program.stop_rows import make_step_stop
-from ros_ik.solvers.step.quadratic_program.stop_rows import place_rest_kernel
-from ros_ik.solvers.step.shared_graphs import MAX_PARALLEL_BATCH
-from ros_ik.solvers.step.shared_graphs import shared_parts
-from ros_ik.solvers.step.shared_graphs import SharedGraphs
-from ros_ik.solvers.step.tasks.cost import evaluate_step_kernel
-from ros_ik.solvers.step.tasks.priorities import add_levels_kernel
-from ros_ik.solvers.step.tasks.rows import step_rows_kernels
-from ros_ik.solvers.step.tasks.task import Task
-from ros_ik.solvers.step.tasks.tasks import every_objective
-from ros_ik.solvers.step.tasks.tasks import FusedTasks
-from ros_ik.solvers.step.tasks.tasks import is_fusible
-from ros_ik.solvers.step.tasks.tasks import RowTasks
-from ros_ik.solvers.step.tasks.tasks import set_up_objectives
 
 
 class StepProblem:

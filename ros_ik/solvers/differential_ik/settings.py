@@ -9,7 +9,7 @@ import dataclasses
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
-from ros_ik.solvers.step.checks.enforce_mode import EnforceMode
+from ros_ik.solvers.differential_ik.checks.enforce_mode import EnforceMode
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,7 +4,7 @@
 
 import pytest
 
-from ros_ik.model.readers.package_paths import resolve_mesh
+from ros_ik.model.readers.mesh_lookup import resolve_mesh
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
 from ros_ik.solvers.least_squares.envelope import envelope_functions
 from ros_ik.solvers.qp.cholesky import factor_row_function
-from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
 # A pivot of S below this fraction of its diagonal means that the rows are linearly dependent.
 _MIN_PIVOT = 1e-12

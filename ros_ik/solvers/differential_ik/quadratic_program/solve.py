@@ -18,13 +18,13 @@ import warp as wp
 
 from ros_ik.kinematics.row_bound import row_bound_function
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.solvers.step.quadratic_program.active_set import step_active_set_function
-from ros_ik.solvers.step.quadratic_program.dual_fallback import dual_program_struct
-from ros_ik.solvers.step.quadratic_program.dual_fallback import end_step_function
-from ros_ik.solvers.step.quadratic_program.program import step_program_struct
-from ros_ik.solvers.step.quadratic_program.stop_rows import step_stop_struct
-from ros_ik.solvers.step.quadratic_program.stop_rows import stop_row_functions
-from ros_ik.solvers.step.quadratic_program.write_result import finish_functions
+from ros_ik.solvers.differential_ik.quadratic_program.active_set import step_active_set_function
+from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import dual_program_struct
+from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import end_step_function
+from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
+from ros_ik.solvers.differential_ik.quadratic_program.stop_rows import step_stop_struct
+from ros_ik.solvers.differential_ik.quadratic_program.stop_rows import stop_row_functions
+from ros_ik.solvers.differential_ik.quadratic_program.write_result import finish_functions
 
 # Derivatives up to this are rounding [units of h per rad or m].
 _MOVES = 1e-9

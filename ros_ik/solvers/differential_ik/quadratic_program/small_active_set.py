@@ -14,12 +14,12 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.solvers.differential_ik.quadratic_program.bound_sides import bound_side_functions
+from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import dual_program_struct
+from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import end_step_function
+from ros_ik.solvers.differential_ik.quadratic_program.program import MAX_ROUNDS
+from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
 from ros_ik.solvers.qp.small_system import small_system_functions
-from ros_ik.solvers.step.quadratic_program.bound_sides import bound_side_functions
-from ros_ik.solvers.step.quadratic_program.dual_fallback import dual_program_struct
-from ros_ik.solvers.step.quadratic_program.dual_fallback import end_step_function
-from ros_ik.solvers.step.quadratic_program.program import MAX_ROUNDS
-from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
 # Largest number of variables; more take too long to compile, for little gain.
 MAX_VARIABLES = 8

@@ -8,13 +8,13 @@ import warp as wp
 
 from ros_ik.solvers import DenseQP
 from ros_ik.solvers import SolveStatus
+from ros_ik.solvers.differential_ik.quadratic_program.active_set import step_active_set_function
+from ros_ik.solvers.differential_ik.quadratic_program.program import every_variable
+from ros_ik.solvers.differential_ik.quadratic_program.program import make_step_program
+from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
 from ros_ik.solvers.least_squares.envelope import dense_elimination
 from ros_ik.solvers.least_squares.envelope import Elimination
 from ros_ik.solvers.least_squares.envelope import elimination
-from ros_ik.solvers.step.quadratic_program.active_set import step_active_set_function
-from ros_ik.solvers.step.quadratic_program.program import every_variable
-from ros_ik.solvers.step.quadratic_program.program import make_step_program
-from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
 Program = step_program_struct()
 solve_from_guess = step_active_set_function()

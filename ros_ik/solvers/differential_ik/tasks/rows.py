@@ -16,8 +16,8 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.solvers.differential_ik.tasks.cost import saturation_function
 from ros_ik.solvers.least_squares.normal_equations import normal_equations_functions
-from ros_ik.solvers.step.tasks.cost import saturation_function
 
 
 @no_type_check

@@ -18,8 +18,8 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.solvers.differential_ik.tasks.rows import step_rows_struct
 from ros_ik.solvers.qp.cholesky import factor_row_function
-from ros_ik.solvers.step.tasks.rows import step_rows_struct
 
 
 @no_type_check

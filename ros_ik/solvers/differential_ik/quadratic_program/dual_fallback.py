@@ -18,12 +18,12 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import exceeds_device
 from ros_ik.kinematics.runtime.row_list import row_list_functions
 from ros_ik.kinematics.runtime.row_list import RowList
+from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
+from ros_ik.solvers.differential_ik.quadratic_program.write_result import finish_functions
 from ros_ik.solvers.qp.active_set import active_set_functions
 from ros_ik.solvers.qp.dense_qp_kernel import qp_function
 from ros_ik.solvers.qp.workspace import make_workspace
 from ros_ik.solvers.status import SolveStatus
-from ros_ik.solvers.step.quadratic_program.program import step_program_struct
-from ros_ik.solvers.step.quadratic_program.write_result import finish_functions
 
 # In a program with conflicting rows, a variable that moves by less than so many tolerances rests.
 # The relaxation of these rows is of this order.

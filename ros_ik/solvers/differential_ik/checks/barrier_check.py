@@ -26,11 +26,11 @@ from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.stepping.stop_path import PathCheck
 from ros_ik.kinematics.stepping.stop_path import StopPath
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.solvers.differential_ik.checks.barrier_evaluation import BarrierEvaluation
+from ros_ik.solvers.differential_ik.checks.barrier_evaluation import links_of
+from ros_ik.solvers.differential_ik.checks.enforce_mode import EnforceMode
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.status import SolveStatus
-from ros_ik.solvers.step.checks.barrier_evaluation import BarrierEvaluation
-from ros_ik.solvers.step.checks.barrier_evaluation import links_of
-from ros_ik.solvers.step.checks.enforce_mode import EnforceMode
 
 # Bisections of the fraction of a step, which is accurate to 2^-10.
 _HALVINGS = 10

@@ -45,10 +45,10 @@ from ros_ik.kinematics.stepping.stop_path import PathCheck
 from ros_ik.kinematics.stepping.stop_path import stop_functions
 from ros_ik.kinematics.stepping.stop_path import StopPath
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.solvers.differential_ik.checks.barrier_evaluation import BarrierEvaluation
+from ros_ik.solvers.differential_ik.checks.barrier_evaluation import links_of
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.status import SolveStatus
-from ros_ik.solvers.step.checks.barrier_evaluation import BarrierEvaluation
-from ros_ik.solvers.step.checks.barrier_evaluation import links_of
 
 # Fractions of a step that are tried, in this order, before the stop.
 _FRACTIONS = np.array([1.0, 0.5, 0.25])

@@ -24,8 +24,8 @@ from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.model import Model
+from ros_ik.solvers.differential_ik.tasks.arguments import on_host
 from ros_ik.solvers.graph import Graph
-from ros_ik.solvers.step.tasks.arguments import on_host
 
 
 class Configurations:

@@ -6,7 +6,7 @@ The step minimises 1/2 |W (J dq + gain sat(r))|^2 + 1/2 mu |dq|^2, mu = damping 
 r, J are the residual and Jacobian of the objective, and W = diag(weight). sat limits the length of
 the residuals of each block (position, rotation) to e_max tanh(|r| / e_max), as in roboplan. Tasks
 act in the null space of those with lower priority numbers; see
-:mod:`ros_ik.solvers.step.tasks.priorities`.
+:mod:`ros_ik.solvers.differential_ik.tasks.priorities`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.numbers import real_value
 from ros_ik.objectives import IKObjective
-from ros_ik.solvers.step.tasks.single_precision_objective import in_step_precision
+from ros_ik.solvers.differential_ik.tasks.single_precision_objective import in_step_precision
 
 
 class Task:

@@ -40,20 +40,20 @@ from ros_ik.model import Model
 from ros_ik.model.joint_group import checked_joint_group
 from ros_ik.model.model_argument import require_model
 from ros_ik.objectives.base.builtin import BuiltinObjective
+from ros_ik.solvers.differential_ik.configurations import Configurations
+from ros_ik.solvers.differential_ik.problem import StepProblem
+from ros_ik.solvers.differential_ik.settings import DifferentialIKSettings
+from ros_ik.solvers.differential_ik.step_checks import StepChecks
+from ros_ik.solvers.differential_ik.step_output import solved_into
+from ros_ik.solvers.differential_ik.step_output import STATUSES
+from ros_ik.solvers.differential_ik.step_output import write_step
+from ros_ik.solvers.differential_ik.step_output import wrong_step
+from ros_ik.solvers.differential_ik.tasks.arguments import checked_parts
+from ros_ik.solvers.differential_ik.tasks.arguments import sorted_arguments
+from ros_ik.solvers.differential_ik.tasks.residuals import StepResiduals
+from ros_ik.solvers.differential_ik.tasks.task import Task
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.status import SolveStatus
-from ros_ik.solvers.step.configurations import Configurations
-from ros_ik.solvers.step.differential_ik_settings import DifferentialIKSettings
-from ros_ik.solvers.step.problem import StepProblem
-from ros_ik.solvers.step.step_checks import StepChecks
-from ros_ik.solvers.step.step_output import solved_into
-from ros_ik.solvers.step.step_output import STATUSES
-from ros_ik.solvers.step.step_output import write_step
-from ros_ik.solvers.step.step_output import wrong_step
-from ros_ik.solvers.step.tasks.arguments import checked_parts
-from ros_ik.solvers.step.tasks.arguments import sorted_arguments
-from ros_ik.solvers.step.tasks.residuals import StepResiduals
-from ros_ik.solvers.step.tasks.task import Task
 
 
 class _Recent(NamedTuple):
@@ -332,8 +332,8 @@ class DifferentialIK(ReadOnce):
 
         Unlike :meth:`enforce_barriers`, this respects the acceleration and jerk limits. An unsafe
         step is blended with the stop that was checked together with the previous step; see
-        :mod:`ros_ik.solvers.step.checks.stopping_check`. Call one of the two methods at every
-        step.
+        :mod:`ros_ik.solvers.differential_ik.checks.stopping_check`. Call one of the two methods at
+        every step.
 
         Args:
             joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].

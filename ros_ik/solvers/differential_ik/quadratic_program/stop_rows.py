@@ -32,7 +32,7 @@ from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.stepping.stop_path import stop_functions
 from ros_ik.kinematics.tree import tree_struct
-from ros_ik.solvers.step.quadratic_program.program import step_program_struct
+from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
 
 # Clearance that is kept at rest, at most the margin [units of h].
 _ROOM = 5e-4
