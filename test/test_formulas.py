@@ -15,9 +15,13 @@ import warp as wp
 from ros_ik.kinematics import eval_jacobian
 from ros_ik.kinematics.row_bound import row_bound_function
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.model.conventions.poses import multiply
 from ros_ik.model.conventions.poses import pose_rows
+from ros_ik.model.conventions.poses import rotate
 from ros_ik.objectives import IKObjectiveManipulability
 from ros_ik.servo.motion.manipulability_slope import manipulability_slope
+from ros_ik.servo.motion.pose_math import pose_multiply
+from ros_ik.servo.motion.pose_math import quat_rotate
 from ros_ik.servo.motion.pose_math import rotation_exp
 from ros_ik.servo.motion.pose_math import rotation_log
 from ros_ik.servo.step.step_solver import StepSolver
@@ -27,6 +31,8 @@ ROOT = Path(__file__).resolve().parents[1]
 # Code that only the places of a formula have, a regular expression.
 MARKS = {
     'sine and cosine, inlined': r'2\.50507602534068634195e-08',
+    'rotation of a vector by a quaternion': r'cross\(u, cross\(u|tx, ty, tz = 2\.0',
+    'product of two quaternions': r'w \* v \+ s \* u|aw \* bw',
     'rotation vector of a quaternion': r'atan2\(sine, w\)',
     'quaternion of a rotation vector': r'wp\.sin\(half\) / half|sin\(0\.5 \* angle\) / angle',
     'rotation vector of a matrix': r'\(wp\.trace\(E\) - ',
@@ -114,6 +120,18 @@ def test_rotation_vectors_of_host_and_device_agree():
     logs = on_device('rotation_log', given, wp.float64, types.vec3)
     np.testing.assert_allclose(logs, [rotation_log(q) for q in quaternions * signs], atol=1e-14)
     np.testing.assert_allclose(logs, turns, atol=1e-13)
+
+
+def test_products_of_many_poses_and_of_one_agree():
+    rng = np.random.default_rng(2)
+    first, second = rng.normal(size=(2, 100, 7))
+    for poses in (first, second):
+        poses[:, 3:] /= np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
+    pairs = list(zip(first, second, strict=True))
+    expected = [pose_multiply(a, b) for a, b in pairs]
+    np.testing.assert_allclose(multiply(first, second), expected, atol=1e-14)
+    expected = [quat_rotate(a[3:], b[:3]) for a, b in pairs]
+    np.testing.assert_allclose(rotate(first[:, 3:], second[:, :3]), expected, atol=1e-14)
 
 
 def test_poses_that_count_on_host_and_device_are_the_same():

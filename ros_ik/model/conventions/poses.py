@@ -18,6 +18,8 @@ _NAMES = (
     'position.x', 'position.y', 'position.z',
     'orientation.x', 'orientation.y', 'orientation.z', 'orientation.w',
 )  # fmt: skip
+# Cyclic permutations of the axes, for cross products.
+_NEXT, _AFTER_NEXT = np.array([1, 2, 0]), np.array([2, 0, 1])
 # Accepted norms of quaternions, for all inputs. Rounding to two digits changes a norm by 0.005. A
 # half-filled quaternion, such as x = 1 with the default w = 1, differs by 0.4 and would be a wrong
 # rotation after normalisation.
@@ -84,10 +86,10 @@ def pose_rows(values: np.ndarray) -> np.ndarray:
 
 def cross(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return the cross products, shape [.., 3]; leading dimensions broadcast."""
-    ax, ay, az = first[..., 0], first[..., 1], first[..., 2]
-    bx, by, bz = second[..., 0], second[..., 1], second[..., 2]
-    # np.cross takes twice as long for few vectors.
-    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
+    # np.cross takes three times as long for few vectors.
+    product: np.ndarray = first.take(_NEXT, -1) * second.take(_AFTER_NEXT, -1)
+    product -= first.take(_AFTER_NEXT, -1) * second.take(_NEXT, -1)
+    return product
 
 
 def rotate(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:

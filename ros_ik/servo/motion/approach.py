@@ -48,13 +48,13 @@ def braking_step(distance: np.ndarray, acceleration: np.ndarray, dt: float) -> n
             for joints that cannot move.
         dt: Duration of a tick [s].
     """
-    loss = acceleration * (dt * dt)
+    slowdown = acceleration * (dt * dt)
     with np.errstate(invalid='ignore', divide='ignore'):
         # Without a limit the ratio is 0, and the step is the distance.
-        ratio = distance / loss
+        ratio = distance / slowdown
         ticks = np.floor((np.sqrt(1.0 + 8.0 * ratio) - 1.0) / 2.0)
-        step = loss * (ticks / 2.0) + distance / (ticks + 1.0)
-    step = np.where(loss > 0.0, step, 0.0)
+        step = slowdown * (ticks / 2.0) + distance / (ticks + 1.0)
+    step = np.where(slowdown > 0.0, step, 0.0)
     return np.where(np.isfinite(acceleration), step, distance)
 
 
@@ -66,9 +66,9 @@ def braking_distance(velocity: np.ndarray, acceleration: np.ndarray, dt: float) 
         acceleration: Acceleration limits [rad/s^2 or m/s^2], above 0 and finite, same shape.
         dt: Duration of a tick [s].
     """
-    step, loss = velocity * dt, acceleration * (dt * dt)
-    ticks = np.floor(np.abs(step) / loss)
-    return (ticks + 1.0) * (step - 0.5 * np.sign(step) * ticks * loss)
+    step, slowdown = velocity * dt, acceleration * (dt * dt)
+    ticks = np.floor(np.abs(step) / slowdown)
+    return (ticks + 1.0) * (step - 0.5 * np.sign(step) * ticks * slowdown)
 
 
 def joint_step(
@@ -129,12 +129,12 @@ class Approach:
         a, b, c = achieved
         # A velocity across this direction is ignored: the limits of the joints smooth the turn.
         asked, moved = u * x + v * y + w * z, (a * x + b * y + c * z) / dt
-        gain, near = limits.acceleration * dt, min(distance, limits.max_distance)
-        before = max(min(asked, max(_SPARE * moved, moved + self.kept_lag - gain)), 0.0)
+        speed_change, near = limits.acceleration * dt, min(distance, limits.max_distance)
+        before = max(min(asked, max(_SPARE * moved, moved + self.kept_lag - speed_change)), 0.0)
         length = min(
             limits.speed * dt,
-            (before + gain) * dt,
-            braking_length(near, gain * dt),
+            (before + speed_change) * dt,
+            braking_length(near, speed_change * dt),
             limits.gain * near,
         )
         speed = length / dt

@@ -15,6 +15,7 @@ import numpy as np
 
 from ros_ik.kinematics.tree import precise_array
 from ros_ik.model import Model
+from ros_ik.model.conventions.poses import rotate
 from ros_ik.servo.interface.command import CenterOfMassTarget
 from ros_ik.servo.interface.command import CenterReport
 from ros_ik.servo.motion.approach import Approach
@@ -177,9 +178,7 @@ class CenterTracker:
     def center(self, body_q: np.ndarray) -> np.ndarray:
         """Return the centre of mass in the base frame [3]."""
         links = body_q[self._bodies]
-        axis, w = links[:, 3:6], links[:, 6:]
-        turn = 2.0 * np.cross(axis, self._centers)
-        points = links[:, :3] + self._centers + w * turn + np.cross(axis, turn)
+        points = links[:, :3] + rotate(links[:, 3:], self._centers)
         return self._seen(self._fractions @ points, body_q)
 
     def _seen(self, point: np.ndarray, body_q: np.ndarray) -> np.ndarray:

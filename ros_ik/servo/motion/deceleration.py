@@ -79,11 +79,11 @@ class Deceleration:
             returns: True to return to the position at which the halt began, instead of staying. An
                 array has one entry per joint; that of the first step of the halt is used.
         """
-        loss = acceleration * dt**2
+        slowdown = acceleration * dt**2
         way = self.return_displacement(position, returns=returns)
         if way is None:
-            return np.sign(last) * np.maximum(np.abs(last) - loss, 0.0)
+            return np.sign(last) * np.maximum(np.abs(last) - slowdown, 0.0)
         # Needed even if no joint returns.
         way[~(np.abs(way) >= _ARRIVED)] = 0.0
         back = joint_step(way, speed, acceleration, dt)
-        return np.clip(back, last - loss, last + loss)
+        return np.clip(back, last - slowdown, last + slowdown)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros_ik.servo.motion.pose_math import cross_rows
+from ros_ik.model.conventions.poses import cross
 
 # Regularisation of J J^T, as a fraction of its trace, for singular configurations.
 _REGULAR = 1e-9
@@ -42,8 +42,8 @@ def manipulability_slope(
     share = np.zeros((count, 6))
     share[:, rows] = J @ np.linalg.inv(gram)
     force, torque = share[:, :3], share[:, 3:]
-    moments = cross_rows(linear, force) + cross_rows(angular, torque)
+    moments = cross(linear, force) + cross(angular, torque)
     later = moments.sum(axis=0) - np.cumsum(moments, axis=0)
-    until = np.cumsum(cross_rows(force, angular), axis=0)
+    until = np.cumsum(cross(force, angular), axis=0)
     slope: np.ndarray = (angular * later + linear * until).sum(axis=1)
     return slope

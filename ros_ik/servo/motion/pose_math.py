@@ -19,8 +19,6 @@ IDENTITY = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 Vector = tuple[float, float, float]
 Pose = tuple[float, float, float, float, float, float, float]
 ZERO: Vector = (0.0, 0.0, 0.0)
-# Cyclic permutations of the axes, for cross products.
-_NEXT, _AFTER_NEXT = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def quat_multiply(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -212,10 +210,3 @@ def length(vector: np.ndarray) -> float:
 def rotation_matrix(q: Sequence[float]) -> np.ndarray:
     """Return the rotation matrix of a unit quaternion."""
     return np.array([_turned(q, axis) for axis in np.eye(3).tolist()]).T
-
-
-def cross_rows(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the cross products of rows [n, 3]; faster than NumPy's for few rows."""
-    product: np.ndarray = a.take(_NEXT, 1) * b.take(_AFTER_NEXT, 1)
-    product -= a.take(_AFTER_NEXT, 1) * b.take(_NEXT, 1)
-    return product

@@ -85,8 +85,8 @@ class ApproachLimits:
 
     def changes(self, dt: float) -> tuple[float, float]:
         """Return the limits of the change of a tick's displacement, and of the change of that."""
-        loss = self.acceleration * dt * dt
-        return loss, loss * dt / self.ramp
+        slowdown = self.acceleration * dt * dt
+        return slowdown, slowdown * dt / self.ramp
 
 
 def ramped_approach(
@@ -105,19 +105,19 @@ def ramped_approach(
         limits: Bounds on the motion.
         dt: Duration of a tick [s].
     """
-    loss, growth = limits.changes(dt)
+    slowdown, jerk = limits.changes(dt)
     distance = float_length(difference)
     along = float_scaled(difference, 1.0 / distance) if distance > 0.0 else ZERO
-    speed, gain = _dot(along, last), _dot(along, change)
+    speed, speed_change = _dot(along, last), _dot(along, change)
     near = min(distance, limits.max_distance)
     longest = min(limits.speed * dt, limits.gain * near)
-    ahead = _next_speed(speed, gain, near, longest, loss, growth, limits.reserve)
+    ahead = _next_speed(speed, speed_change, near, longest, slowdown, jerk, limits.reserve)
     across = ramped_step(
         ZERO,
         float_less(last, float_scaled(along, speed)),
-        float_less(change, float_scaled(along, gain)),
-        loss,
-        growth,
+        float_less(change, float_scaled(along, speed_change)),
+        slowdown,
+        jerk,
     )
     return float_sum(float_scaled(along, ahead), across) if distance > 0.0 else across
 
@@ -126,8 +126,8 @@ def ramped_step(
     wanted: Vector,
     last: Vector,
     change: Vector,
-    loss: float,
-    growth: float,
+    slowdown: float,
+    jerk: float,
 ) -> Vector:
     """Return the displacement of a tick that leads from one displacement to another.
 
@@ -135,24 +135,24 @@ def ramped_step(
         wanted: Final displacement per tick, three numbers, m or rad.
         last: Displacement of the previous tick.
         change: Change of the displacement that was requested in the previous tick.
-        loss: Largest change of the displacement.
-        growth: Largest change of the change.
+        slowdown: Largest change of the displacement in a tick.
+        jerk: Largest change of that change in a tick.
     """
     gap = float_less(wanted, last)
     size = float_length(gap)
     if size > 0.0:
-        gap = float_scaled(gap, min(loss, braking_length(size, growth)) / size)
+        gap = float_scaled(gap, min(slowdown, braking_length(size, jerk)) / size)
     turn = float_less(gap, change)
     size = float_length(turn)
-    if size > growth:
-        turn = float_scaled(turn, growth / size)
+    if size > jerk:
+        turn = float_scaled(turn, jerk / size)
     return float_sum(float_sum(last, change), turn)
 
 
-def braking_length(distance: float, loss: float) -> float:
-    """Return :func:`braking_step` of one distance; ``loss`` is the decrease per tick [m]."""
-    ticks = math.floor((math.sqrt(1.0 + 8.0 * distance / loss) - 1.0) / 2.0)
-    return loss * (ticks / 2.0) + distance / (ticks + 1.0)
+def braking_length(distance: float, slowdown: float) -> float:
+    """Return :func:`braking_step` of one distance; ``slowdown`` is the decrease per tick [m]."""
+    ticks = math.floor((math.sqrt(1.0 + 8.0 * distance / slowdown) - 1.0) / 2.0)
+    return slowdown * (ticks / 2.0) + distance / (ticks + 1.0)
 
 
 def _next_speed(
@@ -160,40 +160,40 @@ def _next_speed(
     change: float,
     distance: float,
     longest: float,
-    loss: float,
-    growth: float,
+    slowdown: float,
+    jerk: float,
     reserve: float,
 ) -> float:
     """Return the largest speed, up to ``longest``, from which a motion can end at a distance."""
-    hardest, steepest = reserve * loss, reserve * growth
+    hardest, steepest = reserve * slowdown, reserve * jerk
     most = min(hardest, braking_length(abs(speed), steepest))
     low = speed + min(max(-math.copysign(most, speed), change - steepest), change + steepest)
-    room = braking_length(longest - speed, growth) if longest > speed else 0.0
-    high = speed + min(change + growth, loss, room)
+    room = braking_length(longest - speed, jerk) if longest > speed else 0.0
+    high = speed + min(change + jerk, slowdown, room)
     if high <= low:
         return low
-    if _stopping_distance(high, high - speed, loss, growth) <= distance:
+    if _stopping_distance(high, high - speed, slowdown, jerk) <= distance:
         return high
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        if _stopping_distance(middle, middle - speed, loss, growth) <= distance:
+        if _stopping_distance(middle, middle - speed, slowdown, jerk) <= distance:
             low = middle
         else:
             high = middle
     return low
 
 
-def _stopping_distance(speed: float, change: float, loss: float, growth: float) -> float:
+def _stopping_distance(speed: float, change: float, slowdown: float, jerk: float) -> float:
     """Return the distance to rest from a tick at ``speed``, including that tick."""
-    peak = speed + 0.5 * change * change / growth
+    peak = speed + 0.5 * change * change / jerk
     if peak <= 0.0:
         return speed
-    if peak >= loss * loss / growth:
-        braking = 0.5 * peak * (peak / loss + loss / growth)
+    if peak >= slowdown * slowdown / jerk:
+        braking = 0.5 * peak * (peak / slowdown + slowdown / jerk)
     else:
-        braking = peak * math.sqrt(peak / growth)
-    ramp = change / growth
-    return speed + braking + speed * ramp + change * change * ramp / (3.0 * growth)
+        braking = peak * math.sqrt(peak / jerk)
+    ramp = change / jerk
+    return speed + braking + speed * ramp + change * change * ramp / (3.0 * jerk)
 
 
 def _dot(a: Vector, b: Vector) -> float:

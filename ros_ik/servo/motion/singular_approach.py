@@ -53,9 +53,9 @@ class SingularDirection:
         """
         if self.slope == 0.0 or not math.isfinite(self.acceleration):
             return math.inf
-        way, loss = self.sigma / abs(self.slope), _PART * self.acceleration
-        late = 0.5 * loss * ramp
-        rate = math.sqrt(late * late + 2.0 * loss * way) - late - 0.5 * loss * dt
+        way, braking = self.sigma / abs(self.slope), _PART * self.acceleration
+        late = 0.5 * braking * ramp
+        rate = math.sqrt(late * late + 2.0 * braking * way) - late - 0.5 * braking * dt
         if ramp > 0.0:
             rate = min(rate, way / (_RAMPS * ramp))
         return self.sigma * max(rate, 0.0)

@@ -99,10 +99,10 @@ class LeadLimit:
             self.lead_at_rest = self._allowed_lead(np.zeros(len(ahead)))
         group = self._group
         wanted = step[group.variable_dof]
-        size, loss = np.abs(wanted), self._braking * self._period**2
+        size, slowdown = np.abs(wanted), self._braking * self._period**2
         # Usually the command could stop within its limit even if the robot stood still.
-        fast = size + self._slack_ticks * loss
-        stop = fast * (1.5 + self._slack_ticks + 0.5 * fast / loss)
+        fast = size + self._slack_ticks * slowdown
+        stop = fast * (1.5 + self._slack_ticks + 0.5 * fast / slowdown)
         self.has_slack = bool(
             (np.abs(ahead) + stop <= np.minimum(self.lead_at_rest, self.trial)).all()
         )
@@ -123,13 +123,13 @@ class LeadLimit:
         with np.errstate(all='ignore'):  # negligible steps
             parts = np.where(size > most, most / size, 1.0)
             # A common factor; all joints brake as far as their limits permit.
-            kept = np.where(size > 0.0, (forward * before - loss) / size, 0.0)
+            kept = np.where(size > 0.0, (forward * before - slowdown) / size, 0.0)
         worst = int(parts.argmin())
         if parts[worst] >= 1.0:
             return False
         part = min(max(float(parts[worst]), float(kept.max())), 1.0)
         joints = np.clip(part * wanted, -most, most)
-        joints = np.clip(joints, before - loss, before + loss)
+        joints = np.clip(joints, before - slowdown, before + slowdown)
         group.write_steps(joints, step)
         if parts[worst] < _SLOWED:
             self.joint = worst

@@ -15,7 +15,7 @@ from ros_ik.solvers import SolveStatus
 _NEVER_MOVES = 1.0
 
 
-class StopCheck:
+class BarrierStopCheck:
     """Check of steps for a stop after them, with the deceleration of the previous check."""
 
     def __init__(
@@ -60,7 +60,7 @@ class StopCheck:
         """
         return bool((self._deceleration.in_force >= _usable(deceleration)).all())
 
-    def continue_from(self, other: StopCheck) -> None:
+    def continue_from(self, other: BarrierStopCheck) -> None:
         """Continue from a check of the same robot with the same limits."""
         self._deceleration.continue_from(other._deceleration)
 

@@ -23,7 +23,7 @@ from ros_ik.limits.position_damper import PositionDamper
 from ros_ik.servo.motion.position_stop_check import can_stop
 from ros_ik.servo.motion.viable_steps import ViableSteps
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.step.barrier_stop_check import StopCheck
+from ros_ik.servo.step.barrier_stop_check import BarrierStopCheck
 from ros_ik.servo.step.deferred import Deferred
 from ros_ik.servo.step.singularity import Conditioning
 from ros_ik.settings import Settings
@@ -50,7 +50,7 @@ class LimitsInForce:
         self,
         robot: ControlledRobot,
         settings: Settings,
-        stops: StopCheck,
+        stops: BarrierStopCheck,
         conditioning: Conditioning,
     ) -> None:
         """Set up the limits from the settings.
@@ -195,7 +195,7 @@ class LimitsInForce:
             self._jerk_limit.set_last_displacements(last_step, self.before)
         scale = self._velocity_scale
         if not self.is_strict and scale.in_force > scale.requested:
-            self._scale_velocity(max(scale.requested, scale.in_force - self._scale_loss()))
+            self._scale_velocity(max(scale.requested, scale.in_force - self._max_scale_decrease()))
 
     def choose(self, joint_mode: bool) -> None:
         """Set the kind of the targets: with joint targets no joint replaces another one."""
@@ -337,10 +337,10 @@ class LimitsInForce:
         step = self._robot.velocity * scale * self._settings.period
         self._bounds[0] = step[self._moving] + _ROUNDING
 
-    def _scale_loss(self) -> float:
+    def _max_scale_decrease(self) -> float:
         """Return the largest decrease of the scale per tick that joints can follow."""
         dofs = self._robot.group.variable_dof
         velocity = self._robot.velocity[dofs]
         limited = np.isfinite(velocity) & (velocity > 0.0)
-        loss = self.acceleration[limited] * self._settings.period / velocity[limited]
-        return float(np.min(loss, initial=1.0))
+        decrease = self.acceleration[limited] * self._settings.period / velocity[limited]
+        return float(np.min(decrease, initial=1.0))

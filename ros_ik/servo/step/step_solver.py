@@ -32,7 +32,7 @@ from ros_ik.servo.robot.barriers import make_barriers
 from ros_ik.servo.robot.barriers import make_scene
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.obstacle_scene import ObstacleScene
-from ros_ik.servo.step.barrier_stop_check import StopCheck
+from ros_ik.servo.step.barrier_stop_check import BarrierStopCheck
 from ros_ik.servo.step.commanded_state import CommandedState
 from ros_ik.servo.step.limits_in_force import LimitsInForce
 from ros_ik.servo.step.singularity import Damping
@@ -136,7 +136,7 @@ class StepSolver:
         )
         self._active: tuple[bool, ...] = ()
         self._joint_mode = self._center_active = False
-        self._stops = StopCheck(
+        self._stops = BarrierStopCheck(
             self.diff,
             self.barriers,
             robot.acceleration * settings.limits_acceleration_scale,

@@ -14,7 +14,8 @@ from ros_ik.kinematics.chain import axes_in_child_frames
 from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.servo.motion.pose_math import cross_rows
+from ros_ik.model.conventions.poses import cross
+from ros_ik.model.conventions.poses import rotate
 from ros_ik.servo.motion.pose_math import quat_rotate
 from ros_ik.servo.motion.pose_math import rotation_matrix
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
@@ -116,14 +117,12 @@ class ChainMotion:
         child = poses.take(self._child, 0)
         # The columns are the axes of the reference link.
         turn = rotation_matrix(reference[3:].tolist())
-        axis, w = child[:, 3:6], child[:, 6:]
-        twice = 2.0 * cross_rows(axis, self._vectors)
-        vectors = (self._vectors + w * twice + cross_rows(axis, twice)) @ turn
+        vectors = rotate(child[:, 3:], self._vectors) @ turn
         count = len(self.variables)
         axes, to_points = vectors[:count], vectors[count:]
         frame = link[:3] + quat_rotate(link[3:].tolist(), list(offset))
         arms = (frame - child[:count, :3]) @ turn - to_points
-        linear = np.where(self._slides, axes, cross_rows(axes, arms))
+        linear = np.where(self._slides, axes, cross(axes, arms))
         return linear, np.where(self._slides, 0.0, axes)
 
 

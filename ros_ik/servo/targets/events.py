@@ -17,15 +17,15 @@ class Events:
 
     Attributes:
         activated: True if the servo was activated in this tick.
-        drops_targets: True if all targets are dropped in this tick.
-        forgets_command: True if another controller may have moved the robot, so that the last
-            command is invalid.
+        reset: True if a reset was requested in this tick.
+        unpaused: True if a pause ended in this tick.
+        clock_went_back: True if the clock jumped backwards in this tick.
         last_dropped: Sequence number up to which targets are dropped.
     """
 
     def __init__(self) -> None:
         """Start inactive."""
-        self.activated = self.drops_targets = self.forgets_command = False
+        self.activated = self.reset = self.unpaused = self.clock_went_back = False
         self.last_dropped = 0
         self._last = Command(active=False)
         self._last_now = -math.inf
@@ -36,6 +36,16 @@ class Events:
         """True if the clock jumped backwards within the last second."""
         return self._jumped_at != -math.inf
 
+    @property
+    def forgets_command(self) -> bool:
+        """True if another controller may have moved the robot: the last command is invalid."""
+        return self.activated or self.reset or self.clock_went_back
+
+    @property
+    def drops_targets(self) -> bool:
+        """True if all targets are dropped in this tick."""
+        return self.forgets_command or self.unpaused
+
     def notice(self, now: float, command: Command) -> None:
         """Compare a command with that of the previous tick.
 
@@ -43,17 +53,16 @@ class Events:
             now: Current time [s].
             command: Command of this tick.
         """
-        last, backwards = self._last, now < self._last_now
+        last = self._last
+        self.clock_went_back = now < self._last_now
         self._last, self._last_now = command, now
-        if backwards:
+        if self.clock_went_back:
             self._jumped_at = now
         elif now - self._jumped_at > _CLOCK_JUMP_TIME:
             self._jumped_at = -math.inf
         self.activated = command.active and not last.active
-        reset = command.resets != last.resets
-        unpaused = last.paused and not command.paused
-        self.forgets_command = self.activated or reset or backwards
-        self.drops_targets = self.forgets_command or unpaused
+        self.reset = command.resets != last.resets
+        self.unpaused = last.paused and not command.paused
         if self.drops_targets:
-            known = None if backwards else command.last_dropped
+            known = None if self.clock_went_back else command.last_dropped
             self.last_dropped = command.newest_target() if known is None else known

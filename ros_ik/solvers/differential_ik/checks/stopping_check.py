@@ -102,24 +102,24 @@ def stopping_kernels(scalar: type) -> SimpleNamespace:
                 part = fraction[robot]
                 if brakes[robot, source] != 0:
                     part = scalar(0.0)
-                loss = variable_slowdown[variable]
-                growth = variable_jerk[variable]
+                own_slowdown = variable_slowdown[variable]
+                own_jerk = variable_jerk[variable]
                 begun = last[robot, source]
                 if part < scalar(1.0):
-                    stop = slower(begun, loss)
-                    if wp.isfinite(growth):
+                    stop = slower(begun, own_slowdown)
+                    if wp.isfinite(own_jerk):
                         change = begun - before[robot, source]
-                        stop = begun + next_change(begun, change, loss, growth)
+                        stop = begun + next_change(begun, change, own_slowdown, own_jerk)
                     value = stop + part * (value - stop)
                 step[robot, dof] = dof_scale[dof] * value
-                if wp.isfinite(growth):
+                if wp.isfinite(own_jerk):
                     change = dof_scale[dof] * (value - begun)
                     stops[robot, dof] = make_stop(
                         step[robot, dof], change, slowdown[dof], jerk[dof]
                     )
                     longest = wp.max(longest, ticks(stops[robot, dof]))
                 else:
-                    longest = wp.max(longest, steps_to_stop(value, loss))
+                    longest = wp.max(longest, steps_to_stop(value, own_slowdown))
         horizon[robot] = longest
         for dof in range(step.shape[1]):
             if dof_variable[dof] >= 0 and wp.isfinite(jerk[dof]):

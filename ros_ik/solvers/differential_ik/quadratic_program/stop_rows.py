@@ -119,17 +119,18 @@ def place_rest_kernel() -> wp.Kernel:
             j = variable[k]
             size = wp.abs(factor[k])
             if size > zero:
-                loss = acceleration[dof[k]] * dt * dt / size
-                stop.slowdown[i, j] = wp.min(stop.slowdown[i, j], loss)
+                slowdown = acceleration[dof[k]] * dt * dt / size
+                stop.slowdown[i, j] = wp.min(stop.slowdown[i, j], slowdown)
                 stop.last[i, j] = last_step[i, dof[k]] / factor[k]
         for j in range(stop.slope.shape[1]):
             last = stop.last[i, j]
-            loss = stop.slowdown[i, j]
+            slowdown = stop.slowdown[i, j]
             slope = one
-            if loss > zero and wp.isfinite(loss):
-                slope = wp.max(half + wp.abs(last) / loss, one)
-                next_step = slower(last, loss)
-                stop.offset[i, j] = stop_of(last, loss) - stop_of(next_step, loss) - slope * last
+            if slowdown > zero and wp.isfinite(slowdown):
+                slope = wp.max(half + wp.abs(last) / slowdown, one)
+                next_step = slower(last, slowdown)
+                way = stop_of(last, slowdown) - stop_of(next_step, slowdown)
+                stop.offset[i, j] = way - slope * last
             else:
                 stop.offset[i, j] = zero
             stop.slope[i, j] = slope
@@ -138,10 +139,10 @@ def place_rest_kernel() -> wp.Kernel:
         for k in range(stop.displacement.shape[1]):
             stop.displacement[i, k] = zero
         for k in range(dof.shape[0]):
-            loss = stop.slowdown[i, variable[k]]
-            if loss > zero and wp.isfinite(loss):
-                next_step = slower(stop.last[i, variable[k]], loss)
-                stop.displacement[i, dof[k]] = factor[k] * stop_of(next_step, loss)
+            slowdown = stop.slowdown[i, variable[k]]
+            if slowdown > zero and wp.isfinite(slowdown):
+                next_step = slower(stop.last[i, variable[k]], slowdown)
+                stop.displacement[i, dof[k]] = factor[k] * stop_of(next_step, slowdown)
         for coord in range(joint_q.shape[1]):
             stop.joint_q[i, coord] = joint_q[i, coord]
         integrate_row(tree, i, stop.joint_q, stop.displacement, stop.joint_q)

@@ -77,8 +77,8 @@ def positions_of(
 def brake(velocity: np.ndarray, acceleration: np.ndarray, dt: float) -> np.ndarray:
     """Return the velocities [knots, n] of the fastest stop."""
     ticks = np.ceil(np.max(np.abs(velocity) / acceleration, initial=0.0) / dt - _ROUNDING)
-    loss = np.arange(int(ticks) + 1)[:, None] * (acceleration * dt)
-    return np.asarray(np.sign(velocity) * np.maximum(np.abs(velocity) - loss, 0.0))
+    slowdown = np.arange(int(ticks) + 1)[:, None] * (acceleration * dt)
+    return np.asarray(np.sign(velocity) * np.maximum(np.abs(velocity) - slowdown, 0.0))
 
 
 def reach(
