@@ -10,6 +10,7 @@ from geometry_msgs.msg import PoseStamped
 import pytest
 from rcl_interfaces.srv import GetParameters
 from support.processes.ros_processes import Processes
+from support.processes.ros_processes import without_shared_memory
 from support.rigs.launch_rig import installed_prefix
 from support.rigs.launch_rig import is_missing
 from support.rigs.launch_rig import Launch
@@ -134,14 +135,15 @@ def test_dual_arm_moves_both_hands(start):
 def test_arguments_reach_the_node_and_a_dead_node_comes_again(start, tmp_path):
     file = tmp_path / 'mine.yaml'
     file.write_text('/**:\n  ros__parameters:\n    control_rate: 50.0\n    ee.frame: panda_hand\n')
-    launched, client = start(
-        'ros_ik.launch.py',
-        params_file=file,
-        use_sim_time='true',
-        autostart='false',
-        log_level='debug',
-        use_respawn='true',
-    )
+    with without_shared_memory():
+        launched, client = start(
+            'ros_ik.launch.py',
+            params_file=file,
+            use_sim_time='true',
+            autostart='false',
+            log_level='debug',
+            use_respawn='true',
+        )
     client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=LONG)
     rate, frame, sim, auto = parameters(
         client, 'control_rate', 'ee.frame', 'use_sim_time', 'autostart'

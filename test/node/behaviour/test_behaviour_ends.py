@@ -11,6 +11,7 @@ from support.motions.motion import array_of
 from support.motions.motion import motion_of
 from support.motions.motion import panda_ranges
 from support.motions.motion import ROUNDING
+from support.processes.ros_processes import without_shared_memory
 from support.rigs.ros_rig import NEVER_STALE
 from support.rigs.ros_rig import panda_urdf
 from support.rigs.ros_rig import PATIENCE
@@ -52,7 +53,7 @@ def put_elsewhere(client, **position):
 
 
 def test_the_next_process_starts_where_the_last_one_left_the_robot(tmp_path):
-    with ros_rig(tmp_path) as client:
+    with without_shared_memory(), ros_rig(tmp_path) as client:
         client.robot = HeldRobot(client)
         client.describe(panda_urdf())
         start_and_move(client, 2.0)

@@ -11,6 +11,7 @@ from geometry_msgs.msg import TwistStamped
 import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
+from support.processes.ros_processes import without_shared_memory
 from support.rigs.ros_rig import LATCHED
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import PATIENCE
@@ -33,7 +34,7 @@ RADIUS, PLACE = 0.15, (0.9, 0.2, 0.2)
 @pytest.fixture(scope='module')
 def arms(tmp_path_factory):
     folder = tmp_path_factory.mktemp('markers')
-    with ros_rig(folder, children=False) as client:
+    with without_shared_memory(), ros_rig(folder, children=False) as client:
         arms = TwoArms(client)
         arms.obstacles = client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
         # It exists before the node.

@@ -10,6 +10,7 @@ import time
 
 from lifecycle_msgs.msg import Transition
 import pytest
+from support.processes.ros_processes import without_shared_memory
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import panda_urdf
 from support.rigs.ros_rig import ros_rig
@@ -31,14 +32,15 @@ pytestmark = pytest.mark.dds
 
 @pytest.fixture
 def client(tmp_path):
-    with ros_rig(tmp_path, children=False) as client:
+    with without_shared_memory(), ros_rig(tmp_path, children=False) as client:
         yield client
 
 
 @pytest.fixture(scope='module')
 def lasting(tmp_path_factory):
     """Return the client of a node whose planning process these tests replace in turn."""
-    with ros_rig(tmp_path_factory.mktemp('process'), children=False) as client:
+    folder = tmp_path_factory.mktemp('process')
+    with without_shared_memory(), ros_rig(folder, children=False) as client:
         start(client, services__nice=1, services__timeout=300.0)
         yield client
         assert client.processes.is_alive('node'), client.processes.text('node')
