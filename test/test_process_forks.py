@@ -28,6 +28,14 @@ def test_it_ends_where_the_other_end_was_killed_while_it_asked(sent):
         assert process_forks._serve(link, set()) is None
 
 
+def test_it_ends_where_the_other_end_was_killed_before_it_read_the_answer():
+    link, other = socket.socketpair()
+    link.sendall(b'4711\n')
+    other.close()
+    with link:
+        assert process_forks._serve(link, set()) is None
+
+
 KILLED = """
 import os, pathlib, signal, sys, time
 from support.processes.ros_processes import Processes

@@ -196,6 +196,18 @@ def _serve(link, running):
         link: Socket.
         running: Set for the identifiers of the forks whose end was not noticed.
     """
+    try:
+        return _next_fork(link, running)
+    except ConnectionError:  # the other end was killed
+        return None
+
+
+def _next_fork(link, running):
+    """Return what a fork is to run, or None where the other end was closed.
+
+    Raises:
+        ConnectionError: The other end was killed.
+    """
     while head := link.recv(4, socket.MSG_WAITALL):
         size = int.from_bytes(head, 'little')
         data, files, _, _ = socket.recv_fds(link, size, 2)
@@ -216,10 +228,7 @@ def _serve(link, running):
             answer = _code(question['poll'])
             if answer is not None:
                 running.remove(question['poll'])
-        try:
-            link.sendall(json.dumps(answer).encode() + b'\n')
-        except ConnectionError:
-            return None
+        link.sendall(json.dumps(answer).encode() + b'\n')
     return None
 
 
