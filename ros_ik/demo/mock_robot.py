@@ -40,6 +40,7 @@ from ros_ik.demo.processes.warp_log import quieten_warp
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
+from ros_ik.node.transport.polled_events import PolledEventsMixin
 from ros_ik.node.transport.qos_profiles import LATCHED
 from ros_ik.settings.parameter import MAX_RATE
 
@@ -89,7 +90,7 @@ PARAMETERS = (
 )
 
 
-class MockRobot(Node):
+class MockRobot(PolledEventsMixin, Node):
     """A simulated robot that follows trajectories with a small lag; parameters are read-only."""
 
     def __init__(self, refuse: Refuse) -> None:

@@ -18,10 +18,11 @@ from ros_ik.demo.processes.process import describe
 from ros_ik.demo.processes.process import run_node
 from ros_ik.demo.robots.description import read_description
 from ros_ik.errors import ArgumentError
+from ros_ik.node.transport.polled_events import PolledEventsMixin
 from ros_ik.node.transport.qos_profiles import LATCHED
 
 
-class RobotDescriptionPublisher(Node):
+class RobotDescriptionPublisher(PolledEventsMixin, Node):
     """Publisher of ``robot_description`` and optionally ``robot_description_semantic``.
 
     Parameters: ``urdf_path`` (URDF or xacro file) and ``srdf_path`` (SRDF file); '' for none.

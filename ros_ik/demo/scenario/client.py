@@ -29,6 +29,7 @@ from ros_ik.demo.scenario.scenario import Phase
 from ros_ik.demo.scenario.scenario import Requirement
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.execution.executor import serve_one
+from ros_ik.node.transport.polled_events import PolledEventsMixin
 from ros_ik.node.transport.qos_profiles import LATCHED
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import Obstacle
@@ -96,7 +97,7 @@ class Recording:
     balls: list[tuple[float, np.ndarray]] = dataclasses.field(default_factory=list)
 
 
-class DemoClient(Node):
+class DemoClient(PolledEventsMixin, Node):
     """Client that runs phases on the node ``ros_ik``.
 
     Attributes:

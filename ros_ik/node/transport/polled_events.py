@@ -26,7 +26,9 @@ _PERIOD = 1.0
 
 
 class PolledEventsMixin:
-    """Mixin for nodes that destroy publishers or subscriptions, to be derived before the node.
+    """Mixin for nodes of the events executor, to be derived before the node.
+
+    They destroy publishers and subscriptions at their end at the latest.
 
     Callbacks of events are called up to a second late, and only for events that are counted:
     those of an incompatible type are not.

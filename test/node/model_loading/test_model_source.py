@@ -16,16 +16,21 @@ from support.rigs.ros_rig import PATIENCE
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.model_loading.model_source import ModelSource
 from ros_ik.node.transport.message_stats import MessageStats
+from ros_ik.node.transport.polled_events import PolledEventsMixin
 from ros_ik.settings import read_settings
 
 pytestmark = pytest.mark.dds
+
+
+class _ListenerNode(PolledEventsMixin, Node):
+    pass
 
 
 def test_a_latched_description_that_was_lost_comes_with_another_subscription():
     with reserved_domain() as domain:
         context = Context()
         rclpy.init(context=context, domain_id=domain)
-        node = Node('listener', context=context)
+        node = _ListenerNode('listener', context=context)
         node.create_publisher(String, 'robot_description', LATCHED).publish(String(data='<robot'))
         settings = read_settings({'ee.frame': 'tool'})
         source = ModelSource(

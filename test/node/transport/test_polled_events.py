@@ -8,7 +8,26 @@ import pytest
 from support.processes.ros_processes import Processes
 from support.processes.ros_processes import ROOT
 
+from ros_ik.demo.mock_robot import MockRobot
+from ros_ik.demo.robot_description_publisher import RobotDescriptionPublisher
+from ros_ik.demo.scenario.client import DemoClient
+from ros_ik.node.ik_node import IkNode
+from ros_ik.node.transport.polled_events import PolledEventsMixin
+
 LONG = 100.0
+NODES = [IkNode, DemoClient, MockRobot, RobotDescriptionPublisher]
+
+
+@pytest.mark.parametrize('node', NODES)
+def test_every_node_of_the_events_executor_polls(node):
+    assert issubclass(node, PolledEventsMixin)
+
+
+def test_the_viewer_polls():
+    pytest.importorskip('viser', reason='viser is not installed')
+    from ros_ik.viewer.viewer_node import ViewerNode
+
+    assert issubclass(ViewerNode, PolledEventsMixin)
 
 
 @pytest.mark.dds
