@@ -119,7 +119,9 @@ def test_two_programs_that_send_to_one_topic_are_told_of(rig):
     timer = client.node.create_timer(0.03, lambda: publisher.publish(other))
     client.wait_for_text('tracking; ee: several publishers send its targets in turn')
     client.node.destroy_timer(timer)
-    client.wait_for(lambda: 'several publishers' not in client.status.text, 'one sender')
+    # On a busy machine the status says so too.
+    alone = 'tracking', 'tracking; more than 10% of the deadlines were missed'
+    client.wait_for(lambda: client.status.text in alone, 'one sender')
     client.wait_for_arrival()
     client.assert_trajectories_are_accepted()
     client.node.destroy_publisher(publisher)

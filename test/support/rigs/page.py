@@ -89,12 +89,11 @@ class OpenPage:
         wait = WebDriverWait(
             self.browser, PATIENCE, ignored_exceptions=[StaleElementReferenceException]
         )
-        return wait.until(
-            lambda page: next(
-                (each for each in page.find_elements('xpath', path) if each.is_displayed()), None
-            ),
+        (displayed,) = wait.until(
+            lambda page: [e for e in page.find_elements('xpath', path) if e.is_displayed()],
             f'nothing is displayed of {path}',
         )
+        return displayed
 
     def wait_for_picture(self):
         """Wait until changes are drawn."""
