@@ -5,6 +5,9 @@
 import numpy as np
 from objectives import rig
 import pytest
+from support.solvers.link_functions import Height
+from support.solvers.link_functions import too_low
+from support.solvers.link_functions import too_low_rate
 import warp as wp
 
 from ros_ik import DifferentialIK
@@ -36,25 +39,6 @@ def lack_rate(reach: Reach, pose: wp.transformd, velocity: wp.spatial_vectord) -
     """Rate of the vector as the link moves."""
     arm = wp.transform_vector(pose, reach.point)
     return -wp.spatial_top(velocity) - wp.cross(wp.spatial_bottom(velocity), arm)
-
-
-@wp.struct
-class Height:
-    """Target height of the link."""
-
-    target: wp.float64
-
-
-@wp.func
-def too_low(height: Height, pose: wp.transformd) -> wp.float64:
-    """Return the missing height, as one number."""
-    return height.target - wp.transform_get_translation(pose)[2]
-
-
-@wp.func
-def too_low_rate(height: Height, pose: wp.transformd, velocity: wp.spatial_vectord) -> wp.float64:
-    """Rate of the missing height."""
-    return -velocity[2]
 
 
 PROBLEMS = [2, 0, 1, 1]

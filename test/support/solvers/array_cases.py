@@ -9,6 +9,9 @@ A case takes the robot of :class:`Rig` and a form of
 import numpy as np
 from support.robots.robots import urdf_text
 from support.solvers.ik_problems import panda
+from support.solvers.link_functions import Height
+from support.solvers.link_functions import too_low
+from support.solvers.link_functions import too_low_rate
 import warp as wp
 
 from ros_ik import AccelerationLimit
@@ -266,25 +269,6 @@ def poses(rig, form):
     return found
 
 
-@wp.struct
-class Height:
-    """Height of the origin of a link."""
-
-    target: wp.float64
-
-
-@wp.func
-def too_low(height: Height, pose: wp.transformd) -> wp.float64:
-    """Return the missing height."""
-    return height.target - wp.transform_get_translation(pose)[2]
-
-
-@wp.func
-def sinking(height: Height, pose: wp.transformd, velocity: wp.spatial_vectord) -> wp.float64:
-    """Return its rate."""
-    return -velocity[2]
-
-
 def other_objectives(rig, form):
     ones = form.array(np.ones(rig.dofs))
     offset = form.vector([0.0, 0.0, 0.1])
@@ -302,7 +286,9 @@ def other_objectives(rig, form):
             form.indices([rig.hand, 0]), form.vectors([[0.0, 0.0, 0.0], [0.0, 0.0, 0.1]]),
             form.array([0.1, 0.1]), form.indices([[0, 1]]), minimum_distance=form.array([2.0]),
         ),
-        IKObjectiveLinkFunction(rig.hand, too_low, sinking, Height(), weight=form.array([2.0])),
+        IKObjectiveLinkFunction(
+            rig.hand, too_low, too_low_rate, Height(), weight=form.array([2.0])
+        ),
     ]  # fmt: skip
     found = [rig.cost(objective) for objective in made]
     made[0].set_target_positions(form.array(rig.q - 0.1))
