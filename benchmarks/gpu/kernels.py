@@ -60,14 +60,14 @@ STRUCTURES: dict[tuple[str, ...], tuple[tuple, ...]] = {
     ),
     # One lane on a GPU.
     ('lanes',): ((1,),),
-    ('slides', 'free_turns'): ((_TURNS_6, 0), ((True, *_TURNS_6[1:]), 0)),
+    ('n', 'has_slides', 'has_free_turns'): ((6, False, False), (6, True, True)),
     ('family', 'split', 'row', 'backwards', 'wrapped'): tuple(
         (family, split, 0, False, False)
         for family in (ClosedFormFamily.SPHERICAL, ClosedFormFamily.PARALLEL)
         for split in Split
     )
     + ((ClosedFormFamily.SPHERICAL, Split.JOINT, 1, True, True),),
-    ('slides',): ((_TURNS_7,),),
+    ('n', 'has_slides'): ((7, False),),
     ('formula',): tuple((f,) for f in BUILTIN_FORMULAS if isinstance(f, Formula)),
     ('joint_formula',): tuple((f,) for f in BUILTIN_FORMULAS if isinstance(f, JointFormula)),
     ('formulas',): ((BUILTIN_FORMULAS,),),

@@ -480,7 +480,7 @@ class RedundantClosedFormIK:
         start, nearest = self._arrays.rows(rows), self._arrays.rows(self._nearest)
         launch(
             nearest_kernel(
-                tuple(map(bool, self.chain.slides)), lanes_on(self._device, CURVES)
+                len(self.chain.slides), any(self.chain.slides), lanes_on(self._device, CURVES)
             ),
             dim=self.n_problems,
             inputs=[

@@ -134,7 +134,7 @@ class SolutionStage:
                 set to zero.
             beside: Largest distance of kept solutions outside the limits [rad, reaches].
         """
-        self._device, self._slides, self._free_turns = device, chain.slides, len(free)
+        self._device, self._kind = device, (len(chain.slides), any(chain.slides), len(free) > 0)
         self._lanes = lanes_on(device, CANDIDATE_LANES)
         reach = joint_axes(chain).reach
         margin = beside + _MARGIN
@@ -150,6 +150,7 @@ class SolutionStage:
         refinement.rotation_tolerance = settings.rotation_tolerance
         refinement.length = self.length = settings.length * reach
         refinement.reach = reach
+        refinement.free_turns = len(free)
         # Without a free axis, any value will do.
         refinement.free_axis = wp.vec3d(*(free[0] if len(free) == 1 else np.zeros(3)))
         refinement.slack = self.source.slack
@@ -185,13 +186,13 @@ class SolutionStage:
         rows = row_list_functions().Rows()
         if self._left is not None:
             launch(
-                accept_kernel(self._slides, self._free_turns), dim=poses.shape[0],
+                accept_kernel(*self._kind), dim=poses.shape[0],
                 inputs=[*common, *arrays], outputs=[self._left.marked], device=self._device,
             )  # fmt: skip
             self._left.gather()
             rows = self._left.rows
         launch(
-            refine_kernel(self._slides, self._free_turns, self._lanes),
+            refine_kernel(*self._kind, self._lanes),
             dim=poses.shape[0],
             inputs=[*common, rows, *arrays],
             device=self._device,

@@ -150,7 +150,7 @@ def test_columns_are_those_of_finite_differences(name, link, frame):
     slides, variables = chain.slides, chain.variables
     assert chain.is_direct
     functions = chain_functions(wp.float64, slides, variables, True)
-    errors = axis_error_functions(wp.float64, functions, slides)
+    errors = axis_error_functions(wp.float64, functions)
     forward, axis_columns, values = functions.forward, errors.axis_columns, errors.axis_errors
     Chain, vecm, n = chain_struct(wp.float64).Chain, functions.vecm, len(slides)
     bounds = axis_bounds(PoseTolerance((1e-3,) * 3, (1e-3,) * 3, frame))
@@ -170,7 +170,7 @@ def test_columns_are_those_of_finite_differences(name, link, frame):
         p_t = wp.transform_get_translation(target)
         axes, pivots, R, p = forward(chain, q[row])
         e_p, e_r = values(bounds, R, p, R_t, p_t)
-        linear, angular = axis_columns(bounds, axes, pivots, R, p, R_t, p_t, e_p, e_r)
+        linear, angular = axis_columns(chain, bounds, axes, pivots, R, p, R_t, p_t, e_p, e_r)
         error[row, 0] = e_p
         error[row, 1] = e_r
         for i in range(n):

@@ -48,18 +48,20 @@ _RIDGE = 1e-15
 
 @no_type_check
 @functools.cache
-def nearest_kernel(slides: tuple[bool, ...], lanes: int) -> wp.Kernel:
+def nearest_kernel(n: int, has_slides: bool, lanes: int) -> wp.Kernel:
     """Build the kernel for arms of seven joints.
 
     The kernel writes the solution nearest to the seed among those reached from the samples.
 
     Args:
-        slides: True for each prismatic joint.
+        n: Number of joints.
+        has_slides: True for chains with prismatic joints; see ``polish_functions``.
         lanes: Number of curves that are followed together, a divisor of CURVES.
     """
-    n = len(slides)
-    structure = zlib.crc32(repr((slides, lanes)).encode()) & 0x7FFFFFFF
-    functions = chain_functions(wp.float64, slides, tuple(range(n)), True)
+    structure = zlib.crc32(repr((n, has_slides, lanes)).encode()) & 0x7FFFFFFF
+    functions = chain_functions(
+        wp.float64, None if has_slides else (False,) * n, tuple(range(n)), True
+    )
     forward, normal_equations = functions.forward, functions.normal_equations
     struct = chain_struct(wp.float64)
     Chain, vec3, vecm = struct.Chain, struct.vec3, functions.vecm

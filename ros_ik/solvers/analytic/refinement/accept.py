@@ -27,14 +27,13 @@ MAX_MASKED_CANDIDATES = 31
 
 @no_type_check
 @functools.cache
-def accept_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
-    """Build the kernel for arms with given joint types; see ``polish_functions``."""
-    n = len(slides)
-    structure = zlib.crc32(repr((slides, free_turns)).encode()) & 0x7FFFFFFF
-    functions = polish_functions(slides, free_turns)
+def accept_kernel(n: int, has_slides: bool, has_free_turns: bool) -> wp.Kernel:
+    """Build the kernel for a kind of chain and pose; see ``polish_functions``."""
+    structure = zlib.crc32(repr((n, has_slides, has_free_turns)).encode()) & 0x7FFFFFFF
+    functions = polish_functions(n, has_slides, has_free_turns)
     examine, nearest_turns = functions.examine, functions.nearest_turns
     Chain, Refinement = functions.Chain, functions.Refinement
-    shared = solution_functions(slides, free_turns)
+    shared = solution_functions(n, has_slides, has_free_turns)
     read, least_outside, is_apart = shared.read, shared.least_outside, shared.is_apart
     outside, far_outside = shared.outside, shared.far_outside
     distance_to = shared.distance_to
@@ -87,7 +86,7 @@ def accept_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
                     is_new = accepted
                     for k in range(slot):
                         if is_new and ((chosen >> k) & 1) == 1:
-                            is_new = is_apart(q, problem, k, refinement, candidates)
+                            is_new = is_apart(chain, q, problem, k, refinement, candidates)
                     if is_new:
                         chosen = chosen | (1 << slot)
                         branches += 1

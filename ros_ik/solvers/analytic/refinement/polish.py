@@ -53,6 +53,7 @@ def refinement_struct() -> Any:
         rotation_tolerance: wp.float64  # [rad]
         length: wp.float64  # [m], weight of a radian
         reach: wp.float64  # [m], motion of a prismatic joint that is equivalent to a radian
+        free_turns: int  # number of free rotations of the tool, 0, 1 (about free_axis) or 3
         free_axis: wp.vec3d  # in the tool, of the free rotation
         slack: wp.float64  # largest residual of a candidate that is polished
         margin: wp.float64  # [rad, reaches], least distance outside the limits to skip a candidate
@@ -71,20 +72,25 @@ def refinement_struct() -> Any:
 
 @no_type_check
 @functools.cache
-def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespace:
+def polish_functions(n: int, has_slides: bool, has_free_turns: bool) -> SimpleNamespace:
     """Build the functions for a configuration.
 
-    Joints are measured in radians and in units of the arm's reach.
+    Joints are measured in radians and in units of the arm's reach. Functions for revolute joints
+    and whole poses are the fastest; the others suit any types of joints, or any number of free
+    rotations, so that few kernels are compiled.
 
     Args:
-        slides: True for each prismatic joint.
-        free_turns: Number of free rotations of the tool, 0, 1 (about ``free_axis``) or 3.
+        n: Number of joints.
+        has_slides: True for chains with prismatic joints, which ``Chain.slides`` tells; False for
+            revolute joints.
+        has_free_turns: True for poses of ``Refinement.free_turns`` free rotations, False for none.
     """
-    n = len(slides)
-    has_slides, slide = any(slides), wp.types.vector(n, wp.int32)(*slides)
-    structure = zlib.crc32(repr((slides, free_turns)).encode()) & 0x7FFFFFFF
-    functions = chain_functions(wp.float64, slides, tuple(range(n)), True)
+    structure = zlib.crc32(repr((n, has_slides, has_free_turns)).encode()) & 0x7FFFFFFF
+    functions = chain_functions(
+        wp.float64, None if has_slides else (False,) * n, tuple(range(n)), True
+    )
     forward, normal_equations = functions.forward, functions.normal_equations
+    is_slide = functions.is_slide
     box_step, vecm = functions.box_step, functions.vecm
     struct = chain_struct(wp.float64)
     Chain, vec3, mat33 = struct.Chain, struct.vec3, struct.mat33
@@ -101,19 +107,20 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
     def turn_left(refinement: Refinement, R: mat33, R_t: mat33) -> vec3:
         """Return the rotation vector from R to R_t without free rotations, in world axes."""
         _structure = wp.static(structure)
-        if wp.static(free_turns == 3):
-            return vec3()
-        if wp.static(free_turns == 1):
-            return turn_between(R * refinement.free_axis, R_t * refinement.free_axis)
+        if wp.static(has_free_turns):
+            if refinement.free_turns == 3:
+                return vec3()
+            if refinement.free_turns == 1:
+                return turn_between(R * refinement.free_axis, R_t * refinement.free_axis)
         return rotation_error(R, R_t)
 
     @wp.func
-    def units(refinement: Refinement) -> vecm:
+    def units(chain: Chain, refinement: Refinement) -> vecm:
         """Return the motion of each joint that is equivalent to a radian."""
         unit = vecm()
         for j in range(n):
             unit[j] = one
-            if slide[j] == 1:
+            if is_slide(chain, j):
                 unit[j] = refinement.reach
         return unit
 
@@ -124,20 +131,22 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
     ):  # fmt: skip
         """Return the normal equations (lower triangle) of the errors without free rotations."""
         L = refinement.length
-        if wp.static(free_turns == 3):
-            L = zero
+        if wp.static(has_free_turns):
+            if refinement.free_turns == 3:
+                L = zero
         H, g = normal_equations(chain, axes, pivots, p, e_p, e_r, one, L)
-        if wp.static(free_turns == 1):
-            a = R * refinement.free_axis
-            along = vecm()
-            for i in range(n):
-                if slide[i] == 0:
-                    along[i] = L * wp.dot(vec3(axes[i, 0], axes[i, 1], axes[i, 2]), a)
-            for i in range(n):
-                for j in range(i, -1, -1):
-                    H[i, j] -= along[i] * along[j]
+        if wp.static(has_free_turns):
+            if refinement.free_turns == 1:
+                a = R * refinement.free_axis
+                along = vecm()
+                for i in range(n):
+                    if not is_slide(chain, i):
+                        along[i] = L * wp.dot(vec3(axes[i, 0], axes[i, 1], axes[i, 2]), a)
+                for i in range(n):
+                    for j in range(i, -1, -1):
+                        H[i, j] -= along[i] * along[j]
         if wp.static(has_slides):
-            unit = units(refinement)
+            unit = units(chain, refinement)
             for i in range(n):
                 g[i] *= unit[i]
                 for j in range(i, -1, -1):
@@ -155,7 +164,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
         Iterations end at a thousandth of the tolerances, near rounding. ``bounded`` keeps the
         joints within their limits; the start must be within them.
         """
-        unit = units(refinement)
+        unit = units(chain, refinement)
         q = start
         best = start
         best_cost = wp.float64(wp.inf)
@@ -227,14 +236,16 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
     @wp.func
     def chord(refinement: Refinement, R: mat33, R_t: mat33) -> wp.float64:
         """Return the squared chord from R to R_t without free rotations, (2 sin(angle / 2))^2."""
+        if wp.static(has_free_turns):
+            if refinement.free_turns == 3:
+                return zero
+            if refinement.free_turns == 1:
+                return wp.length_sq(R_t * refinement.free_axis - R * refinement.free_axis)
         square = zero
-        if wp.static(free_turns == 0):
-            for i in range(3):
-                for j in range(3):
-                    change = R_t[i, j] - R[i, j]
-                    square += wp.float64(0.5) * change * change
-        if wp.static(free_turns == 1):
-            square = wp.length_sq(R_t * refinement.free_axis - R * refinement.free_axis)
+        for i in range(3):
+            for j in range(3):
+                change = R_t[i, j] - R[i, j]
+                square += wp.float64(0.5) * change * change
         return square
 
     @wp.func
@@ -282,6 +293,6 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
 
     return SimpleNamespace(
         polish=polish, examine=examine, weakest_direction=weakest_direction,
-        nearest_turns=functions.nearest_turns, units=units, vecm=vecm, Chain=Chain,
-        Refinement=Refinement,
+        nearest_turns=functions.nearest_turns, is_slide=is_slide, units=units, vecm=vecm,
+        Chain=Chain, Refinement=Refinement,
     )  # fmt: skip

@@ -23,17 +23,16 @@ _WAYS = wp.types.vector(6, wp.float64)(0.001, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 @no_type_check
 @functools.cache
-def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.Kernel:
-    """Build the kernel for arms with given joint types; see ``polish_functions``."""
-    n = len(slides)
-    structure = zlib.crc32(repr((slides, free_turns, lanes)).encode()) & 0x7FFFFFFF
-    functions = polish_functions(slides, free_turns)
+def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) -> wp.Kernel:
+    """Build the kernel for a kind of chain and pose; see ``polish_functions``."""
+    structure = zlib.crc32(repr((n, has_slides, has_free_turns, lanes)).encode()) & 0x7FFFFFFF
+    functions = polish_functions(n, has_slides, has_free_turns)
     units = functions.units
     polish, weakest_direction = functions.polish, functions.weakest_direction
     examine = functions.examine
     nearest_turns, vecm = functions.nearest_turns, functions.vecm
     Chain, Refinement = functions.Chain, functions.Refinement
-    shared = solution_functions(slides, free_turns)
+    shared = solution_functions(n, has_slides, has_free_turns)
     read, least_outside, is_apart = shared.read, shared.least_outside, shared.is_apart
     outside, far_outside = shared.outside, shared.far_outside
     distance_to = shared.distance_to
@@ -41,7 +40,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
     Rows, listed_row = rows_functions.Rows, rows_functions.listed_row
     unit_pose = unit_pose_function(wp.float64)
     Turns = wp.types.vector(n, wp.int32)
-    slide = Turns(*slides)
+    is_slide = functions.is_slide
     LaneNumbers = wp.types.vector(lanes, wp.float64)
     LaneAngles = wp.types.matrix((n, lanes), wp.float64)
     LaneSlots = wp.types.vector(lanes, wp.int32)
@@ -55,7 +54,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         for j in range(n):
             number[j] = 1
             limited = wp.isfinite(chain.lower[j]) and wp.isfinite(chain.upper[j])
-            if slide[j] == 0 and limited:
+            if limited and not is_slide(chain, j):
                 down = int(wp.floor((q[j] - chain.lower[j]) / wp.float64(wp.TAU)))
                 lowest[j] = -down
                 up = int(wp.floor((chain.upper[j] - q[j]) / wp.float64(wp.TAU)))
@@ -64,12 +63,12 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
 
     @wp.func
     def is_new(
-        q: vecm, problem: int, count: int, refinement: Refinement,
+        chain: Chain, q: vecm, problem: int, count: int, refinement: Refinement,
         branches: wp.array3d(dtype=wp.float64),
     ) -> bool:  # fmt: skip
         """Return whether q differs from the first ``count`` branches by more than whole turns."""
         for k in range(count):
-            if not is_apart(q, problem, k, refinement, branches):
+            if not is_apart(chain, q, problem, k, refinement, branches):
                 return False
         return True
 
@@ -186,7 +185,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
                     q = nearest_turns(wide, q, problem, seed)
                     safe[lane] = wp.float64(0.0)
                     off_of[lane] = outside(chain, q)
-                if solves and is_new(q, problem, branches, refinement, candidates):
+                if solves and is_new(chain, q, problem, branches, refinement, candidates):
                     # Entries up to this one have been read.
                     vacated = slots[lane]
                     for j in range(n):
@@ -210,13 +209,13 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
             while side < wp.static(2 * len(_WAYS)) and value < refinement.fold_value:
                 way = wp.float64(_WAYS[side // 2]) * wp.float64(1 - 2 * (side % 2))
                 twin, _cost, solves = polish(
-                    chain, refinement, q + way * wp.cw_mul(x, units(refinement)), R_t, p_t,
+                    chain, refinement, q + way * wp.cw_mul(x, units(chain, refinement)), R_t, p_t,
                     refinement.steps, False,
                 )
                 if (
                     solves
                     and branches < candidates.shape[1]
-                    and is_new(twin, problem, branches, refinement, candidates)
+                    and is_new(chain, twin, problem, branches, refinement, candidates)
                 ):
                     twin = nearest_turns(wide, twin, problem, seed)
                     for j in range(n):
@@ -312,7 +311,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
                 known = (regular >> branch_of[problem, k]) & 1 == 1
             if k < written and not known:
                 x, value = weakest_direction(chain, refinement, read(problem, k, solutions))
-                x = wp.normalize(wp.cw_mul(x, units(refinement)))
+                x = wp.normalize(wp.cw_mul(x, units(chain, refinement)))
                 if value < refinement.singular_value:
                     flag = 1
             # Directions are zero for regular solutions.

@@ -15,24 +15,23 @@ from ros_ik.solvers.analytic.refinement.polish import polish_functions
 
 @no_type_check
 @functools.cache
-def solution_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespace:
-    """Build the functions for arms with given joint types; see ``polish_functions``.
+def solution_functions(n: int, has_slides: bool, has_free_turns: bool) -> SimpleNamespace:
+    """Build the functions for a kind of chain and pose; see ``polish_functions``.
 
     Returns:
         The functions
 
         - ``read(problem, slot, values) -> q``, a configuration of a table;
-        - ``is_apart(q, problem, k, refinement, branches) -> bool``;
+        - ``is_apart(chain, q, problem, k, refinement, branches) -> bool``;
         - ``least_outside(chain, q) -> q``, ``outside(chain, q) -> distance``,
           ``far_outside(chain, refinement, far, q) -> bool``;
         - ``distance_to(q, problem, seed) -> square``.
     """
-    n = len(slides)
-    structure = zlib.crc32(repr((slides, free_turns)).encode()) & 0x7FFFFFFF
-    functions = polish_functions(slides, free_turns)
+    structure = zlib.crc32(repr((n, has_slides, has_free_turns)).encode()) & 0x7FFFFFFF
+    functions = polish_functions(n, has_slides, has_free_turns)
     units, vecm = functions.units, functions.vecm
     Chain, Refinement = functions.Chain, functions.Refinement
-    slide = wp.types.vector(n, wp.int32)(*slides)
+    is_slide = functions.is_slide
 
     @wp.func
     def read(problem: int, slot: int, values: wp.array3d(dtype=wp.float64)) -> vecm:
@@ -48,7 +47,7 @@ def solution_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNames
         turn = wp.float64(wp.TAU)
         nearer = q
         for j in range(n):
-            if slide[j] == 0:
+            if not is_slide(chain, j):
                 over = q[j] - chain.upper[j]
                 under = chain.lower[j] - (q[j] - turn)
                 back = wp.where(over > wp.float64(0.0) and under < over, turn, wp.float64(0.0))
@@ -57,17 +56,17 @@ def solution_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNames
 
     @wp.func
     def is_apart(
-        q: vecm, problem: int, k: int, refinement: Refinement,
+        chain: Chain, q: vecm, problem: int, k: int, refinement: Refinement,
         branches: wp.array3d(dtype=wp.float64),
     ) -> bool:  # fmt: skip
         """Return whether q differs from branch ``k`` by more than whole turns."""
-        unit = units(refinement)
+        unit = units(chain, refinement)
         apart = bool(False)
         for j in range(n):
             # Most branches differ in the first joint.
             if not apart:
                 change = q[j] - branches[problem, k, j]
-                if slide[j] == 0:
+                if not is_slide(chain, j):
                     change = within_half_turn(change)
                 apart = wp.abs(change) >= refinement.separation * unit[j]
         return apart
@@ -83,7 +82,7 @@ def solution_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNames
     @wp.func
     def far_outside(chain: Chain, refinement: Refinement, far: wp.float64, q: vecm) -> bool:
         """Return whether a joint is farther outside its limits than this [rad, reaches]."""
-        unit = units(refinement)
+        unit = units(chain, refinement)
         most = wp.float64(-wp.inf)
         for j in range(n):
             off = wp.max(chain.lower[j] - q[j], q[j] - chain.upper[j])

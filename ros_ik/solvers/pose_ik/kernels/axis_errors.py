@@ -24,6 +24,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.objectives.base.functions import objective_functions
+from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.functions import rotation_error_function
 
 
@@ -81,28 +82,23 @@ def axis_bound_functions(scalar: type) -> SimpleNamespace:
 
 
 @no_type_check
-def axis_error_functions(
-    scalar: type, chain: SimpleNamespace, slides: tuple[bool, ...]
-) -> SimpleNamespace:
+def axis_error_functions(scalar: type, chain: SimpleNamespace) -> SimpleNamespace:
     """Build the functions of one structure of chain.
 
     Args:
         scalar: Floating-point type.
         chain: The functions of :func:`chain_functions`.
-        slides: True for each prismatic joint.
 
     Returns:
         ``axis_errors(bounds, R, p, R_t, p_t) -> e_p, e_r`` and
-        ``axis_columns(bounds, axes, pivots, R, p, R_t, p_t, r_p, r_r) -> linear, angular``, [n, 3]
-        each, zero for axes without a residual.
+        ``axis_columns(chain, bounds, axes, pivots, R, p, R_t, p_t, r_p, r_r) -> linear, angular``,
+        [n, 3] each, zero for axes without a residual.
     """
-    n = len(slides)
-    AxisBounds = axis_bounds_struct(scalar)
+    n, AxisBounds = chain.n_joints, axis_bounds_struct(scalar)
     vec3, matn3, mat33 = chain.vec3, chain.matn3, wp.types.matrix((3, 3), scalar)
-    velocities = chain.velocities
+    Chain, velocities, is_slide = chain_struct(scalar).Chain, chain.velocities, chain.is_slide
     rotation_error = rotation_error_function(scalar)
     log_velocity = objective_functions(scalar).log_velocity
-    slide = wp.types.vector(n, wp.int32)(*slides)
 
     @wp.func
     def frame_of(bounds: AxisBounds, R: mat33, R_t: mat33) -> mat33:
@@ -118,6 +114,7 @@ def axis_error_functions(
 
     @wp.func
     def axis_columns(
+        chain: Chain,
         bounds: AxisBounds,
         axes: matn3,
         pivots: matn3,
@@ -130,13 +127,13 @@ def axis_error_functions(
     ):
         inverse = frame_of(bounds, R, R_t)
         log = rotation_error(R, R_t)
-        velocity = velocities(axes, pivots, p)
+        velocity = velocities(chain, axes, pivots, p)
         linear = matn3()
         angular = matn3()
         for i in range(n):
             moved = vec3(velocity[i, 0], velocity[i, 1], velocity[i, 2])
             turned = vec3()
-            if slide[i] == 0:
+            if not is_slide(chain, i):
                 axis = vec3(axes[i, 0], axes[i, 1], axes[i, 2])
                 turned = wp.transpose(R_t) * log_velocity(-log, axis)
                 if bounds.in_tool == 1:

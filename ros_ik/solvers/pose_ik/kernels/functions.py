@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Warp functions of a Levenberg-Marquardt iteration for a serial chain.
 
-They are compiled for each structure of chain (types of joints, variable of each joint), so that
-loops are unrolled and the state of a problem stays in registers or on the stack. The residual is
+They are compiled for each structure of chain (number of joints, variable of each joint, types of
+joints where they are given), so that loops are unrolled and the state of a problem stays in
+registers or on the stack. The residual is
 r = [W (p_t - p); L log(R_t R^T)] in world axes, with W one or zero and a length L [m]. A step
 minimises
 
@@ -36,6 +37,7 @@ def chain_struct(scalar: type) -> SimpleNamespace:
     class Chain:
         rotation: wp.array(dtype=mat33)  # [n + 1], of the constants C
         position: wp.array(dtype=vec3)  # [n + 1]
+        slides: wp.array(dtype=wp.int32)  # [n], 1 for a prismatic joint
         coef0: wp.array(dtype=scalar)  # [n], joint = coef0 + coef1 * variable
         coef1: wp.array(dtype=scalar)  # [n]
         lower: wp.array(dtype=scalar)  # [m]
@@ -78,33 +80,34 @@ def rotation_error_function(scalar: type) -> wp.Function:
 @no_type_check
 @functools.cache
 def chain_functions(
-    scalar: type, slides: tuple[bool, ...], variables: tuple[int, ...], direct: bool
+    scalar: type, slides: tuple[bool, ...] | None, variables: tuple[int, ...], direct: bool
 ) -> SimpleNamespace:
     """Build the functions for one structure of chain.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        slides: True for each prismatic joint.
+        slides: True for each prismatic joint; None for functions that read ``chain.slides``, which
+            are slower and suit all types of joints.
         variables: Variable that drives each joint.
         direct: True if joint i is variable i; see ``SerialChain.is_direct``.
 
     Returns:
-        The types ``vecm`` of q, ``vec3``, and ``matn3`` of a vector for each joint, and the
-        functions
+        The number ``n_joints``, the types ``vecm`` of q, ``vec3``, and ``matn3`` of a vector for
+        each joint, and the functions
 
         - ``forward(chain, q) -> axes, pivots, R, p``: joint axes and points on them in the world,
           pose of the tool;
-        - ``velocities(axes, pivots, p) -> linear``, [n, 3];
+        - ``is_slide(chain, i) -> bool``;
+        - ``velocities(chain, axes, pivots, p) -> linear``, [n, 3];
         - ``sum_products(chain, linear, angular, r_p, r_r, L) -> H, g``;
         - ``normal_equations(chain, axes, pivots, p, e_p, e_r, W, L) -> H, g``;
         - ``box_step(H, g, damping, low, high) -> d``;
         - ``nearest_turns(chain, q, problem, seed) -> q``.
     """
-    n, m = len(slides), max(variables) + 1
-    # A whole turn of a variable need not be a whole turn of every joint that it drives.
-    turns = tuple(not slides[i] and variables.count(variables[i]) == 1 for i in range(n))
+    n, m = len(variables), max(variables) + 1
     integers = wp.types.vector(n, wp.int32)
-    slide, variable, turns_alone = integers(*slides), integers(*variables), integers(*turns)
+    known_slides, variable = integers(*(slides or ())), integers(*variables)
+    drives_alone = integers(*(variables.count(each) == 1 for each in variables))
     struct = chain_struct(scalar)
     Chain, vec3 = struct.Chain, struct.vec3
     vecm, matmm = wp.types.vector(m, scalar), wp.types.matrix((m, m), scalar)
@@ -116,6 +119,13 @@ def chain_functions(
     # Warp distinguishes kernels by their source text and static values. A static value with the
     # structure distinguishes chains of equal length, in memory and in the kernel cache.
     structure = zlib.crc32(repr((slides, variables, direct)).encode()) & 0x7FFFFFFF
+
+    @wp.func
+    def is_slide(chain: Chain, i: int) -> bool:
+        _structure = wp.static(structure)
+        if wp.static(slides is None):
+            return chain.slides[i] != 0
+        return known_slides[i] != 0
 
     @wp.func
     def forward(chain: Chain, q: vecm):
@@ -136,7 +146,7 @@ def chain_functions(
             value = q[variable[i]]
             if wp.static(not direct):
                 value = chain.coef0[i] + chain.coef1[i] * value
-            if slide[i] == 1:
+            if is_slide(chain, i):
                 p += z * value
                 x = u
                 y = v
@@ -164,7 +174,7 @@ def chain_functions(
             gradient = zero
             for k in range(3):
                 gradient += linear[i, k] * r_p[k]
-            if slide[i] == 0:
+            if not is_slide(chain, i):
                 for k in range(3):
                     gradient += L * L * angular[i, k] * r_r[k]
             g[variable[i]] += slope * gradient
@@ -172,7 +182,7 @@ def chain_functions(
                 product = zero
                 for k in range(3):
                     product += linear[i, k] * linear[j, k]
-                if slide[i] == 0 and slide[j] == 0:
+                if not (is_slide(chain, i) or is_slide(chain, j)):
                     for k in range(3):
                         product += L * L * angular[i, k] * angular[j, k]
                 if wp.static(direct):
@@ -185,12 +195,12 @@ def chain_functions(
         return H, g
 
     @wp.func
-    def velocities(axes: matn3, pivots: matn3, p: vec3) -> matn3:
+    def velocities(chain: Chain, axes: matn3, pivots: matn3, p: vec3) -> matn3:
         """Return the velocity of the tool at unit velocity of each joint."""
         linear = matn3()
         for i in range(n):
             axis = vec3(axes[i, 0], axes[i, 1], axes[i, 2])
-            if slide[i] == 0:
+            if not is_slide(chain, i):
                 axis = wp.cross(axis, p - vec3(pivots[i, 0], pivots[i, 1], pivots[i, 2]))
             for k in range(3):
                 linear[i, k] = axis[k]
@@ -207,7 +217,8 @@ def chain_functions(
         W: scalar,
         L: scalar,
     ):
-        return sum_products(chain, W * velocities(axes, pivots, p), axes, e_p, e_r, L)
+        linear = W * velocities(chain, axes, pivots, p)
+        return sum_products(chain, linear, axes, e_p, e_r, L)
 
     @wp.func
     def box_step(H: matmm, g: vecm, damping: scalar, low: vecm, high: vecm) -> vecm:
@@ -236,7 +247,8 @@ def chain_functions(
         """Move joints by whole turns to the nearest angle to the seed within the limits."""
         nearest = q
         for i in range(n):
-            if turns_alone[i] == 1:
+            # A whole turn of a variable need not be a whole turn of every joint that it drives.
+            if drives_alone[i] == 1 and not is_slide(chain, i):
                 turn = scalar(wp.TAU)
                 if wp.static(not direct):
                     turn /= wp.abs(chain.coef1[i])
@@ -252,7 +264,7 @@ def chain_functions(
         return nearest
 
     return SimpleNamespace(
-        forward=forward, velocities=velocities, sum_products=sum_products,
+        is_slide=is_slide, forward=forward, velocities=velocities, sum_products=sum_products,
         normal_equations=normal_equations, box_step=box_step, nearest_turns=nearest_turns,
-        vecm=vecm, vec3=vec3, matn3=matn3,
+        vecm=vecm, vec3=vec3, matn3=matn3, n_joints=n,
     )  # fmt: skip

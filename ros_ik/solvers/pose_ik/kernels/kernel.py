@@ -92,7 +92,7 @@ def unit_pose_function(scalar: type) -> wp.Function:
 
 @no_type_check
 def _errors_by_length(
-    scalar: type, functions: SimpleNamespace, slides: tuple[bool, ...]
+    scalar: type, functions: SimpleNamespace
 ) -> tuple[wp.Function, wp.Function]:
     """Build the error functions for tolerances of distance and angle.
 
@@ -137,13 +137,13 @@ def _errors_by_length(
 
 @no_type_check
 def _errors_by_axis(
-    scalar: type, functions: SimpleNamespace, slides: tuple[bool, ...]
+    scalar: type, functions: SimpleNamespace
 ) -> tuple[wp.Function, wp.Function]:
     """Build the error functions for tolerances by axis, as :func:`_errors_by_length` does."""
     struct, Search = chain_struct(scalar), search_struct(scalar)
     Chain, vec3, mat33, matn3 = struct.Chain, struct.vec3, struct.mat33, functions.matn3
     sum_products = functions.sum_products
-    errors = axis_error_functions(scalar, functions, slides)
+    errors = axis_error_functions(scalar, functions)
     axis_errors, axis_columns = errors.axis_errors, errors.axis_columns
     bound = axis_bound_functions(scalar)
     is_inside, beyond, counted = bound.is_inside, bound.beyond, bound.counted
@@ -175,7 +175,9 @@ def _errors_by_axis(
         r_p: vec3,
         r_r: vec3,
     ):
-        linear, angular = axis_columns(search.bounds, axes, pivots, R, p, R_t, p_t, r_p, r_r)
+        linear, angular = axis_columns(
+            chain, search.bounds, axes, pivots, R, p, R_t, p_t, r_p, r_r
+        )
         return sum_products(chain, linear, angular, r_p, r_r, search.length)
 
     return pose_error, linearise
@@ -201,7 +203,7 @@ def chain_ik_kernel(
     """
     functions = chain_functions(scalar, slides, variables, direct)
     make_errors = _errors_by_axis if by_axis else _errors_by_length
-    pose_error, linearise = make_errors(scalar, functions, slides)
+    pose_error, linearise = make_errors(scalar, functions)
     forward = functions.forward
     box_step, vecm = functions.box_step, functions.vecm
     nearest_turns = functions.nearest_turns
@@ -241,7 +243,7 @@ def chain_ik_kernel(
         return True
 
     # Every loop over joints unrolls; Warp unrolls at most 16 iterations by default.
-    @compiled_kernel(max_unroll=max(16, len(slides)), registers=255)
+    @compiled_kernel(max_unroll=max(16, len(variables)), registers=255)
     def chain_ik(
         chain: Chain,
         search: Search,

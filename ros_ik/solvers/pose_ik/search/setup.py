@@ -41,6 +41,7 @@ def make_chain(chain: SerialChain, device: wp.DeviceLike) -> Any:
     rotation, position = chain.constants[:, :3, :3], chain.constants[:, :3, 3]
     arrays.rotation = wp.array(rotation, dtype=types.mat33, device=device)
     arrays.position = wp.array(position, dtype=types.vec3, device=device)
+    arrays.slides = wp.array(np.array(chain.slides), dtype=wp.int32, device=device)
     low, high = chain.sampling_range()
     for name, values in (
         ('coef0', chain.coef0), ('coef1', chain.coef1), ('lower', chain.lower),
