@@ -25,7 +25,7 @@ from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
-from ros_ik.solvers.analytic.candidates.general_kernel import GENERAL_CANDIDATES
+from ros_ik.solvers.analytic.candidates.general_axes.kernel import GENERAL_CANDIDATES
 from ros_ik.solvers.analytic.candidates.lanes import lanes_on
 from ros_ik.solvers.analytic.refinement.verify import count_kernel
 from ros_ik.solvers.analytic.refinement.verify import SOLUTION_LANES

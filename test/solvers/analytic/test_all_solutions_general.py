@@ -20,7 +20,7 @@ from ros_ik import ClosedFormIK
 from ros_ik import inverse_kinematics
 from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
-from ros_ik.solvers.analytic.candidates.general import GeneralSource
+from ros_ik.solvers.analytic.candidates.general_axes.general_source import GeneralSource
 from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
 from ros_ik.solvers.analytic.structure.structure import joint_axes

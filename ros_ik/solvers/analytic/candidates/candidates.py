@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernel of the closed forms, up to 16 candidate configurations of each pose, a thread per pose.
 
-:mod:`ros_ik.solvers.analytic.candidates.structure_functions` has the equations of the two
-structures.
+:mod:`ros_ik.solvers.analytic.candidates.spherical_wrist` and
+:mod:`ros_ik.solvers.analytic.candidates.parallel_axes` have the equations of the two structures.
 """
 
 import functools
@@ -15,19 +15,19 @@ import zlib
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.solvers.analytic.candidates.circles import angle_of
-from ros_ik.solvers.analytic.candidates.circles import line_roots
-from ros_ik.solvers.analytic.candidates.circles import mat22
-from ros_ik.solvers.analytic.candidates.circles import one_then_other
-from ros_ik.solvers.analytic.candidates.circles import sincos
-from ros_ik.solvers.analytic.candidates.circles import vec2
-from ros_ik.solvers.analytic.candidates.circles import vec3
-from ros_ik.solvers.analytic.candidates.circles import with_either_eliminated
-from ros_ik.solvers.analytic.candidates.circles import within_half_turn
-from ros_ik.solvers.analytic.candidates.structure_functions import mat63
-from ros_ik.solvers.analytic.candidates.structure_functions import PARALLEL
-from ros_ik.solvers.analytic.candidates.structure_functions import SPHERICAL
-from ros_ik.solvers.analytic.candidates.structure_functions import vec6
+from ros_ik.solvers.analytic.candidates.parallel_axes import PARALLEL
+from ros_ik.solvers.analytic.candidates.rotations import angle_of
+from ros_ik.solvers.analytic.candidates.rotations import mat22
+from ros_ik.solvers.analytic.candidates.rotations import mat63
+from ros_ik.solvers.analytic.candidates.rotations import sincos
+from ros_ik.solvers.analytic.candidates.rotations import vec2
+from ros_ik.solvers.analytic.candidates.rotations import vec3
+from ros_ik.solvers.analytic.candidates.rotations import vec6
+from ros_ik.solvers.analytic.candidates.rotations import within_half_turn
+from ros_ik.solvers.analytic.candidates.spherical_wrist import SPHERICAL
+from ros_ik.solvers.analytic.candidates.subproblems import line_roots
+from ros_ik.solvers.analytic.candidates.subproblems import one_then_other
+from ros_ik.solvers.analytic.candidates.subproblems import with_either_eliminated
 from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
 from ros_ik.solvers.analytic.structure.structure import Split
 

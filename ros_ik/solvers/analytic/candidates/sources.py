@@ -18,8 +18,8 @@ from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.candidates.candidates import PAIR_LANES
 from ros_ik.solvers.analytic.candidates.completion_kernels import gather_kernel
 from ros_ik.solvers.analytic.candidates.completion_kernels import scatter_kernel
-from ros_ik.solvers.analytic.candidates.general import GeneralSource
-from ros_ik.solvers.analytic.candidates.general import transform_of
+from ros_ik.solvers.analytic.candidates.general_axes.general_source import GeneralSource
+from ros_ik.solvers.analytic.candidates.general_axes.general_source import transform_of
 from ros_ik.solvers.analytic.candidates.lanes import lanes_on
 from ros_ik.solvers.analytic.candidates.slide_candidates import slide_axes_struct
 from ros_ik.solvers.analytic.candidates.slide_candidates import slide_candidates_kernel

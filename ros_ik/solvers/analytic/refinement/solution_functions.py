@@ -9,7 +9,7 @@ import zlib
 
 import warp as wp
 
-from ros_ik.solvers.analytic.candidates.circles import within_half_turn
+from ros_ik.solvers.analytic.candidates.rotations import within_half_turn
 from ros_ik.solvers.analytic.refinement.polish import polish_functions
 
 

@@ -8,9 +8,9 @@ With all joints at zero, axis i has a direction h_i and passes through a point p
 
 Two families of six revolute joints have fast closed forms: three consecutive axes that intersect
 in one point (Pieper 1968), and three consecutive parallel axes. All others are GENERAL, see
-:mod:`ros_ik.solvers.analytic.candidates.general`. Chains with prismatic joints have separate
-families, see :mod:`ros_ik.solvers.analytic.candidates.slide_candidates`. The structures and
-subproblems are those of Elias and Wen, "IK-Geo" (2022).
+:mod:`ros_ik.solvers.analytic.candidates.general_axes.general_source`. Chains with prismatic joints
+have separate families, see :mod:`ros_ik.solvers.analytic.candidates.slide_candidates`. The
+structures and subproblems are those of Elias and Wen, "IK-Geo" (2022).
 
 A chain read backwards has the same solutions, E_6(-q_6) .. E_1(-q_1) = M^-1 for E_1 .. E_6 = M. So
 has a chain with the last axis moved to the front, E_6' E_1 .. E_5 = M, where axis 6' is axis 6

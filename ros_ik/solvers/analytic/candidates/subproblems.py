@@ -2,118 +2,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Warp functions that solve equations linear in sines and cosines of angles, in float64.
 
-Three functions solve the subproblems of Elias and Wen, "IK-Geo" (2022): a rotation of one vector
-to another (SP1), one equation a sin t + b cos t = d (SP3 and SP4), and two equations in two
-angles, A [sin x, cos x] + B [sin y, cos y] = d (SP2, SP5 and SP6). If an equation has no real
-root, they return the angle of least residual, and this residual ("miss").
-
-Angles are passed on as directions (sin t, cos t), which takes less time than to compute an angle
-and its sine and cosine again.
+They solve the subproblems of Elias and Wen, "IK-Geo" (2022): one equation a sin t + b cos t = d
+(SP3 and SP4), and two equations in two angles, A [sin x, cos x] + B [sin y, cos y] = d (SP2, SP5
+and SP6). If an equation has no real root, they return the angle of least residual, and this
+residual ("miss").
 """
 
-import math
 from typing import no_type_check
 
 import warp as wp
 
 from ros_ik.kinematics.spatial import arctangent
-from ros_ik.kinematics.spatial import sincos_function
+from ros_ik.solvers.analytic.candidates.rotations import FREE
+from ros_ik.solvers.analytic.candidates.rotations import mat22
+from ros_ik.solvers.analytic.candidates.rotations import sincos
+from ros_ik.solvers.analytic.candidates.rotations import slope
+from ros_ik.solvers.analytic.candidates.rotations import vec2
+from ros_ik.solvers.analytic.candidates.rotations import vec3
 
-vec2 = wp.types.vector(2, wp.float64)
-vec3 = wp.types.vector(3, wp.float64)
-mat22 = wp.types.matrix((2, 2), wp.float64)
 vec5 = wp.types.vector(5, wp.float64)
-sincos = sincos_function(wp.float64)
 # Roots of one equation: angle, miss.
 Roots = wp.types.matrix((8, 2), wp.float64)
 # Solutions of two equations: sine and cosine of x and of y, or a length instead of a sine; miss.
 Pairs = wp.types.matrix((8, 5), wp.float64)
 FourPairs = wp.types.matrix((4, 5), wp.float64)
-
-# Size of coefficients, of the order of one otherwise, below which they are rounding, and the angle
-# is arbitrary.
-_FREE = 1e-11
 # Largest number of iterations of a bracketed root search; bisection alone needs 60 for all bits.
 _ITERATIONS = 70
-
-
-@no_type_check
-@wp.func
-def across(k: vec3, v: vec3) -> vec3:
-    """Return the part of v that is perpendicular to the unit vector k."""
-    return v - k * wp.dot(k, v)
-
-
-@no_type_check
-@wp.func
-def rotated(k: vec3, direction: vec2, v: vec3) -> vec3:
-    """Rotate v about the unit vector k by the angle of a direction."""
-    along = k * wp.dot(k, v)
-    return along + (v - along) * direction[1] + wp.cross(k, v) * direction[0]
-
-
-@no_type_check
-@wp.func
-def turned(k: vec3, angle: wp.float64, v: vec3) -> vec3:
-    """Rotate v by an angle about the unit vector k."""
-    return rotated(k, sincos(angle), v)
-
-
-@no_type_check
-@wp.func
-def reverse(direction: vec2) -> vec2:
-    """Return the direction of the opposite angle."""
-    return vec2(-direction[0], direction[1])
-
-
-@no_type_check
-@wp.func
-def angle_of(direction: vec2) -> wp.float64:
-    return arctangent(direction[0], direction[1])
-
-
-@no_type_check
-@wp.func
-def carried(k: vec3, a: vec3, b: vec3) -> vec2:
-    """Return a multiple of the direction of the angle about k that rotates a to b.
-
-    It is zero if one of them is along k.
-    """
-    a_across = across(k, a)
-    b_across = across(k, b)
-    least = wp.min(wp.length_sq(a_across), wp.length_sq(b_across))
-    known = least >= wp.float64(wp.static(_FREE * _FREE))
-    sine = wp.dot(k, wp.cross(a_across, b_across))
-    cosine = wp.dot(a_across, b_across)
-    zero = wp.float64(0.0)
-    return vec2(wp.where(known, sine, zero), wp.where(known, cosine, zero))
-
-
-@no_type_check
-@wp.func
-def carry(k: vec3, a: vec3, b: vec3, free: vec2) -> vec2:
-    """Return the direction of the angle about k that rotates a to b; ``free`` for one along k."""
-    multiple = carried(k, a, b)
-    size = wp.length(multiple)
-    known = size > wp.float64(0.0)
-    scale = wp.float64(1.0) / wp.where(known, size, wp.float64(1.0))
-    sine = wp.where(known, multiple[0] * scale, free[0])
-    return vec2(sine, wp.where(known, multiple[1] * scale, free[1]))
-
-
-@no_type_check
-@wp.func
-def carry_angle(k: vec3, a: vec3, b: vec3, free: wp.float64) -> wp.float64:
-    """Return the angle about k that rotates a to b; ``free`` if one of them is along k."""
-    multiple = carried(k, a, b)
-    return wp.where(wp.length_sq(multiple) > wp.float64(0.0), angle_of(multiple), free)
-
-
-@no_type_check
-@wp.func
-def slope(k: vec3, h: vec3, v: vec3) -> vec2:
-    """Return the coefficients of sine and cosine in h . R(k, t) v - (h . k) (k . v)."""
-    return vec2(wp.dot(h, wp.cross(k, v)), wp.dot(h, across(k, v)))
 
 
 @no_type_check
@@ -137,7 +51,7 @@ def line_roots(a: vec2, d: wp.float64, free: vec2, opening: wp.float64):
     square root is about half their distance.
     """
     r = wp.length(a)
-    if r < wp.float64(wp.static(_FREE)):
+    if r < wp.float64(wp.static(FREE)):
         return free, free, wp.abs(d)
     room = (r - d) * (r + d)
     miss = wp.max(wp.abs(d) - r, wp.float64(0.0))
@@ -327,13 +241,6 @@ def adjugate(m: mat22) -> mat22:
 
 @no_type_check
 @wp.func
-def within_half_turn(angle: wp.float64) -> wp.float64:
-    """Return the same angle within half a turn of zero."""
-    return angle - wp.float64(wp.TAU) * wp.rint(angle * wp.float64(wp.static(1.0 / math.tau)))
-
-
-@no_type_check
-@wp.func
 def swapped(pairs: Pairs, count: int) -> Pairs:
     """Return the rows with x and y exchanged."""
     rows = Pairs()
@@ -404,7 +311,7 @@ def both_at_once(
         larger = 1
     a = vec2(A[larger, 0], A[larger, 1])
     b = vec2(B[0, 0], B[0, 1])
-    if wp.ddot(A, A) < wp.float64(wp.static(_FREE * _FREE)):
+    if wp.ddot(A, A) < wp.float64(wp.static(FREE * FREE)):
         # Neither equation depends on x.
         row = wp.where(B[1, 0] * B[1, 0] + B[1, 1] * B[1, 1] > wp.length_sq(b), int(1), int(0))
         b = vec2(B[row, 0], B[row, 1])

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Determinant and null vectors of the eliminated equations, at several angles of joint 3 together.
 
-The equations are those of :mod:`ros_ik.solvers.analytic.candidates.elimination`.
+The equations are those of :mod:`ros_ik.solvers.analytic.candidates.general_axes.elimination`.
 """
 
 import functools
@@ -11,7 +11,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.solvers.analytic.candidates.circles import sincos
+from ros_ik.solvers.analytic.candidates.rotations import sincos
 
 # Ratio of the second singular value to the first below which there is a second null vector.
 SECOND_NULL = 1e-2

@@ -8,12 +8,12 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.solvers.analytic.candidates.circles import sincos
-from ros_ik.solvers.analytic.candidates.circles import vec3
-from ros_ik.solvers.analytic.candidates.elimination import mat33
-from ros_ik.solvers.analytic.candidates.elimination import mat66
-from ros_ik.solvers.analytic.candidates.structure_functions import mat63
-from ros_ik.solvers.analytic.candidates.structure_functions import vec6
+from ros_ik.solvers.analytic.candidates.general_axes.elimination import mat66
+from ros_ik.solvers.analytic.candidates.rotations import mat33
+from ros_ik.solvers.analytic.candidates.rotations import mat63
+from ros_ik.solvers.analytic.candidates.rotations import sincos
+from ros_ik.solvers.analytic.candidates.rotations import vec3
+from ros_ik.solvers.analytic.candidates.rotations import vec6
 from ros_ik.solvers.qp.small_system import small_system_functions
 
 # Largest error of a solution [rad, reaches].

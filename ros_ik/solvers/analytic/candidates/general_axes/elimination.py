@@ -34,11 +34,12 @@ from typing import no_type_check
 import numpy as np
 import warp as wp
 
-from ros_ik.solvers.analytic.candidates.circles import turned
-from ros_ik.solvers.analytic.candidates.circles import vec2
-from ros_ik.solvers.analytic.candidates.circles import vec3
-from ros_ik.solvers.analytic.candidates.structure_functions import mat63
-from ros_ik.solvers.analytic.candidates.structure_functions import vec6
+from ros_ik.solvers.analytic.candidates.rotations import mat33
+from ros_ik.solvers.analytic.candidates.rotations import mat63
+from ros_ik.solvers.analytic.candidates.rotations import turned
+from ros_ik.solvers.analytic.candidates.rotations import vec2
+from ros_ik.solvers.analytic.candidates.rotations import vec3
+from ros_ik.solvers.analytic.candidates.rotations import vec6
 
 # Angles from which joints 4 and 5 are measured [rad]. A solution half a turn away from one has an
 # infinite half angle, and there are no such solutions at usual positions.
@@ -46,7 +47,6 @@ FROM_4, FROM_5 = 0.7, 1.9
 # Least ratio of singular values at which the angles of joints 1 and 2 are determined.
 _MIN_RANK = 1e-4
 
-mat33 = wp.types.matrix((3, 3), wp.float64)
 mat66 = wp.types.matrix((6, 6), wp.float64)
 vec14 = wp.types.vector(14, wp.float64)
 # Numbers of a line function: those that joint 2 leaves, and real parts of the four complex ones.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Angles of the other joints at a root of the eliminated equations.
 
-The equations are those of :mod:`ros_ik.solvers.analytic.candidates.elimination`.
+The equations are those of :mod:`ros_ik.solvers.analytic.candidates.general_axes.elimination`.
 """
 
 import math
@@ -11,19 +11,19 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.spatial import arctangent
-from ros_ik.solvers.analytic.candidates.circles import sincos
-from ros_ik.solvers.analytic.candidates.circles import turned
-from ros_ik.solvers.analytic.candidates.circles import vec2
-from ros_ik.solvers.analytic.candidates.elimination import frame_of
-from ros_ik.solvers.analytic.candidates.elimination import FROM_4
-from ros_ik.solvers.analytic.candidates.elimination import FROM_5
-from ros_ik.solvers.analytic.candidates.elimination import LEFT
-from ros_ik.solvers.analytic.candidates.elimination import line_functions
-from ros_ik.solvers.analytic.candidates.elimination import mat33
-from ros_ik.solvers.analytic.candidates.elimination import pair
-from ros_ik.solvers.analytic.candidates.elimination import vec14
-from ros_ik.solvers.analytic.candidates.structure_functions import mat63
-from ros_ik.solvers.analytic.candidates.structure_functions import vec6
+from ros_ik.solvers.analytic.candidates.general_axes.elimination import frame_of
+from ros_ik.solvers.analytic.candidates.general_axes.elimination import FROM_4
+from ros_ik.solvers.analytic.candidates.general_axes.elimination import FROM_5
+from ros_ik.solvers.analytic.candidates.general_axes.elimination import LEFT
+from ros_ik.solvers.analytic.candidates.general_axes.elimination import line_functions
+from ros_ik.solvers.analytic.candidates.general_axes.elimination import pair
+from ros_ik.solvers.analytic.candidates.general_axes.elimination import vec14
+from ros_ik.solvers.analytic.candidates.rotations import mat33
+from ros_ik.solvers.analytic.candidates.rotations import mat63
+from ros_ik.solvers.analytic.candidates.rotations import sincos
+from ros_ik.solvers.analytic.candidates.rotations import turned
+from ros_ik.solvers.analytic.candidates.rotations import vec2
+from ros_ik.solvers.analytic.candidates.rotations import vec6
 
 # Rotation of the pencil of two null vectors [rad], to avoid a root at infinity for an angle of pi.
 _PENCIL_TURN = 0.6

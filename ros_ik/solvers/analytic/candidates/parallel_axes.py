@@ -1,18 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Warp functions for three axes through one point (spherical wrists, Pieper) or three parallel.
+"""Warp functions for three parallel axes.
 
-The notation is that of :class:`Chart`: directions h_i and points p_i of the axes by place (their
-index in the order of the chart), the motion M = E_1 .. E_6 of the tool, lengths in units of the
-reach. Two equations determine two angles x and y.
-
-Three axes through one point c (places 4, 5, 6), with u = E_3(y) c and v = E_1(x)^-1 M c:
-
-    h_2 . (u - p_2) = h_2 . (v - p_2),   |u - p_2|^2 = |v - p_2|^2
-
-E_2 then moves u to v, and the rotation R_4 R_5 R_6 is known.
-
-Three parallel axes (places 2, 3, 4 along h), with c on axis 6:
+The notation is that of :mod:`ros_ik.solvers.analytic.candidates.spherical_wrist`. The axes of
+places 2, 3 and 4 are along h, and c is on axis 6. Two equations determine x and y:
 
     h . E_5(y) c = h . E_1(x)^-1 M c,   h . R_5(y) h_6 = h . R_1(x)^T R_M h_6
 
@@ -25,123 +16,27 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.solvers.analytic.candidates.circles import across
-from ros_ik.solvers.analytic.candidates.circles import angle_of
-from ros_ik.solvers.analytic.candidates.circles import carry
-from ros_ik.solvers.analytic.candidates.circles import carry_angle
-from ros_ik.solvers.analytic.candidates.circles import direction_roots
-from ros_ik.solvers.analytic.candidates.circles import line_roots
-from ros_ik.solvers.analytic.candidates.circles import mat22
-from ros_ik.solvers.analytic.candidates.circles import reverse
-from ros_ik.solvers.analytic.candidates.circles import rotated
-from ros_ik.solvers.analytic.candidates.circles import sincos
-from ros_ik.solvers.analytic.candidates.circles import slope
-from ros_ik.solvers.analytic.candidates.circles import turned
-from ros_ik.solvers.analytic.candidates.circles import vec2
-from ros_ik.solvers.analytic.candidates.circles import vec3
+from ros_ik.solvers.analytic.candidates.rotations import across
+from ros_ik.solvers.analytic.candidates.rotations import angle_of
+from ros_ik.solvers.analytic.candidates.rotations import carry
+from ros_ik.solvers.analytic.candidates.rotations import carry_angle
+from ros_ik.solvers.analytic.candidates.rotations import mat22
+from ros_ik.solvers.analytic.candidates.rotations import mat33
+from ros_ik.solvers.analytic.candidates.rotations import mat63
+from ros_ik.solvers.analytic.candidates.rotations import reverse
+from ros_ik.solvers.analytic.candidates.rotations import rotated
+from ros_ik.solvers.analytic.candidates.rotations import side_of
+from ros_ik.solvers.analytic.candidates.rotations import sincos
+from ros_ik.solvers.analytic.candidates.rotations import slope
+from ros_ik.solvers.analytic.candidates.rotations import turned
+from ros_ik.solvers.analytic.candidates.rotations import vec2
+from ros_ik.solvers.analytic.candidates.rotations import vec3
+from ros_ik.solvers.analytic.candidates.rotations import vec6
+from ros_ik.solvers.analytic.candidates.subproblems import direction_roots
+from ros_ik.solvers.analytic.candidates.subproblems import line_roots
 
 # Largest number of Newton steps on a double root. Each halves the error, which is 1e-8 at first.
 _SHARPENING = 30
-
-mat33 = wp.types.matrix((3, 3), wp.float64)
-vec6 = wp.types.vector(6, wp.float64)
-mat63 = wp.types.matrix((6, 3), wp.float64)
-
-
-@no_type_check
-@wp.func
-def spherical_equations(h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33):
-    """Return both equations of places 1 and 3 as A X + B Y = d."""
-    h1, h2, h3 = h[0], h[1], h[2]
-    out = moved - p[0]
-    far = c - p[2]
-    v = slope(-h1, h2, out)
-    u = slope(h3, h2, far)
-    first = wp.dot(h2, p[2] - p[0])
-    first += wp.dot(h2, h3) * wp.dot(h3, far) - wp.dot(h2, h1) * wp.dot(h1, out)
-    # Half of the squared distances to p_2: |p - p_2|^2 / 2 + |z|^2 / 2 + (p - p_2) . R z.
-    before = p[0] - p[1]
-    after = p[2] - p[1]
-    v2 = slope(-h1, before, out)
-    u2 = slope(h3, after, far)
-    half = wp.float64(0.5)
-    second = half * (wp.length_sq(after) + wp.length_sq(far))
-    second -= half * (wp.length_sq(before) + wp.length_sq(out))
-    second += wp.dot(after, h3) * wp.dot(h3, far) - wp.dot(before, h1) * wp.dot(h1, out)
-    A = mat22(v[0], v[1], v2[0], v2[1])
-    B = mat22(-u[0], -u[1], -u2[0], -u2[1])
-    return A, B, vec2(first, second)
-
-
-@no_type_check
-@wp.func
-def side_of(k: vec3) -> vec3:
-    """Return a unit vector perpendicular to k."""
-    x = wp.cross(k, vec3(wp.float64(1.0), wp.float64(0.0), wp.float64(0.0)))
-    y = wp.cross(k, vec3(wp.float64(0.0), wp.float64(1.0), wp.float64(0.0)))
-    return wp.normalize(wp.where(wp.length_sq(x) > wp.length_sq(y), x, y))
-
-
-@no_type_check
-@wp.func
-def wrist_angles(
-    h4: vec3, h5: vec3, h6: vec3, tip: vec3, side: vec3, flag: vec3, free4: wp.float64,
-    free6: wp.float64, opening: wp.float64,
-):  # fmt: skip
-    """Return both triples of wrist angles that rotate h_6 to tip, side to flag, and the miss."""
-    low, high, miss = direction_roots(h5, h4, h6, tip, opening)
-    first, last = sincos(free4), sincos(free6)
-    low4 = carry(h4, rotated(h5, low, h6), tip, first)
-    high4 = carry(h4, rotated(h5, high, h6), tip, first)
-    low6 = carry(h6, side, rotated(h5, reverse(low), rotated(h4, reverse(low4), flag)), last)
-    high6 = carry(h6, side, rotated(h5, reverse(high), rotated(h4, reverse(high4), flag)), last)
-    return (
-        vec3(angle_of(low4), angle_of(low), angle_of(low6)),
-        vec3(angle_of(high4), angle_of(high), angle_of(high6)),
-        miss,
-    )
-
-
-@no_type_check
-@wp.func
-def no_middle(h: mat63, R: mat33, x: vec2, y: vec2, free: vec6):
-    """Return zeros; this structure has no intermediate angles."""
-    return wp.float64(0.0), x, bool(False)
-
-
-@no_type_check
-@wp.func
-def no_singular_middle(
-    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, x: vec2, y: vec2, free: vec6,
-    known: int,
-):  # fmt: skip
-    return x, y, wp.float64(0.0), x
-
-
-@no_type_check
-@wp.func
-def spherical_finish(
-    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3, x: vec2, y: vec2,
-    total: wp.float64, sixth: vec2, free: vec6, opening: wp.float64,
-):  # fmt: skip
-    """Compute all angles from those of places 1 and 3, for both branches of the wrist."""
-    h1, h2, h3, h4, h5, h6 = h[0], h[1], h[2], h[3], h[4], h[5]
-    x_back, y_back = reverse(x), reverse(y)
-    u = p[2] + rotated(h3, y, c - p[2]) - p[1]
-    v = p[0] + rotated(h1, x_back, moved - p[0]) - p[1]
-    second = carry(h2, u, v, sincos(free[1]))
-    second_back = reverse(second)
-    # Q = (R_1 R_2 R_3)^T R_M applied to h_6 and to a vector perpendicular to it.
-    side = side_of(h6)
-    tip = rotated(h3, y_back, rotated(h2, second_back, rotated(h1, x_back, R * h6)))
-    flag = rotated(h3, y_back, rotated(h2, second_back, rotated(h1, x_back, R * side)))
-    low, high, miss = wrist_angles(h4, h5, h6, tip, side, flag, free[3], free[5], opening)
-    q1, q2, q3 = angle_of(x), angle_of(second), angle_of(y)
-    return (
-        vec6(q1, q2, q3, low[0], low[1], low[2]),
-        vec6(q1, q2, q3, high[0], high[1], high[2]),
-        miss,
-    )
 
 
 @no_type_check
@@ -358,10 +253,6 @@ def parallel_finish(
     )  # fmt: skip
 
 
-SPHERICAL = SimpleNamespace(
-    equations=spherical_equations, middle=no_middle, middle_of_singular=no_singular_middle,
-    finish=spherical_finish,
-)  # fmt: skip
 PARALLEL = SimpleNamespace(
     equations=parallel_equations, middle=parallel_middle,
     middle_of_singular=parallel_singular_middle, finish=parallel_finish,

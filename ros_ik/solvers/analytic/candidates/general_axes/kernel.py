@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernel of the candidate configurations of six general revolute joints, a thread per pose.
 
-The elimination of :mod:`ros_ik.solvers.analytic.candidates.elimination` can begin at any joint and
-read the chain in either direction. With E_1' = M^-1 E_1 M (axis 1 moved by M^-1),
+The elimination of :mod:`ros_ik.solvers.analytic.candidates.general_axes.elimination` can begin at
+any joint and read the chain in either direction. With E_1' = M^-1 E_1 M (axis 1 moved by M^-1),
 E_2 .. E_6 E_1' = M has the same solutions, and so on for six shifts. Each of these twelve charts
 fails for some arms and poses. Its first two axes must be skew. If all neighbouring axes of an arm
 intersect or are parallel, only the pair of axis 6 and axis 1' remains, and poses can make these
@@ -23,29 +23,29 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import arctangent
-from ros_ik.solvers.analytic.candidates.axis_newton import newton_functions
-from ros_ik.solvers.analytic.candidates.axis_newton import SOLVED
-from ros_ik.solvers.analytic.candidates.axis_newton import turn_matrix
-from ros_ik.solvers.analytic.candidates.axis_newton import TWIN_STARTS
-from ros_ik.solvers.analytic.candidates.branch_angles import middle_angles
-from ros_ik.solvers.analytic.candidates.branch_angles import outer_angles
-from ros_ik.solvers.analytic.candidates.branch_angles import two_vectors
-from ros_ik.solvers.analytic.candidates.circles import sincos
-from ros_ik.solvers.analytic.candidates.circles import within_half_turn
-from ros_ik.solvers.analytic.candidates.determinant import determinant_functions
-from ros_ik.solvers.analytic.candidates.determinant import SECOND_NULL
-from ros_ik.solvers.analytic.candidates.elimination import frame_of
-from ros_ik.solvers.analytic.candidates.elimination import right_side
-from ros_ik.solvers.analytic.candidates.elimination import write_equations
-from ros_ik.solvers.analytic.candidates.structure_functions import mat63
-from ros_ik.solvers.analytic.candidates.structure_functions import vec6
-from ros_ik.solvers.analytic.candidates.trigonometric_roots import harmonics_of
-from ros_ik.solvers.analytic.candidates.trigonometric_roots import root_error
-from ros_ik.solvers.analytic.candidates.trigonometric_roots import ROOTS
-from ros_ik.solvers.analytic.candidates.trigonometric_roots import SAMPLES
-from ros_ik.solvers.analytic.candidates.trigonometric_roots import unit_circle_roots
-from ros_ik.solvers.analytic.candidates.trigonometric_roots import vec16
-from ros_ik.solvers.analytic.candidates.trigonometric_roots import vec24
+from ros_ik.solvers.analytic.candidates.general_axes.axis_newton import newton_functions
+from ros_ik.solvers.analytic.candidates.general_axes.axis_newton import SOLVED
+from ros_ik.solvers.analytic.candidates.general_axes.axis_newton import turn_matrix
+from ros_ik.solvers.analytic.candidates.general_axes.axis_newton import TWIN_STARTS
+from ros_ik.solvers.analytic.candidates.general_axes.branch_angles import middle_angles
+from ros_ik.solvers.analytic.candidates.general_axes.branch_angles import outer_angles
+from ros_ik.solvers.analytic.candidates.general_axes.branch_angles import two_vectors
+from ros_ik.solvers.analytic.candidates.general_axes.determinant import determinant_functions
+from ros_ik.solvers.analytic.candidates.general_axes.determinant import SECOND_NULL
+from ros_ik.solvers.analytic.candidates.general_axes.elimination import frame_of
+from ros_ik.solvers.analytic.candidates.general_axes.elimination import right_side
+from ros_ik.solvers.analytic.candidates.general_axes.elimination import write_equations
+from ros_ik.solvers.analytic.candidates.general_axes.trigonometric_roots import harmonics_of
+from ros_ik.solvers.analytic.candidates.general_axes.trigonometric_roots import root_error
+from ros_ik.solvers.analytic.candidates.general_axes.trigonometric_roots import ROOTS
+from ros_ik.solvers.analytic.candidates.general_axes.trigonometric_roots import SAMPLES
+from ros_ik.solvers.analytic.candidates.general_axes.trigonometric_roots import unit_circle_roots
+from ros_ik.solvers.analytic.candidates.general_axes.trigonometric_roots import vec16
+from ros_ik.solvers.analytic.candidates.general_axes.trigonometric_roots import vec24
+from ros_ik.solvers.analytic.candidates.rotations import mat63
+from ros_ik.solvers.analytic.candidates.rotations import sincos
+from ros_ik.solvers.analytic.candidates.rotations import vec6
+from ros_ik.solvers.analytic.candidates.rotations import within_half_turn
 
 # Number of roots that are processed together on a CPU; a divisor of SAMPLES.
 ROOT_LANES = 8
