@@ -39,6 +39,7 @@ from ros_ik.servo.state.servo_state import SERVO_TRANSITIONS
 from ros_ik.servo.state.servo_state import ServoEvent
 from ros_ik.servo.state.servo_state import ServoState
 from ros_ik.servo.step.link_poses import LinkPoses
+from ros_ik.servo.step.step_solver import ActiveTasks
 from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.servo.targets.events import Events
 from ros_ik.servo.targets.references import commanded_coords
@@ -292,7 +293,7 @@ class Servo:
         if self._has_others and measurement is not self._followed:
             self._follow_measurement(measurement)
         if self.goals.choose(choice):
-            self._choose_tasks(choice)
+            self._solver.choose(ActiveTasks(choice.active, choice.center, choice.joints))
             self._secondary.choose(choice.active, choice.center, self.joint_q)
             self._standstill.forget()
             if self.moving:
@@ -378,9 +379,6 @@ class Servo:
         follows = np.isfinite(measurement.received) & self._not_commanded
         np.copyto(self.joint_q, measurement.joint_q, where=follows)
         self._followed = measurement
-
-    def _choose_tasks(self, choice: Choice) -> None:
-        self._solver.choose(choice.active, choice.joints, choice.center)
 
     def _hold(self, now: float, reason: HoldReason, measurement: Measurement) -> ServoOutput:
         """Brake to rest, send the final point once, then nothing."""

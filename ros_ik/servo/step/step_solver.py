@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import operator
+from typing import NamedTuple
 
 import numpy as np
 import warp as wp
@@ -55,6 +56,20 @@ _BARRIERS = operator.attrgetter(
 _WEIGHTS = operator.attrgetter(
     'com_weight', 'posture_weight', 'solver_singularity_threshold', 'solver_singularity_damping'
 )
+
+
+class ActiveTasks(NamedTuple):
+    """Tasks that a step pursues.
+
+    Attributes:
+        frames: Mask of the frame tasks.
+        center: True for the centre of mass.
+        joints: True for the joint target, which excludes all others.
+    """
+
+    frames: tuple[bool, ...] = ()
+    center: bool = False
+    joints: bool = False
 
 
 class StepSolver:
@@ -134,8 +149,7 @@ class StepSolver:
             (*self._pose_tasks, self._joint_task),
             (*self._pose_tasks, *self._center_tasks, self._joint_task),
         )
-        self._active: tuple[bool, ...] = ()
-        self._joint_mode = self._center_active = False
+        self._active = ActiveTasks((False,) * len(self._pose_tasks))
         self._stops = BarrierStopCheck(
             self.diff,
             self.barriers,
@@ -153,18 +167,18 @@ class StepSolver:
 
     def continue_from(self, other: StepSolver) -> None:
         """Copy the state of the solver of the same robot with the same settings."""
-        self.choose(other._active, other._joint_mode, other._center_active)
+        self.choose(other._active)
         self.limits.continue_from(other.limits)
         self.ahead.conditioning.continue_from(other.ahead.conditioning)
         self._stops.continue_from(other._stops)
         self.diff.continue_from(other.diff)
 
-    def choose(self, active: tuple[bool, ...], joint_mode: bool, center: bool = False) -> None:
-        """Activate pose tasks and the centre of mass, or the joint task."""
-        if (active, joint_mode, center) != (self._active, self._joint_mode, self._center_active):
-            self._active, self._joint_mode, self._center_active = active, joint_mode, center
-            self.ahead.choose([counts and not joint_mode for counts in active], center)
-            self.limits.choose(joint_mode)
+    def choose(self, active: ActiveTasks) -> None:
+        """Set the active tasks."""
+        if active != self._active:
+            self._active = active
+            self.ahead.choose(active.frames, active.center)
+            self.limits.choose(active.joints)
             self._set_weights()
 
     def update_damping(self) -> Damping:
@@ -172,8 +186,7 @@ class StepSolver:
 
         The mobility is that at the configuration of ``ahead``.
         """
-        active = () if self._joint_mode else self._active
-        damping = self.ahead.conditioning.damping(active)
+        damping = self.ahead.conditioning.damping(self._active.frames)
         self._damping = damping.square
         return damping
 
@@ -271,7 +284,7 @@ class StepSolver:
     def _solve(self, joint_q: np.ndarray, step: np.ndarray) -> SolveStatus:
         return self.diff.solve_ik(  # type: ignore[return-value]
             joint_q,
-            self._tasks[self._center_active],
+            self._tasks[self._active.center],
             self.limits.of_program,
             self.barriers,
             step,
@@ -297,19 +310,16 @@ class StepSolver:
             self._set_weights()
 
     def _set_weights(self) -> None:
-        settings = self._settings
-        for index, (task, task_settings) in enumerate(
-            zip(self._pose_tasks, settings.tasks, strict=True)
+        settings, active = self._settings, self._active
+        for task, task_settings, is_active in zip(
+            self._pose_tasks, settings.tasks, active.frames, strict=True
         ):
             weights = task_settings.position_weight + task_settings.orientation_weight
-            on = index < len(self._active) and self._active[index] and not self._joint_mode
-            task.weight = weights if on else 0.0
+            task.weight = weights if is_active else 0.0
         for task in self._center_tasks:
-            task.weight = settings.com_weight if self._center_active else 0.0
-        self._joint_task.weight = 1.0 if self._joint_mode else settings.posture_weight
-        self._joint_task.gain = (
-            1.0 if self._joint_mode else min(1.0, settings.period / POSTURE_TIME)
-        )
+            task.weight = settings.com_weight if active.center else 0.0
+        self._joint_task.weight = 1.0 if active.joints else settings.posture_weight
+        self._joint_task.gain = 1.0 if active.joints else min(1.0, settings.period / POSTURE_TIME)
 
     def _warm_up(self, joint_q: np.ndarray) -> None:
         """Run everything that a tick runs, once."""
@@ -320,7 +330,7 @@ class StepSolver:
             self.set_pose(index, poses[self._robot.task_links[index]])
         # The first solve allocates the arrays of the limits, which then accept the last step.
         for has_center in (self._center is not None, False):
-            self._center_active = has_center
+            self._active = self._active._replace(center=has_center)
             self._solve(joint_q, step)
         self.solve(joint_q, np.zeros_like(step), step)
         self.enforce_stopping(joint_q, step, np.zeros_like(step))
