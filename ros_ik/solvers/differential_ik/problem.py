@@ -182,12 +182,12 @@ class StepProblem:
     @property
     def is_near(self) -> bool:
         """True if a barrier was near its margin in the last solve."""
-        return bool(np.count_nonzero(self._near.host))
+        return self._braking is not None and bool(np.count_nonzero(self._near.host))
 
     @property
     def recovers(self) -> bool:
         """True if the robot left a violation in the last solve, or shortly before it."""
-        return bool(np.count_nonzero(self._recovering.host))
+        return self._braking is not None and bool(np.count_nonzero(self._recovering.host))
 
     def solve(self, *, is_near: bool = False, on_device: bool = False) -> None:
         """Solve at the coordinates in the buffer; fills ``x``, ``delta_q`` and ``status``.

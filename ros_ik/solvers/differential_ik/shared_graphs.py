@@ -55,10 +55,11 @@ class SharedGraphs:
 
     def launch(self) -> None:
         """Run every graph; on a GPU, enqueue them on the current stream without waiting."""
-        todo = deque(self._graphs)
         if not self._n_helpers or self._pool is None:
-            _run(todo)
+            for graph in self._graphs:
+                graph.enqueue()
             return
+        todo = deque(self._graphs)
         helpers = [self._pool.submit(_run, todo) for _ in range(self._n_helpers)]
         try:
             _run(todo)  # this thread is awake already
