@@ -146,7 +146,8 @@ class ChainIK(ChainSearch):
         self._collision_retries = (
             None if checker is None else make_collision_retries(self, checker, threads)
         )
-        self._input = ProblemInput(self.poses, self.seeds, self.chain, coords)
+        search = None if self._graph is None else functools.partial(self._launch, 0, n_problems)
+        self._input = ProblemInput(self.poses, self.seeds, self.chain, coords, search)
         several = (n_solutions,) if n_solutions > 1 else ()
         self._result = ChainIKResult(
             joint_q=self.joint_q.host.reshape(n_problems, *several, -1),
@@ -185,8 +186,8 @@ class ChainIK(ChainSearch):
             ArgumentError: A wrong shape or type.
         """
         xp = checked_namespace(xp, poses)
-        self._input.write(poses, seeds)
-        self.run(on_device=True)
+        if not self._input.write(poses, seeds):
+            self.run(on_device=True)
         if self._collision_retries is not None:
             self.poses.download()
             self.seeds.download()

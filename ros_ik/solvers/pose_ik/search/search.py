@@ -241,6 +241,8 @@ class ChainSearch(ReadOnce):
         Args:
             count: Number of poses, from the first; None for all.
         """
+        if not self.poses.needs_copies:
+            return
         for buffer in self._outputs:
             per_pose = buffer.array.shape[0] // self.n_problems
             buffer.download(None if count is None else count * per_pose)
