@@ -37,7 +37,10 @@ ROOMS = {
     'planning': ['context', 'trajectories', 'poses', '.'],
     'solvers/differential_ik': ['tasks', 'quadratic_program', 'checks', '.'],
     'solvers/batch_ik': ['base', 'optimizers', 'fused', '.'],
-    'solvers/analytic': ['structure', 'candidates', 'refinement', 'redundancy', '.'],
+    'solvers/analytic': [
+        'structure', 'subproblems', 'candidates', 'refinement', 'redundancy', '.',
+    ],
+    'solvers/analytic/candidates': ['general_axes', '.'],
     'demo': ['robots', 'controller', 'processes', 'scenario', 'report', '.'],
     'viewer': ['robot', 'gui', 'scene', 'obstacles', 'client', '.'],
     'servo': ['interface', 'robot', 'motion', 'state', 'step', 'targets', 'reports', '.'],
@@ -160,7 +163,9 @@ def drawn_arrows(heading):
 @pytest.mark.parametrize(
     'package',
     [
+        'model',
         'model/building',
+        'kinematics',
         'kinematics/collision',
         'objectives',
         'solvers',

@@ -28,6 +28,7 @@ from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.lanes import lanes_on
 from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import Model
@@ -38,7 +39,6 @@ from ros_ik.numbers import host_array
 from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.numbers import real_value
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
-from ros_ik.solvers.analytic.candidates.lanes import lanes_on
 from ros_ik.solvers.analytic.redundancy.nearest_kernel import CURVES
 from ros_ik.solvers.analytic.redundancy.nearest_kernel import nearest_kernel
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import merge_kernel

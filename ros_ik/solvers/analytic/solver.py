@@ -18,6 +18,7 @@ from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.lanes import lanes_on
 from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.runtime.row_list import BYTES_PER_ROW
 from ros_ik.kinematics.tree import kinematic_tree
@@ -26,7 +27,6 @@ from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.candidates.general_axes.kernel import GENERAL_CANDIDATES
-from ros_ik.solvers.analytic.candidates.lanes import lanes_on
 from ros_ik.solvers.analytic.refinement.verify import count_kernel
 from ros_ik.solvers.analytic.refinement.verify import SOLUTION_LANES
 from ros_ik.solvers.analytic.refinement.verify import verify_kernel

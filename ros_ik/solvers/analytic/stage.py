@@ -13,10 +13,10 @@ import warp as wp
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.kernel_launch import exceeds_device
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.lanes import lanes_on
 from ros_ik.kinematics.runtime.row_list import row_list_functions
 from ros_ik.kinematics.runtime.row_list import RowList
 from ros_ik.kinematics.serial_chain import SerialChain
-from ros_ik.solvers.analytic.candidates.lanes import lanes_on
 from ros_ik.solvers.analytic.candidates.sources import candidate_source
 from ros_ik.solvers.analytic.refinement.accept import accept_kernel
 from ros_ik.solvers.analytic.refinement.accept import MAX_MASKED_CANDIDATES

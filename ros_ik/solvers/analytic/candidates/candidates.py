@@ -16,20 +16,20 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.analytic.candidates.parallel_axes import PARALLEL
-from ros_ik.solvers.analytic.candidates.rotations import angle_of
-from ros_ik.solvers.analytic.candidates.rotations import mat22
-from ros_ik.solvers.analytic.candidates.rotations import mat63
-from ros_ik.solvers.analytic.candidates.rotations import sincos
-from ros_ik.solvers.analytic.candidates.rotations import vec2
-from ros_ik.solvers.analytic.candidates.rotations import vec3
-from ros_ik.solvers.analytic.candidates.rotations import vec6
-from ros_ik.solvers.analytic.candidates.rotations import within_half_turn
 from ros_ik.solvers.analytic.candidates.spherical_wrist import SPHERICAL
-from ros_ik.solvers.analytic.candidates.subproblems import line_roots
-from ros_ik.solvers.analytic.candidates.subproblems import one_then_other
-from ros_ik.solvers.analytic.candidates.subproblems import with_either_eliminated
 from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
 from ros_ik.solvers.analytic.structure.structure import Split
+from ros_ik.solvers.analytic.subproblems.angle_equations import line_roots
+from ros_ik.solvers.analytic.subproblems.angle_equations import one_then_other
+from ros_ik.solvers.analytic.subproblems.angle_equations import with_either_eliminated
+from ros_ik.solvers.analytic.subproblems.rotations import angle_of
+from ros_ik.solvers.analytic.subproblems.rotations import mat22
+from ros_ik.solvers.analytic.subproblems.rotations import mat63
+from ros_ik.solvers.analytic.subproblems.rotations import sincos
+from ros_ik.solvers.analytic.subproblems.rotations import vec2
+from ros_ik.solvers.analytic.subproblems.rotations import vec3
+from ros_ik.solvers.analytic.subproblems.rotations import vec6
+from ros_ik.solvers.analytic.subproblems.rotations import within_half_turn
 
 # Number of pairs (x, y) that are processed together on a CPU. Most poses have as many, and none
 # has more than twice as many.

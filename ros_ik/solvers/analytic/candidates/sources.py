@@ -12,6 +12,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.lanes import lanes_on
 from ros_ik.solvers.analytic.candidates.candidates import axes_struct
 from ros_ik.solvers.analytic.candidates.candidates import candidates_kernel
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
@@ -20,7 +21,6 @@ from ros_ik.solvers.analytic.candidates.completion_kernels import gather_kernel
 from ros_ik.solvers.analytic.candidates.completion_kernels import scatter_kernel
 from ros_ik.solvers.analytic.candidates.general_axes.general_source import GeneralSource
 from ros_ik.solvers.analytic.candidates.general_axes.general_source import transform_of
-from ros_ik.solvers.analytic.candidates.lanes import lanes_on
 from ros_ik.solvers.analytic.candidates.slide_candidates import slide_axes_struct
 from ros_ik.solvers.analytic.candidates.slide_candidates import slide_candidates_kernel
 from ros_ik.solvers.analytic.structure.completion import Completion

@@ -17,20 +17,20 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.solvers.analytic.candidates.rotations import angle_of
-from ros_ik.solvers.analytic.candidates.rotations import carry
-from ros_ik.solvers.analytic.candidates.rotations import mat22
-from ros_ik.solvers.analytic.candidates.rotations import mat33
-from ros_ik.solvers.analytic.candidates.rotations import mat63
-from ros_ik.solvers.analytic.candidates.rotations import reverse
-from ros_ik.solvers.analytic.candidates.rotations import rotated
-from ros_ik.solvers.analytic.candidates.rotations import side_of
-from ros_ik.solvers.analytic.candidates.rotations import sincos
-from ros_ik.solvers.analytic.candidates.rotations import slope
-from ros_ik.solvers.analytic.candidates.rotations import vec2
-from ros_ik.solvers.analytic.candidates.rotations import vec3
-from ros_ik.solvers.analytic.candidates.rotations import vec6
-from ros_ik.solvers.analytic.candidates.subproblems import direction_roots
+from ros_ik.solvers.analytic.subproblems.angle_equations import direction_roots
+from ros_ik.solvers.analytic.subproblems.rotations import angle_of
+from ros_ik.solvers.analytic.subproblems.rotations import carry
+from ros_ik.solvers.analytic.subproblems.rotations import mat22
+from ros_ik.solvers.analytic.subproblems.rotations import mat33
+from ros_ik.solvers.analytic.subproblems.rotations import mat63
+from ros_ik.solvers.analytic.subproblems.rotations import reverse
+from ros_ik.solvers.analytic.subproblems.rotations import rotated
+from ros_ik.solvers.analytic.subproblems.rotations import side_of
+from ros_ik.solvers.analytic.subproblems.rotations import sincos
+from ros_ik.solvers.analytic.subproblems.rotations import slope
+from ros_ik.solvers.analytic.subproblems.rotations import vec2
+from ros_ik.solvers.analytic.subproblems.rotations import vec3
+from ros_ik.solvers.analytic.subproblems.rotations import vec6
 
 
 @no_type_check

@@ -9,8 +9,8 @@ import zlib
 
 import warp as wp
 
-from ros_ik.solvers.analytic.candidates.rotations import within_half_turn
 from ros_ik.solvers.analytic.refinement.polish import polish_functions
+from ros_ik.solvers.analytic.subproblems.rotations import within_half_turn
 
 
 @no_type_check

@@ -9,11 +9,11 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.solvers.analytic.candidates.general_axes.elimination import mat66
-from ros_ik.solvers.analytic.candidates.rotations import mat33
-from ros_ik.solvers.analytic.candidates.rotations import mat63
-from ros_ik.solvers.analytic.candidates.rotations import sincos
-from ros_ik.solvers.analytic.candidates.rotations import vec3
-from ros_ik.solvers.analytic.candidates.rotations import vec6
+from ros_ik.solvers.analytic.subproblems.rotations import mat33
+from ros_ik.solvers.analytic.subproblems.rotations import mat63
+from ros_ik.solvers.analytic.subproblems.rotations import sincos
+from ros_ik.solvers.analytic.subproblems.rotations import vec3
+from ros_ik.solvers.analytic.subproblems.rotations import vec6
 from ros_ik.solvers.qp.small_system import small_system_functions
 
 # Largest error of a solution [rad, reaches].
@@ -49,7 +49,7 @@ def newton_functions(lanes: int) -> SimpleNamespace:
     """Build ``newton`` and ``twin_starts``.
 
     Args:
-        lanes: Number of configurations, see :mod:`ros_ik.solvers.analytic.candidates.lanes`.
+        lanes: Number of configurations, see :mod:`ros_ik.kinematics.runtime.lanes`.
     """
     LaneNumbers = wp.types.vector(lanes, wp.float64)
     LaneAngles = wp.types.matrix((6, lanes), wp.float64)

@@ -18,12 +18,12 @@ from ros_ik.solvers.analytic.candidates.general_axes.elimination import LEFT
 from ros_ik.solvers.analytic.candidates.general_axes.elimination import line_functions
 from ros_ik.solvers.analytic.candidates.general_axes.elimination import pair
 from ros_ik.solvers.analytic.candidates.general_axes.elimination import vec14
-from ros_ik.solvers.analytic.candidates.rotations import mat33
-from ros_ik.solvers.analytic.candidates.rotations import mat63
-from ros_ik.solvers.analytic.candidates.rotations import sincos
-from ros_ik.solvers.analytic.candidates.rotations import turned
-from ros_ik.solvers.analytic.candidates.rotations import vec2
-from ros_ik.solvers.analytic.candidates.rotations import vec6
+from ros_ik.solvers.analytic.subproblems.rotations import mat33
+from ros_ik.solvers.analytic.subproblems.rotations import mat63
+from ros_ik.solvers.analytic.subproblems.rotations import sincos
+from ros_ik.solvers.analytic.subproblems.rotations import turned
+from ros_ik.solvers.analytic.subproblems.rotations import vec2
+from ros_ik.solvers.analytic.subproblems.rotations import vec6
 
 # Rotation of the pencil of two null vectors [rad], to avoid a root at infinity for an angle of pi.
 _PENCIL_TURN = 0.6

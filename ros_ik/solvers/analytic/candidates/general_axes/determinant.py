@@ -11,7 +11,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.solvers.analytic.candidates.rotations import sincos
+from ros_ik.solvers.analytic.subproblems.rotations import sincos
 
 # Ratio of the second singular value to the first below which there is a second null vector.
 SECOND_NULL = 1e-2
@@ -25,7 +25,7 @@ def determinant_functions(lanes: int) -> SimpleNamespace:
     """Build the functions that process several angles of joint 3 together.
 
     Args:
-        lanes: Number of angles, see :mod:`ros_ik.solvers.analytic.candidates.lanes`.
+        lanes: Number of angles, see :mod:`ros_ik.kinematics.runtime.lanes`.
     """
     LaneNumbers = wp.types.vector(lanes, wp.float64)
     Work = wp.types.matrix((81, lanes), wp.float64)

@@ -34,12 +34,12 @@ from typing import no_type_check
 import numpy as np
 import warp as wp
 
-from ros_ik.solvers.analytic.candidates.rotations import mat33
-from ros_ik.solvers.analytic.candidates.rotations import mat63
-from ros_ik.solvers.analytic.candidates.rotations import turned
-from ros_ik.solvers.analytic.candidates.rotations import vec2
-from ros_ik.solvers.analytic.candidates.rotations import vec3
-from ros_ik.solvers.analytic.candidates.rotations import vec6
+from ros_ik.solvers.analytic.subproblems.rotations import mat33
+from ros_ik.solvers.analytic.subproblems.rotations import mat63
+from ros_ik.solvers.analytic.subproblems.rotations import turned
+from ros_ik.solvers.analytic.subproblems.rotations import vec2
+from ros_ik.solvers.analytic.subproblems.rotations import vec3
+from ros_ik.solvers.analytic.subproblems.rotations import vec6
 
 # Angles from which joints 4 and 5 are measured [rad]. A solution half a turn away from one has an
 # infinite half angle, and there are no such solutions at usual positions.

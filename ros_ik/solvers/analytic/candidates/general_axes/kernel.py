@@ -42,10 +42,10 @@ from ros_ik.solvers.analytic.candidates.general_axes.trigonometric_roots import 
 from ros_ik.solvers.analytic.candidates.general_axes.trigonometric_roots import unit_circle_roots
 from ros_ik.solvers.analytic.candidates.general_axes.trigonometric_roots import vec16
 from ros_ik.solvers.analytic.candidates.general_axes.trigonometric_roots import vec24
-from ros_ik.solvers.analytic.candidates.rotations import mat63
-from ros_ik.solvers.analytic.candidates.rotations import sincos
-from ros_ik.solvers.analytic.candidates.rotations import vec6
-from ros_ik.solvers.analytic.candidates.rotations import within_half_turn
+from ros_ik.solvers.analytic.subproblems.rotations import mat63
+from ros_ik.solvers.analytic.subproblems.rotations import sincos
+from ros_ik.solvers.analytic.subproblems.rotations import vec6
+from ros_ik.solvers.analytic.subproblems.rotations import within_half_turn
 
 # Number of roots that are processed together on a CPU; a divisor of SAMPLES.
 ROOT_LANES = 8

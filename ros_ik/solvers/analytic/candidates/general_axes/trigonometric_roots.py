@@ -7,7 +7,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.solvers.analytic.candidates.rotations import sincos
+from ros_ik.solvers.analytic.subproblems.rotations import sincos
 
 # Number of roots, and of samples of the determinant, enough for twelve harmonics.
 ROOTS = 16

@@ -13,12 +13,12 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.spatial import arctangent
-from ros_ik.solvers.analytic.candidates.rotations import FREE
-from ros_ik.solvers.analytic.candidates.rotations import mat22
-from ros_ik.solvers.analytic.candidates.rotations import sincos
-from ros_ik.solvers.analytic.candidates.rotations import slope
-from ros_ik.solvers.analytic.candidates.rotations import vec2
-from ros_ik.solvers.analytic.candidates.rotations import vec3
+from ros_ik.solvers.analytic.subproblems.rotations import FREE
+from ros_ik.solvers.analytic.subproblems.rotations import mat22
+from ros_ik.solvers.analytic.subproblems.rotations import sincos
+from ros_ik.solvers.analytic.subproblems.rotations import slope
+from ros_ik.solvers.analytic.subproblems.rotations import vec2
+from ros_ik.solvers.analytic.subproblems.rotations import vec3
 
 vec5 = wp.types.vector(5, wp.float64)
 # Roots of one equation: angle, miss.
