@@ -69,7 +69,7 @@ class PlannerProcess:
         pipe.flush()
 
     def is_alive(self) -> bool:
-        """Return whether the process runs."""
+        """Return True if the process runs."""
         return self._process.poll() is None
 
     def __enter__(self) -> PlannerProcess:

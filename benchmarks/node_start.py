@@ -75,7 +75,7 @@ def start_and_end(cache: Path | None) -> Start:
 
 
 def _target(client: Client, heard: list[float]) -> bool:
-    """Publish a joint target; return whether a trajectory has come."""
+    """Publish a joint target; return True if a trajectory has come."""
     client.send_joints(panda_joint1=0.3)
     client.turn(time.perf_counter() + _TARGET_PERIOD)
     return bool(heard)

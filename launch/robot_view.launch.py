@@ -41,7 +41,7 @@ ARGUMENTS = [
 
 
 def is_installed(package: str) -> bool:
-    """Return whether a ROS package is there."""
+    """Return True if a ROS package is there."""
     try:
         get_package_prefix(package)
     except PackageNotFoundError:

@@ -94,7 +94,7 @@ def check_bounded(name: str, array: np.ndarray) -> None:
 
 
 def is_bounded(values: Iterable[Any]) -> bool:
-    """Return whether all of a few values are real, finite and within :data:`MAX_MAGNITUDE`."""
+    """Return True if all of a few values are real, finite and within :data:`MAX_MAGNITUDE`."""
     try:
         return all([-MAX_MAGNITUDE <= value <= MAX_MAGNITUDE for value in values])
     except TypeError:
@@ -102,7 +102,7 @@ def is_bounded(values: Iterable[Any]) -> bool:
 
 
 def is_finite(values: Iterable[Any]) -> bool:
-    """Return whether all of a few values are real and finite."""
+    """Return True if all of a few values are real and finite."""
     try:
         return all(map(math.isfinite, values))
     except TypeError:

@@ -1,9 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Docstrings name things and actions: none begins like a question."""
+"""Docstrings name things and actions: none begins like a question, none returns "whether"."""
 
 import ast
 from pathlib import Path
+import re
 
 import pytest
 
@@ -13,9 +14,8 @@ FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob('*.p
 QUESTIONS = {'What', 'Where', 'Whether', 'How', 'Who', 'When', 'Which', 'Why'}
 
 
-@pytest.mark.parametrize('folder', FOLDERS)
-def test_none_begins_with_a_question_word(folder):
-    found = []
+def first_lines(folder):
+    """Yield the file and the first line of each docstring below a folder."""
     for path in FILES:
         name = path.relative_to(ROOT)
         if name.parts[0] != folder:
@@ -23,6 +23,23 @@ def test_none_begins_with_a_question_word(folder):
         for node in ast.walk(ast.parse(path.read_text())):
             kinds = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
             text = ast.get_docstring(node) if isinstance(node, kinds) else None
-            if text and text.split()[0] in QUESTIONS:
-                found.append(f'{name}: {text.splitlines()[0]}')
+            if text:
+                yield name, text.splitlines()[0]
+
+
+@pytest.mark.parametrize('folder', FOLDERS)
+def test_none_begins_with_a_question_word(folder):
+    found = [
+        f'{name}: {line}' for name, line in first_lines(folder) if line.split()[0] in QUESTIONS
+    ]
+    assert not found, '\n'.join(found)
+
+
+@pytest.mark.parametrize('folder', FOLDERS)
+def test_none_returns_whether(folder):
+    found = [
+        f'{name}: {line}'
+        for name, line in first_lines(folder)
+        if re.search('[Rr]eturn whether', line)
+    ]
     assert not found, '\n'.join(found)

@@ -30,7 +30,7 @@ def usage_lines(kernels: Mapping[str, Usage]) -> list[str]:
 
 
 def is_heavy(usage: Usage) -> bool:
-    """Return whether a kernel has a line of its own in the document."""
+    """Return True if a kernel has a line of its own in the document."""
     spills = usage.spill_stores + usage.spill_loads
     return usage.registers >= MANY_REGISTERS and (usage.stack > SMALL_STACK or spills > 0)
 

@@ -21,7 +21,7 @@ from ros_ik_interfaces.action import MoveToPose
 
 
 def move(node: Node, client: ActionClient, target: PoseStamped) -> bool:
-    """Send one goal, print its progress, and return whether the pose was reached."""
+    """Send one goal, print its progress, and return True if the pose was reached."""
 
     def on_feedback(message: MoveToPose.Impl.FeedbackMessage) -> None:
         error = 1000.0 * message.feedback.linear_error

@@ -72,5 +72,5 @@ def _candidates(shapes: np.ndarray, world: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _compatible(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return for each pair whether its groups match."""
+    """Return a mask of the pairs whose groups match."""
     return np.where(first > 0, (first == second) | (second < 0), first != second)

@@ -316,7 +316,7 @@ class IkNode(GuardedNode, StreamNode):
         return ''
 
     def _prepare_build(self) -> bool:
-        """Return whether a new description may be built, and prepare for it."""
+        """Return True if a new description may be built, and prepare for it."""
         settings = self._given.settings
         if settings is None:
             return False

@@ -176,7 +176,7 @@ class _Listener:
         return parameter_value_to_python(answer.values[0])
 
     def _is_active(self, node: str) -> bool:
-        """Return whether a lifecycle node is active, True without an answer."""
+        """Return True if a lifecycle node is active, True without an answer."""
         answer = self._ask(GetState, f'{node}/get_state', GetState.Request())
         return answer is None or answer.current_state.id == State.PRIMARY_STATE_ACTIVE
 

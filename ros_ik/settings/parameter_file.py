@@ -55,5 +55,5 @@ def read_parameters(text: str, node: str = 'ros_ik') -> dict[str, Any]:
 
 
 def _is_of(key: Any, node: str) -> bool:
-    """Return whether a section applies to a node, in any namespace."""
+    """Return True if a section applies to a node, in any namespace."""
     return isinstance(key, str) and key.rpartition('/')[2] == node

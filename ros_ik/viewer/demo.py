@@ -120,7 +120,7 @@ def _free_port(first: int) -> int:
 
 
 def _is_served(address: str) -> bool:
-    """Return whether the page responds."""
+    """Return True if the page responds."""
     try:
         with urllib.request.urlopen(address, timeout=1.0):
             return True

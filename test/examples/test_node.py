@@ -215,7 +215,7 @@ def speed(message):
 
 
 def is_above(pose, objects):
-    """Return whether the tool is above an object at the position seen a moment before."""
+    """Return True if the tool is above an object at the position seen a moment before."""
     stamp, place = nanoseconds(pose.header.stamp), pose.pose.position
     before = [thing for thing in objects if nanoseconds(thing.header.stamp) < stamp]
     if not before:

@@ -72,7 +72,7 @@ def parameters(client, *names):
 
 
 def held_apart(status):
-    """Return whether a barrier between the two arms holds the motion back."""
+    """Return True if a barrier between the two arms holds the motion back."""
     codes = IkStatus.SLOWED_BY_BARRIER, IkStatus.HALTED_BY_BARRIER, IkStatus.STATIONARY
     pair = status.limiting_pair_a, status.limiting_pair_b
     return status.code in codes and {name.split('_')[0] for name in pair} == {'left', 'right'}

@@ -59,7 +59,7 @@ class Judgement:
     holds: frozenset
 
     def frees(self, error):
-        """Return whether an error is lower than that of the rest by enough to count."""
+        """Return True if an error is lower than that of the rest by enough to count."""
         fall = self.error - error
         return bool(fall > MIN_LENGTH and fall > MIN_PART * self.error)
 
@@ -177,7 +177,7 @@ class RestJudge:
         return min(DISTANCE + MARGIN - SLACK, apart), min(MARGIN - SLACK, inside)
 
     def _holds(self, joint_q, keep):
-        """Return whether limits, distances and the box hold, [n]."""
+        """Return True if limits, distances and the box hold, [n]."""
         drive, poses = self.drive, self.drive.poses(joint_q)
         q = joint_q[:, drive.coords]
         good = np.all((q <= drive.high + 1e-9) & (q >= drive.low - 1e-9), axis=1)

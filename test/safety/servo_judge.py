@@ -225,7 +225,7 @@ class Judge:
         return self.links[k] if k < len(self.links) else f'slot {k - len(self.links)}'
 
     def _braking(self, log, row):
-        """Return whether every joint brakes as hard as it may, [n]."""
+        """Return True if every joint brakes as hard as it may, [n]."""
         loss = self.limits.acceleration * log.least_scale[row, None] * self.drive.dt
         most = np.maximum(np.abs(log.last[row]) - loss, 0.0)
         return (np.abs(log.qd[row]) <= most + _ROUNDING / self.drive.dt).all(axis=1)

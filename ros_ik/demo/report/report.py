@@ -88,7 +88,7 @@ def _known(value: float) -> float | None:
 
 
 def succeeded(figures: dict[str, object], evaluation: Evaluation) -> bool:
-    """Return whether every phase met its requirement, and nothing was violated or refused.
+    """Return True if every phase met its requirement, and nothing was violated or refused.
 
     On an overloaded machine the robot misses commands and moves straight to the newest one, which
     may cut a corner of the box.

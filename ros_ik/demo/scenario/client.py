@@ -238,7 +238,7 @@ class DemoClient(PolledEventsMixin, Node):
         self.destroy_node()
 
     def _is_connected(self) -> bool:
-        """Return whether joint states arrive and every topic and service is connected."""
+        """Return True if joint states arrive and every topic and service is connected."""
         listeners = [p.get_subscription_count() for p in (self._pose, self._joints)]
         senders = self.count_publishers(COMMAND_TOPIC)
         return (
@@ -247,7 +247,7 @@ class DemoClient(PolledEventsMixin, Node):
         )  # fmt: skip
 
     def _lacks_joint_states(self, since: float = -math.inf) -> bool:
-        """Return whether no recent joint state arrived, or none since a time [s]."""
+        """Return True if no recent joint state arrived, or none since a time [s]."""
         return self._heard < max(since, time.monotonic() - _FRESH)
 
     def _silence_causes(self, when: str) -> str:
@@ -300,7 +300,7 @@ class DemoClient(PolledEventsMixin, Node):
                 self._frozen = frozen
 
     def _send(self, phase: Phase, elapsed: float, count: int) -> bool:
-        """Send one target; return whether it is the last of the phase."""
+        """Send one target; return True if it is the last of the phase."""
         if phase.joints is not None:
             message = JointState(name=list(phase.joints), position=list(phase.joints.values()))
             self._joints.publish(message)

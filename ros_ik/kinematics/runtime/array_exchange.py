@@ -23,7 +23,7 @@ _ON_HOST = {np.ndarray, list, tuple, type(None)}
 
 
 def is_exchanged(given: Any) -> bool:
-    """Return whether a value is an array of Warp or of a library other than NumPy."""
+    """Return True if a value is an array of Warp or of a library other than NumPy."""
     if type(given) in _ON_HOST:  # the usual case; the test below takes ten times as long
         return False
     if isinstance(given, wp.array):

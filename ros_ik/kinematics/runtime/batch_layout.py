@@ -20,7 +20,7 @@ import warp as wp
 
 
 def is_interleaved(n: int, device: wp.DeviceLike) -> bool:
-    """Return whether work arrays of n rows are interleaved on a device."""
+    """Return True if work arrays of n rows are interleaved on a device."""
     return n > 1 and wp.get_device(device).is_cuda
 
 

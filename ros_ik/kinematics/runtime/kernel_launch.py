@@ -48,7 +48,7 @@ def max_resident_threads(device: wp.Device) -> int:
 
 
 def exceeds_device(device: wp.Device, n: int) -> bool:
-    """Return whether n threads of the largest kernels more than fill a GPU, False for a CPU.
+    """Return True if n threads of the largest kernels more than fill a GPU, False for a CPU.
 
     While all of them are resident, a batch takes the time of its slowest thread. Kernels that
     leave slow threads to a later launch, over the list of them, only help larger batches. Such a

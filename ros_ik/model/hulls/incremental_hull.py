@@ -155,5 +155,5 @@ class IncrementalHull:
 
 
 def _is_in_tetrahedron(weight: np.ndarray) -> np.ndarray:
-    """Return whether barycentric weights of three corners are those of a point inside."""
+    """Return True if barycentric weights of three corners are those of a point inside."""
     return np.all(weight >= -_ROUNDING, axis=-1) & (weight.sum(axis=-1) <= 1.0 + _ROUNDING)

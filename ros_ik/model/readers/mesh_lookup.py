@@ -44,7 +44,7 @@ class _Root:
     linked: tuple[Path, ...]
 
     def holds(self, name: Path, file: Path) -> bool:
-        """Return whether a file may be read under a name without dots."""
+        """Return True if a file may be read under a name without dots."""
         if file.is_relative_to(self.real):
             return True
         is_inside = any(name.is_relative_to(folder) for folder in (self.given, self.real))

@@ -102,7 +102,7 @@ class SemanticDescription:
         return dataclasses.replace(self, states=states)
 
     def collision_disabled(self, link1: str, link2: str, otherwise: bool = False) -> bool:
-        """Return whether two links need no collision check.
+        """Return True if two links need no collision check.
 
         Args:
             link1: Name of a link.

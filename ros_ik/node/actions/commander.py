@@ -195,7 +195,7 @@ class Commander:
         return poses[0]
 
     def is_still(self, since: float) -> bool:
-        """Return whether the command is at rest after the request at ``since`` [s]."""
+        """Return True if the command is at rest after the request at ``since`` [s]."""
         period = self.settings.period
         return self.output.still and self.now() - since > 2.0 * period + _UNDER_WAY
 
@@ -228,5 +228,5 @@ class RestWait:
         self._commander, self._since = commander, commander.now()
 
     def done(self, now: float) -> bool:
-        """Return whether the servo is at rest, or the time limit has passed."""
+        """Return True if the servo is at rest, or the time limit has passed."""
         return self._commander.is_still(self._since) or now - self._since > _REST_TIMEOUT

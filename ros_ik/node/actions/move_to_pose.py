@@ -225,7 +225,7 @@ class MoveToPoseMotion(ActionMotion):
         )
 
     def _is_within(self) -> bool:
-        """Return whether measured and commanded frame are within the tolerances."""
+        """Return True if measured and commanded frame are within the tolerances."""
         report = self._commander.output.tasks[self._task]
         commanded = report.linear_error, report.angular_error
         return all(

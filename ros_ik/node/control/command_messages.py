@@ -62,7 +62,7 @@ class TrajectoryMessage:
         self._velocity, self._velocities_ahead = (places[0] if places else None), places[1:]
 
     def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
-        """Fill in a command at a time [ns]; return whether all of it is finite."""
+        """Fill in a command at a time [ns]; return True if all of it is finite."""
         first, velocity = self._first, self._velocity
         output.joint_q.take(self._layout.coords, out=first, mode='clip')
         # A sum of squares is finite only if every number is finite; positions are far from
@@ -113,7 +113,7 @@ class ArrayMessage:
         self._positions = self.serialized.numbers(mark)
 
     def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
-        """Fill in a command at a time [ns]; return whether all of it is finite."""
+        """Fill in a command at a time [ns]; return True if all of it is finite."""
         output.joint_q.take(self._coords, out=self._positions, mode='clip')
         return math.isfinite(self._positions.dot(self._positions))
 
@@ -139,7 +139,7 @@ class VelocityMessage:
         self._velocities = self.serialized.numbers(mark)
 
     def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
-        """Fill in a command at a time [ns]; return whether all of it is finite."""
+        """Fill in a command at a time [ns]; return True if all of it is finite."""
         layout, velocities = self._layout, self._velocities
         output.joint_qd.take(layout.dofs, out=velocities, mode='clip')
         if output.measured_q is not None:
@@ -149,7 +149,7 @@ class VelocityMessage:
         return math.isfinite(velocities.dot(velocities))
 
     def stop(self) -> bool:
-        """Fill in zero velocity; return whether the previous command was not zero."""
+        """Fill in zero velocity; return True if the previous command was not zero."""
         moved = bool(np.count_nonzero(self._velocities))
         self._velocities[:] = 0.0
         return moved
@@ -174,7 +174,7 @@ def output_message(output: OutputSettings, layout: TrajectoryLayout) -> OutputMe
 
 
 def fill_all(messages: Sequence[OutputMessage], output: ServoOutput, nanoseconds: int) -> bool:
-    """Fill a command at a time [ns] into every message; return whether all of it is finite."""
+    """Fill a command at a time [ns] into every message; return True if all of it is finite."""
     finite = True
     for message in messages:
         finite = message.fill(output, nanoseconds) and finite

@@ -183,7 +183,7 @@ class ControlLoop:
         return schedule_thread(self._thread, priority, cpu)
 
     def is_resting(self) -> bool:
-        """Return whether a tick has seen the latest command and left the robot at rest."""
+        """Return True if a tick has seen the latest command and left the robot at rest."""
         return self._resting and self._seen is self.inbox.command.get()
 
     def finish(self) -> bool:

@@ -100,7 +100,7 @@ class CommandPublishers:
             publisher.wait_for_all_acked(Duration(seconds=left))
 
     def wants_poses(self) -> bool:
-        """Return whether the measured poses have subscribers."""
+        """Return True if the measured poses have subscribers."""
         return any([publisher.get_subscription_count() for publisher in self._poses])
 
     def publish_poses(
@@ -194,7 +194,7 @@ class StatusPublisher:
         self._message = StatusMessage(control_rate, drops)
 
     def has_subscribers(self) -> bool:
-        """Return whether there are subscribers."""
+        """Return True if there are subscribers."""
         return self._publisher.get_subscription_count() > 0
 
     def publish(

@@ -15,7 +15,7 @@ class StatusTimer:
         self._last = -math.inf
 
     def is_due(self, now: float, period: float, tick: float = 0.0) -> bool:
-        """Return whether this tick is the one nearest to the next status, or a later one.
+        """Return True if this tick is the one nearest to the next status, or a later one.
 
         Args:
             now: Current time [s].

@@ -67,7 +67,7 @@ class RosTimeSchedule:
         self._deadline = now()
 
     def has_time(self) -> bool:
-        """Return whether the clock has a time; ROS time is 0 before the first /clock."""
+        """Return True if the clock has a time; ROS time is 0 before the first /clock."""
         return self.now() > 0.0
 
     def pause(self) -> float:

@@ -28,7 +28,7 @@ class TickGap:
         self._is_wanted = False
 
     def open(self, pause: float) -> bool:
-        """Announce the next tick after ``pause`` [s]; return whether a thread was waiting."""
+        """Announce the next tick after ``pause`` [s]; return True if a thread was waiting."""
         self._until = time.monotonic() + pause
         if not self._is_wanted or pause <= 0.0:
             return False

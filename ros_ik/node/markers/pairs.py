@@ -145,7 +145,7 @@ class ClosestPairs:
 
 
 def _same(one: Obstacle | None, other: Obstacle) -> bool:
-    """Return whether two obstacles have equal values, because each scene has copies."""
+    """Return True if two obstacles have equal values, because each scene has copies."""
     return (
         one is not None
         and (one.kind, one.dimensions, one.frame_link)

@@ -106,7 +106,7 @@ class ModelBuilder:
         return built
 
     def end(self, timeout: float) -> bool:
-        """Request the end of the thread; return whether it ends within ``timeout`` s.
+        """Request the end of the thread; return True if it ends within ``timeout`` s.
 
         Compilation cannot be stopped.
         """

@@ -234,7 +234,7 @@ class _Shutdown:
         self._seconds = _LAST_IN_ORDER
 
     def may_wait(self) -> bool:
-        """Return whether the remaining time allows an answer."""
+        """Return True if the remaining time allows an answer."""
         return time.monotonic() < self._begun_at + self._seconds - _GOING
 
 

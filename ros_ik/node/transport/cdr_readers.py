@@ -194,7 +194,7 @@ class _JointLayout:
         self._start = arrays[0][0]
 
     def fits(self, data: bytes) -> bool:
-        """Return whether a serialized message has this frame, these names and sizes."""
+        """Return True if a serialized message has this frame, these names and sizes."""
         return len(data) >= self._least and all(
             [data[begin:end] == fixed for begin, end, fixed in self._fixed]
         )

@@ -141,7 +141,7 @@ def record_functions() -> SimpleNamespace:
 
 
 def is_recorded(objective: Any) -> bool:
-    """Return whether a kernel may evaluate an objective from its record.
+    """Return True if a kernel may evaluate an objective from its record.
 
     The objective need not be set up. The answer is False for a class derived from a built-in one
     that overrides the methods which the record replaces.

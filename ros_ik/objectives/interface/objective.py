@@ -70,7 +70,7 @@ class IKObjective:
         self.n_batch = 0
 
     def claim(self, owner: Any, layout: Layout | None = None) -> bool:
-        """Register a solver whose graphs refer to the buffers; return whether it must set them up.
+        """Register a solver whose graphs refer to the buffers; return True if it must set them up.
 
         Args:
             owner: Object that represents the solver, held by weak reference. Without a layout,
@@ -130,7 +130,7 @@ class IKObjective:
         return None
 
     def supports_analytic(self) -> bool:
-        """Return whether :meth:`compute_jacobian_analytic` is implemented."""
+        """Return True if :meth:`compute_jacobian_analytic` is implemented."""
         return False
 
     def compute_residuals(

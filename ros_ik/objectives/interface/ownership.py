@@ -43,12 +43,12 @@ class Layout:
         self.is_current = True
 
     def serves(self, other: Layout, *, any_rows: bool) -> bool:
-        """Return whether arrays for this layout serve another, with other rows if ``any_rows``."""
+        """Return True if arrays for this layout serve another, with other rows if ``any_rows``."""
         same_rows = any_rows or (self.rows is not None and self.rows == other.rows)
         return self.model is other.model and self.device == other.device and same_rows
 
     def can_give_up_to(self, other: Layout) -> bool:
-        """Return whether the solver can give up the arrays until its own next solve."""
+        """Return True if the solver can give up the arrays until its own next solve."""
         return self.renews and other.renews and self.device == other.device
 
 
@@ -68,7 +68,7 @@ class Ownership:
         self._layouts: weakref.WeakKeyDictionary[Any, Layout] = weakref.WeakKeyDictionary()
 
     def claim(self, name: str, owner: Any, layout: Layout, *, any_rows: bool) -> bool:
-        """Register a solver; return whether it must set the objective up.
+        """Register a solver; return True if it must set the objective up.
 
         Args:
             name: Name of the objective, for errors.

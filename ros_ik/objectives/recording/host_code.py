@@ -149,7 +149,7 @@ def _of_python(frame: types.FrameType) -> str | None:
 
 
 def _takes_host_data(frame: types.FrameType, name: str) -> bool:
-    """Return whether a method of an array copies numbers from the host to the device."""
+    """Return True if a method of an array copies numbers from the host to the device."""
     given = frame.f_locals
     if name == '__init__' and isinstance(given.get('self'), wp.array):
         return given.get('data') is not None
@@ -172,7 +172,7 @@ def _of_c(function: Any) -> str | None:
 
 
 def _draws_random_numbers(frame: types.FrameType, parts: list[Any]) -> bool:
-    """Return whether a function uses NumPy's random numbers, which profilers do not see."""
+    """Return True if a function uses NumPy's random numbers, which profilers do not see."""
     names = frame.f_code.co_names
     used = [frame.f_globals[name] for name in names if name in frame.f_globals]
     if any(value is np for value in used) and 'random' in names:

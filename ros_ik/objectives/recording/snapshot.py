@@ -203,13 +203,13 @@ class _Cell(Mapping[str, Any]):
 
 
 def is_own_code(module: str) -> bool:
-    """Return whether a module is user code, by its name."""
+    """Return True if a module is user code, by its name."""
     root = module.split('.')[0]
     return root not in LIBRARIES and root not in _STANDARD
 
 
 def is_of_caller(kind: type) -> bool:
-    """Return whether a class or one of its base classes is user code."""
+    """Return True if a class or one of its base classes is user code."""
     return any(is_own_code(cls.__module__ or '') for cls in kind.__mro__)
 
 
@@ -329,7 +329,7 @@ def _of_variable(
 
 
 def _is_data(value: Any) -> bool:
-    """Return whether a value is data and not code."""
+    """Return True if a value is data and not code."""
     return not (
         (callable(value) and not is_own_code(type(value).__module__ or ''))
         or isinstance(value, types.ModuleType | property | staticmethod | classmethod)

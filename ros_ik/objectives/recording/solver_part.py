@@ -23,7 +23,7 @@ class SolverPart(ReadOnce):
     _snapshot: Snapshot | None = None
 
     def _is_bound_to(self, state: StepState, title: str) -> bool:
-        """Return whether the arrays belong to a solver; a user's changed class allocates again.
+        """Return True if the arrays belong to a solver; a user's changed class allocates again.
 
         Args:
             state: State of the solver.

@@ -97,7 +97,7 @@ def reconfigure(
 
 
 def _is_free(planner: Planner, coords: np.ndarray, goal: np.ndarray) -> bool:
-    """Return whether the straight joint path from the planner's state satisfies every barrier."""
+    """Return True if the straight joint path from the planner's state satisfies every barrier."""
     start = planner.joint_q[coords]
     count = max(1, int(np.ceil(np.abs(goal - start).max() / _STEP)))
     way = start + np.linspace(0.0, 1.0, count + 1)[:, None] * (goal - start)

@@ -174,7 +174,7 @@ class ControllerReference:
     received: np.ndarray
 
     def is_fresh(self, now: float, timeout: float) -> bool:
-        """Return whether all setpoints are known and no older than ``timeout`` [s]."""
+        """Return True if all setpoints are known and no older than ``timeout`` [s]."""
         return bool(np.all(np.abs(now - self.received) <= timeout))
 
 

@@ -41,7 +41,7 @@ def check_center(settings: Settings, model: Model) -> None:
 
 
 def has_mass(model: Model) -> bool:
-    """Return whether any link has mass."""
+    """Return True if any link has mass."""
     return bool(precise_array(model, 'body_mass').sum() > 0.0)
 
 
@@ -115,11 +115,11 @@ class CenterTracker:
         self._approach.velocity = float_scaled(moved, 1.0 / self._dt)
 
     def is_newer(self, target: CenterOfMassTarget | None) -> bool:
-        """Return whether a target is new."""
+        """Return True if a target is new."""
         return target is not None and target.sequence > self._sequence
 
     def accept(self, target: CenterOfMassTarget, body_q: np.ndarray) -> bool:
-        """Accept a new target unless it is rejected as a jump; return whether it was accepted.
+        """Accept a new target unless it is rejected as a jump; return True if it was accepted.
 
         Args:
             target: Target. In a moving link it is evaluated once, at the current pose of the link.

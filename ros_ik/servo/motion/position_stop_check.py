@@ -22,7 +22,7 @@ def can_stop(
     margin: np.ndarray,
     dt: float,
 ) -> bool:
-    """Return whether every controlled joint can stop before its margin.
+    """Return True if every controlled joint can stop before its margin.
 
     The next step may be shorter by at most ``acceleration * dt^2``. Braking must end in time after
     it, see :func:`ros_ik.servo.motion.approach.braking_step`.

@@ -53,7 +53,7 @@ class ApproachLimits:
     reserve: float = 1.0
 
     def is_ramped(self, dt: float) -> bool:
-        """Return whether accelerations take longer than a tick of ``dt`` [s] to build up."""
+        """Return True if accelerations take longer than a tick of ``dt`` [s] to build up."""
         return 2.0 * self.ramp > dt
 
     def with_acceleration(self, part: float, hardest: float) -> ApproachLimits:

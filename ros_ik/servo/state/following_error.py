@@ -184,7 +184,7 @@ class FollowingError:
         return measured - np.minimum(np.maximum(measured, lowest), highest)
 
     def limit(self, step: np.ndarray, last: np.ndarray, acceleration: np.ndarray) -> bool:
-        """Slow a step if the command would get too far ahead; return whether it changed.
+        """Slow a step if the command would get too far ahead; return True if it changed.
 
         Args:
             step: The step [joint_dof_count], changed in place.
@@ -270,7 +270,7 @@ class FollowingError:
         self._rested = self._checked
 
     def _has_returned(self, now: float) -> bool:
-        """Return whether a command at rest has returned, or is blocked on its way."""
+        """Return True if a command at rest has returned, or is blocked on its way."""
         left = float(np.abs(self._commanded - self.place).max())
         return left < _ARRIVED or now - self._rested > _STALL_TIME
 

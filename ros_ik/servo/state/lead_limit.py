@@ -80,7 +80,7 @@ class LeadLimit:
         acceleration: np.ndarray,
         lag: float,
     ) -> bool:
-        """Slow a step if the command would get too far ahead; return whether it changed.
+        """Slow a step if the command would get too far ahead; return True if it changed.
 
         One factor slows all joints, to keep the path. A joint that must brake harder does so.
 

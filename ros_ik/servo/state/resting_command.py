@@ -70,7 +70,7 @@ class RestingCommand:
             self.forget()
 
     def holds(self, joint_q: np.ndarray) -> bool:
-        """Return whether the controller holds the command, from the measured state.
+        """Return True if the controller holds the command, from the measured state.
 
         Args:
             joint_q: Measured coordinates [joint_coord_count].

@@ -53,7 +53,7 @@ class BarrierStopCheck:
         self._deceleration.settle()
 
     def allows_deceleration(self, deceleration: np.ndarray) -> bool:
-        """Return whether stops are checked for these limits, or for shorter stops.
+        """Return True if stops are checked for these limits, or for shorter stops.
 
         A motion may not rely on harder braking, because an unsafe step is blended with the checked
         stop, which ignores position limits.
@@ -67,7 +67,7 @@ class BarrierStopCheck:
     def blend_with_stop(
         self, joint_q: np.ndarray, step: np.ndarray, last: np.ndarray, before: np.ndarray
     ) -> bool:
-        """Blend a step with the stop as far as necessary; return whether it changed.
+        """Blend a step with the stop as far as necessary; return True if it changed.
 
         Args:
             joint_q: Coordinates [joint_coord_count].

@@ -32,7 +32,7 @@ class Deferred(Generic[_Value]):
         return self.requested is self.in_force
 
     def differs_from(self, other: Deferred[_Value]) -> bool:
-        """Return whether the values in force differ."""
+        """Return True if the values in force differ."""
         return self.in_force is not other.in_force and not np.array_equal(
             self.in_force, other.in_force
         )

@@ -151,7 +151,7 @@ class TaskDemand:
         )
 
     def _allows(self, linear: float, angular: float) -> bool:
-        """Return whether the joints surely allow accelerations of these sizes, whatever their way.
+        """Return True if the joints surely allow accelerations of these sizes, whatever their way.
 
         Args:
             linear: Linear acceleration [m/s^2].

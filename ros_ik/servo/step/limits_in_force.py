@@ -220,7 +220,7 @@ class LimitsInForce:
         self.before[:] = 0.0
 
     def is_reversing(self, step: np.ndarray) -> bool:
-        """Return whether strict jerk limits forbid rest although the last step is zero.
+        """Return True if strict jerk limits forbid rest although the last step is zero.
 
         Args:
             step: Last step [joint_dof_count].
@@ -297,7 +297,7 @@ class LimitsInForce:
     def _can_stop_with(
         self, scale: float, margin: np.ndarray, joint_q: np.ndarray, last_step: np.ndarray
     ) -> bool:
-        """Return whether the robot can stop before a margin with scaled accelerations."""
+        """Return True if the robot can stop before a margin with scaled accelerations."""
         acceleration, dt = self._robot.acceleration * scale, self._settings.period
         return can_stop(self._robot, joint_q, last_step, acceleration, margin, dt)
 

@@ -233,7 +233,7 @@ class StepSolver:
     def enforce_stopping(
         self, joint_q: np.ndarray, step: np.ndarray, last_step: np.ndarray
     ) -> bool:
-        """Blend a step with braking until a stop is feasible; return whether it changed.
+        """Blend a step with braking until a stop is feasible; return True if it changed.
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].

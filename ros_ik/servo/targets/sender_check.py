@@ -58,7 +58,7 @@ class SenderTurns:
         self._returned = -math.inf
 
     def add(self, sender: bytes | None, received: float) -> bool:
-        """Process a message; return whether another sender sent the previous one.
+        """Process a message; return True if another sender sent the previous one.
 
         Args:
             sender: Identifier of the publisher; None if unknown.
@@ -122,7 +122,7 @@ class SenderCheck:
         stamp: float | None,
         sender: bytes | None = None,
     ) -> bool:
-        """Process a target pose; return whether it continues the motion of the previous one.
+        """Process a target pose; return True if it continues the motion of the previous one.
 
         Args:
             place: Target position [m].

@@ -23,24 +23,24 @@ class Staleness:
         self._timeout = settings.command_timeout
 
     def is_fresh(self, received: float, now: float) -> bool:
-        """Return whether a target received at a time is not stale."""
+        """Return True if a target received at a time is not stale."""
         # A time in the future is from another clock; its distance from now counts as age.
         return abs(now - received) <= self._timeout
 
     def has_fresh_pose(self, tracker: TaskTracker, now: float) -> bool:
-        """Return whether a frame task has a pose target that is not stale."""
+        """Return True if a frame task has a pose target that is not stale."""
         return tracker.goal is not None and (
             tracker.lasting > 0 or self.is_fresh(tracker.received, now)
         )
 
     def has_fresh_twist(self, tracker: TaskTracker, now: float) -> bool:
-        """Return whether a frame task has a target velocity that is not stale."""
+        """Return True if a frame task has a target velocity that is not stale."""
         return tracker.twist is not None and self.is_fresh(tracker.twist.received, now)
 
     def has_fresh_center(self, center: CenterTracker, now: float) -> bool:
-        """Return whether the centre of mass has a target that is not stale."""
+        """Return True if the centre of mass has a target that is not stale."""
         return center.goal is not None and self.is_fresh(center.received, now)
 
     def is_fresh_joints(self, target: JointTarget | JointVelocityTarget, now: float) -> bool:
-        """Return whether a joint target is not stale."""
+        """Return True if a joint target is not stale."""
         return target.lasting or self.is_fresh(target.received, now)

@@ -56,7 +56,7 @@ class TargetMotion:
         self._parts = VectorMotion(), VectorMotion()
 
     def moves(self, now: float) -> bool:
-        """Return whether the target is in motion at a time [s]."""
+        """Return True if the target is in motion at a time [s]."""
         linear, angular = self._parts
         if linear.rests and angular.rests:
             return False
@@ -129,7 +129,7 @@ class TargetMotion:
         return float_moved(self._pose, shift, turn), (way, change)
 
     def _is_repetition(self, pose: Sequence[float], received: float) -> bool:
-        """Return whether a message without a stamp repeats the previous one."""
+        """Return True if a message without a stamp repeats the previous one."""
         if self._pose is None or received - self._heard >= _REPETITION * self._times.period:
             return False
         return max(map(float_length, float_difference(pose, self._pose))) <= SAME

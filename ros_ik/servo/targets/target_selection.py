@@ -175,11 +175,11 @@ class TargetSelection:
                 self._withdrawn = False
 
     def has_new_joints(self, command: Command) -> bool:
-        """Return whether the command contains a new joint target."""
+        """Return True if the command contains a new joint target."""
         return command.joints is not None and command.joints.sequence > self._joint_sequence
 
     def accept_joints(self, command: Command) -> bool:
-        """Accept a new joint target; return whether the set of joints changed."""
+        """Accept a new joint target; return True if the set of joints changed."""
         if not self.has_new_joints(command):
             return False
         target: JointTarget | JointVelocityTarget = command.joints  # type: ignore[assignment]
@@ -206,11 +206,11 @@ class TargetSelection:
             self._withdrawn = True
 
     def has_fresh_pose(self, tracker: TaskTracker, now: float) -> bool:
-        """Return whether a frame task has a pose target that is not stale."""
+        """Return True if a frame task has a pose target that is not stale."""
         return self._staleness.has_fresh_pose(tracker, now)
 
     def has_fresh_center(self, now: float) -> bool:
-        """Return whether the centre of mass has an enabled target that is not stale."""
+        """Return True if the centre of mass has an enabled target that is not stale."""
         return self._has_center and self._staleness.has_fresh_center(self.center, now)
 
     def candidates(self, now: float, mode: Mode) -> Choice:
@@ -233,7 +233,7 @@ class TargetSelection:
         return self._choice(tuple(target_kinds), center)
 
     def choose(self, choice: Choice) -> bool:
-        """Set the active targets; return whether they changed."""
+        """Set the active targets; return True if they changed."""
         if choice is self.choice or choice == self.choice:
             return False
         for tracker, target_kind in zip(self.trackers, choice.target_kinds, strict=True):
@@ -273,7 +273,7 @@ class TargetSelection:
         )  # fmt: skip
 
     def jump_refused(self, now: float) -> bool:
-        """Return whether the newest target was rejected as a jump recently."""
+        """Return True if the newest target was rejected as a jump recently."""
         if self._staleness.is_fresh(self.center.rejected, now):
             return True
         for tracker in self.trackers:

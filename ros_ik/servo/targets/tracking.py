@@ -194,7 +194,7 @@ class TaskTracker:
         self.target_kind = target_kind
 
     def is_newer(self, target: PoseTarget) -> bool:
-        """Return whether a pose target is new."""
+        """Return True if a pose target is new."""
         return target.sequence > self._sequence
 
     def frame_pose(self, body_q: np.ndarray) -> np.ndarray:
@@ -202,7 +202,7 @@ class TaskTracker:
         return np.array(self._frame(body_q))
 
     def accept(self, target: PoseTarget, body_q: np.ndarray) -> bool:
-        """Accept a new target unless it is rejected as a jump; return whether it was accepted.
+        """Accept a new target unless it is rejected as a jump; return True if it was accepted.
 
         Args:
             target: The target.
@@ -230,7 +230,7 @@ class TaskTracker:
         return True
 
     def accept_twist(self, target: TwistTarget | None) -> bool:
-        """Accept a target velocity if it is new; return whether it was."""
+        """Accept a target velocity if it is new; return True if it was."""
         if target is None or target.sequence <= self._twist_sequence:
             return False
         self.twist, self._twist_sequence = target, target.sequence
@@ -238,7 +238,7 @@ class TaskTracker:
         return True
 
     def withdraw(self, target: PoseTarget | None) -> bool:
-        """Drop a lasting target that the command no longer contains; return whether it did."""
+        """Drop a lasting target that the command no longer contains; return True if it did."""
         if not self.lasting or (target is not None and target.sequence == self.lasting):
             return False
         self.goal, self.lasting, self.received = None, 0, -math.inf
@@ -312,7 +312,7 @@ class TaskTracker:
         return self._compared_errors
 
     def reached(self, linear: float, angular: float) -> bool:
-        """Return whether errors [m] and [rad] are within the tolerances."""
+        """Return True if errors [m] and [rad] are within the tolerances."""
         return (
             linear <= self._settings.linear_tolerance
             and angular <= self._settings.angular_tolerance
@@ -351,7 +351,7 @@ class TaskTracker:
         )
 
     def _add_to_motion(self, target: PoseTarget, goal: Sequence[float], continues: bool) -> bool:
-        """Add a pose to the motion of the target; return whether it is the newest one.
+        """Add a pose to the motion of the target; return True if it is the newest one.
 
         A pose that does not continue the motion of the previous one starts a new one.
         """

@@ -354,7 +354,7 @@ class RedundantClosedFormIK:
         return float(low), float(high)
 
     def solved_at(self, poses: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Return whether there are solutions at values of the redundant joint.
+        """Return True if there are solutions at values of the redundant joint.
 
         Args:
             poses: Targets in the world, shape [n_problems, 7].
@@ -377,7 +377,7 @@ class RedundantClosedFormIK:
         return np.concatenate(found, axis=1)
 
     def _has_one_range(self) -> bool:
-        """Return whether the redundant joint is sampled in the whole range of its limits."""
+        """Return True if the redundant joint is sampled in the whole range of its limits."""
         width = self.chain.upper[self._place] - self.chain.lower[self._place]
         whole = self._all_turns or self.chain.slides[self._place]
         return bool(np.isfinite(width) and (whole or width <= 2.0 * np.pi))

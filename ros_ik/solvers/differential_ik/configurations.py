@@ -55,7 +55,7 @@ class Configurations:
         self._integrate_graph = Graph(self._record_integrate, device)
 
     def stay_on_device(self, joint_q: Any) -> bool:
-        """Return whether an array is a batch of coordinates that can stay on the device."""
+        """Return True if an array is a batch of coordinates that can stay on the device."""
         return (
             is_exchanged(joint_q)
             and tuple(getattr(joint_q, 'shape', ())) == self.joint_q.array.shape

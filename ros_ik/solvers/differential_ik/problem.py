@@ -242,7 +242,7 @@ class StepProblem:
         return self._fused.links | of_barriers
 
     def _splits(self) -> bool:
-        """Return whether the batch may be recorded in parts."""
+        """Return True if the batch may be recorded in parts."""
         return (
             not wp.get_device(self._state.device).is_cuda
             and self._state.n_robots > MAX_PARALLEL_BATCH

@@ -330,7 +330,7 @@ class Evaluation:
 
 
 def _has_row_data(objective: Any) -> bool:
-    """Return whether an objective may have data for each row of its batch."""
+    """Return True if an objective may have data for each row of its batch."""
     return isinstance(objective, IKObjective) and not objective.serves_any_rows
 
 

@@ -51,7 +51,7 @@ def is_closed_form_faster(
     offset: np.ndarray | None,
     tolerance: PoseTolerance,
 ) -> bool:
-    """Return whether the closed form of a chain is faster than the search, and as good.
+    """Return True if the closed form of a chain is faster than the search, and as good.
 
     Args:
         model: The model.

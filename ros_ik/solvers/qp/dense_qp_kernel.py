@@ -78,7 +78,7 @@ def qp_function(scalar: type) -> wp.Function:
         A: wp.array3d(dtype=scalar),
         b: wp.array2d(dtype=scalar),
     ) -> bool:
-        """Return whether the program is finite, and its bounds are ordered and not NaN."""
+        """Return True if the program is finite, and its bounds are ordered and not NaN."""
         n = c.shape[1]
         for j in range(n):
             if not wp.isfinite(c[i, j]) or not (lower[i, j] <= upper[i, j]):
@@ -142,7 +142,7 @@ def qp_function(scalar: type) -> wp.Function:
         x: wp.array2d(dtype=scalar),
         ws: Workspace,
     ) -> bool:
-        """Mark the rows that x violates and this stage relaxes; return whether they changed."""
+        """Mark the rows that x violates and this stage relaxes; return True if they changed."""
         others = bool(False)
         for row in range(b.shape[1]):
             is_broken = int(0)

@@ -97,7 +97,7 @@ class PlacedObstacle:
         return []
 
     def is_like(self, other: PlacedObstacle) -> bool:
-        """Return whether another obstacle is equal up to rounding errors."""
+        """Return True if another obstacle is equal up to rounding errors."""
         if self.shape != other.shape:
             return False
         turn = self.pose[3:] * np.sign(self.pose[3:] @ other.pose[3:])

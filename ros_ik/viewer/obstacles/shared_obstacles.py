@@ -72,7 +72,7 @@ class SharedObstacles:
         self._outdated_since = np.inf
 
     def is_free(self, name: str) -> bool:
-        """Return whether no obstacle has this name, here or in the node."""
+        """Return True if no obstacle has this name, here or in the node."""
         return name not in self.placed and name not in self._known and name not in self._removed
 
     def put(self, name: str, obstacle: PlacedObstacle) -> None:
@@ -188,7 +188,7 @@ class SharedObstacles:
         return None if known is None else known[1]
 
     def _is_unconfirmed(self, name: str) -> bool:
-        """Return whether the node may not have processed a local change; resend it once.
+        """Return True if the node may not have processed a local change; resend it once.
 
         Resending makes the node answer, because it publishes after each accepted message.
         """
@@ -210,7 +210,7 @@ class SharedObstacles:
         return True
 
     def _is_changed_by_others(self, name: str) -> bool:
-        """Return whether the node reports a state that was never sent from here."""
+        """Return True if the node reports a state that was never sent from here."""
         change, reported = self._changes.get(name), self._state_in_node(name)
         ours = () if change is None else (self.placed.get(name), change.answered, *change.sent)
         return change is not None and not any(_are_same(reported, one) for one in ours)
@@ -240,7 +240,7 @@ class SharedObstacles:
 
 
 def _are_same(one: PlacedObstacle | None, other: PlacedObstacle | None) -> bool:
-    """Return whether two states are equal up to rounding errors, or both None."""
+    """Return True if two states are equal up to rounding errors, or both None."""
     if one is None or other is None:
         return one is other
     return one.is_like(other)

@@ -76,15 +76,15 @@ class RobotState:
         self._is_known[which] = True
 
     def is_known(self, which: int) -> bool:
-        """Return whether joints were measured or commanded yet."""
+        """Return True if joints were measured or commanded yet."""
         return self._is_known[which]
 
     def are_measured(self, names: Sequence[str]) -> bool:
-        """Return whether each of these joints was measured; publishers may have some each."""
+        """Return True if each of these joints was measured; publishers may have some each."""
         return self._measured.issuperset(names)
 
     def has_joint(self, name: str) -> bool:
-        """Return whether a joint with one coordinate has this name."""
+        """Return True if a joint with one coordinate has this name."""
         return name in self._coords
 
     def limits(self, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

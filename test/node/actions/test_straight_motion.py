@@ -31,7 +31,7 @@ class Followed:
         self.way = StraightMotion(self.commander, ARM, (self.start + CHANGE).tolist())
 
     def look(self):
-        """Set the next target; return whether the path continues."""
+        """Set the next target; return True if the path continues."""
         target = self.way.target(self.rig.now)
         self.rig.change(joints=target)
         return target is not None

@@ -204,7 +204,7 @@ def target(tmp_path_factory):
 
 
 def is_fair(request):
-    """Return whether a request is a permitted one that ends the node."""
+    """Return True if a request is a permitted one that ends the node."""
     if not isinstance(request, ChangeState.Request):
         return True
     shutdowns = {

@@ -157,7 +157,7 @@ def test_it_comes_to_rest_and_starts_where_the_robot_was_put_meanwhile(client, r
 
 
 def near(client, goal):
-    """Return whether the robot was commanded to a goal."""
+    """Return True if the robot was commanded to a goal."""
     return bool(client.sent) and all(
         abs(client.robot.position[name] - value) < 1e-6 for name, value in goal.items()
     )

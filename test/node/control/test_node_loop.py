@@ -32,7 +32,7 @@ def _of_threads(client, look):
 
 
 def _is_stopped(client):
-    """Return whether every thread of the node stands still: they run until one takes SIGSTOP."""
+    """Return True if every thread of the node stands still: they run until one takes SIGSTOP."""
     pid = client.processes.pid('node')
     stats = _of_threads(client, lambda tid: Path(f'/proc/{pid}/task/{tid}/stat').read_text())
     return all(stat.rpartition(')')[2].split()[0] == 'T' for stat in stats.values())
@@ -50,7 +50,7 @@ def _fast(client):
 
 
 def _refused(client):
-    """Return whether the node may not have real-time priorities."""
+    """Return True if the node may not have real-time priorities."""
     return 'rtprio limit' in client.processes.text('node')
 
 

@@ -49,7 +49,7 @@ class Simulation:
 
 
 def is_loop_warned(client, text):
-    """Return whether /diagnostics has warned about the loop with this text."""
+    """Return True if /diagnostics has warned about the loop with this text."""
     return any(
         entry.name == 'ros_ik: loop' and entry.level == DiagnosticStatus.WARN
         and text in entry.message

@@ -90,7 +90,7 @@ def _says(sample, message):
 
 
 def _is_read_as_rclpy_does(kind, read, data):
-    """Assert that bytes are read, or refused, as rclpy does; return whether they are read."""
+    """Assert that bytes are read, or refused, as rclpy does; return True if they are read."""
     try:
         expected = deserialize_message(data, kind)
     except RuntimeError:

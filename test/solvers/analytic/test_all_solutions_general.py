@@ -89,7 +89,7 @@ def assert_true(axes, result, poses, scale=1.0):
 
 
 def is_found(result, q, separation=1e-5):
-    """Return whether configurations q [n, 6] are among the solutions, [n]."""
+    """Return True if configurations q [n, 6] are among the solutions, [n]."""
     apart = np.abs(wrapped(result.joint_q - q[:, None])).max(axis=2)
     apart[np.arange(apart.shape[1]) >= result.n_found[:, None]] = np.inf
     return apart.min(axis=1) < separation

@@ -65,7 +65,7 @@ class Judge:
         return found.joint_q[0, : found.n_found[0] if solved else 0]
 
     def at_an_edge(self, q):
-        """Return whether a joint is at its limit or branches are about to meet."""
+        """Return True if a joint is at its limit or branches are about to meet."""
         own = q[self.chain.coordinates]
         room = np.minimum(own - self.chain.lower, self.chain.upper - own).min()
         starts, dofs = self.model.joint_q_start.numpy(), self.model.joint_qd_start.numpy()

@@ -91,7 +91,7 @@ class JointTargets:
         return self._compared(self.draw())
 
     def is_within(self):
-        """Return whether every tick kept the limits."""
+        """Return True if every tick kept the limits."""
         rows = np.array(self.rows)
         return bool(within(rows[3:], rows[0], self.limits, self.rig.dt).all())
 

@@ -127,7 +127,7 @@ class _End(Exception):
 
 
 def is_bomb(data, kind):
-    """Return whether a message with arrays announces more than it holds.
+    """Return True if a message with arrays announces more than it holds.
 
     For requests the middleware of ROS 2 Kilted makes room for whatever they announce, and reads on
     in that room where they end too early: what it finds there may announce anything.

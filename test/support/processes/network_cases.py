@@ -66,7 +66,7 @@ def aim(client, goal):
 
 
 def is_there(client, goal):
-    """Return whether the robot is at its goal."""
+    """Return True if the robot is at its goal."""
     return abs(client.robot.position['panda_joint1'] - goal) < 1e-6
 
 

@@ -152,7 +152,7 @@ class ForkServer(_Server):
         atexit.register(self.end)
 
     def serves(self, environment):
-        """Return whether a program of this environment would import the same."""
+        """Return True if a program of this environment would import the same."""
         return _imported_by(environment) == self._environment
 
     def start(self, module, arguments, environment, log, children):

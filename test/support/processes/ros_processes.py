@@ -184,11 +184,11 @@ class Processes:
         return self._running[name].pid
 
     def is_running(self, name):
-        """Return whether a process of this name was started and has not ended."""
+        """Return True if a process of this name was started and has not ended."""
         return name in self._running and self.is_alive(name)
 
     def is_alive(self, name):
-        """Return whether a process runs."""
+        """Return True if a process runs."""
         return self._running[name].poll() is None
 
     def end(self):

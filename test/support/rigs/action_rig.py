@@ -52,7 +52,7 @@ class Goal:
         return result.message if hasattr(result, 'message') else result.error_string
 
     def cancel(self):
-        """Request the cancellation; return whether the node accepts it."""
+        """Request the cancellation; return True if the node accepts it."""
         future = self._handle.cancel_goal_async()
         self._client.wait_for(future.done, 'an answer to the cancel', LONG)
         return bool(future.result().goals_canceling)

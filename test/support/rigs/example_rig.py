@@ -46,7 +46,7 @@ class Example:
         return self._log.read_text()
 
     def is_running(self):
-        """Return whether it has not ended yet."""
+        """Return True if it has not ended yet."""
         return self._process.poll() is None
 
     def interrupt(self):

@@ -34,7 +34,7 @@ sys.exit(service.run())
 
 
 def is_missing():
-    """Return whether launch is missing, or is the other package of that name."""
+    """Return True if launch is missing, or is the other package of that name."""
     return importlib.util.find_spec('launch_ros') is None
 
 

@@ -125,7 +125,7 @@ class OpenPage:
         raise AssertionError('the gizmo does not come with the mouse')
 
     def _comes(self, is_dragged):
-        """Return whether a gizmo follows the mouse within some pictures."""
+        """Return True if a gizmo follows the mouse within some pictures."""
         last = frames_drawn(self.browser) + _FRAMES_TO_MOVE
         wait_until(lambda: is_dragged() or frames_drawn(self.browser) > last, 'next picture')
         return is_dragged()

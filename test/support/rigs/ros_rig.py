@@ -234,14 +234,14 @@ class Client:
         self.wait_for(is_silent, 'silence')
 
     def _compiles(self):
-        """Return whether the node reports that it builds a model."""
+        """Return True if the node reports that it builds a model."""
         status = self.status
         if status is None or status.code != IkStatus.WARMING_UP:
             return False
         return 'waiting to be configured' not in status.text
 
     def _hears_motion(self):
-        """Return whether the last received command is one of a robot in motion."""
+        """Return True if the last received command is one of a robot in motion."""
         if len(self.sent) < 2:
             return False
         before, last = (message.points[0].positions for _, message, _ in self.sent[-2:])
@@ -366,7 +366,7 @@ class Client:
         self._stop_request.publish(Bool(data=stop))
 
     def transition(self, number):
-        """Ask for a lifecycle transition; return whether it succeeded."""
+        """Ask for a lifecycle transition; return True if it succeeded."""
         service, request = 'ros_ik/change_state', ChangeState.Request()
         # A transition must not be asked for twice. After an answer to one with an unknown label,
         # which changes nothing, the node knows this client, and loses no answer to it.
@@ -435,7 +435,7 @@ class Client:
 
 
 def is_near(pose, goal):
-    """Return whether a pose is within 5 mm and 0.05 rad of another: a task reaches 1 mm."""
+    """Return True if a pose is within 5 mm and 0.05 rad of another: a task reaches 1 mm."""
     p, q, goal_p, goal_q = pose.position, pose.orientation, goal.position, goal.orientation
     away = math.dist((p.x, p.y, p.z), (goal_p.x, goal_p.y, goal_p.z))
     cosine = abs(q.x * goal_q.x + q.y * goal_q.y + q.z * goal_q.z + q.w * goal_q.w)

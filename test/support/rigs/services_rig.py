@@ -135,7 +135,7 @@ def costs(process_id):
 
 
 def is_gone(process_id):
-    """Return whether a process has ended; a zombie counts as ended."""
+    """Return True if a process has ended; a zombie counts as ended."""
     try:
         return process_stat(process_id).state in 'ZX'
     except OSError:

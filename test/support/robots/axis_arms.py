@@ -61,7 +61,7 @@ def random_axes(structure, rng, right_angles=False):
 
 
 def _regular(structure, h):
-    """Return whether neighbours are parallel only where the structure says so."""
+    """Return True if neighbours are parallel only where the structure says so."""
     parallel = {
         pair
         for kind, joints in STRUCTURES[structure]
@@ -177,7 +177,7 @@ def distinct(q, separation=1e-4):
 
 
 def has(found, q, separation=1e-4):
-    """Return whether a configuration is among others [n, 6], up to whole turns."""
+    """Return True if a configuration is among others [n, 6], up to whole turns."""
     return bool(np.any(np.abs(wrapped(found - q)).max(axis=1, initial=0.0) < separation))
 
 

@@ -123,14 +123,14 @@ class ChainJudge:
         assert np.all(np.diff(distance, axis=1)[there[:, 1:]] >= -1e-12)
 
     def is_found(self, result, q, separation=1e-5):
-        """Return whether configurations q [n, joints] are among the solutions, [n]."""
+        """Return True if configurations q [n, joints] are among the solutions, [n]."""
         return np.array([
             self.has(self.own(result.joint_q[k, : result.n_found[k]]), q[k], separation)
             for k in range(len(q))
         ])  # fmt: skip
 
     def has(self, found, q, separation=1e-4):
-        """Return whether a configuration is among others, up to whole turns."""
+        """Return True if a configuration is among others, up to whole turns."""
         return bool(np.any(self._apart(found, q) < separation))
 
     def _apart(self, found, q):

@@ -66,7 +66,7 @@ def empty(rig):
 
 
 def is_at(viewer, name, pose):
-    """Return whether a page has an obstacle at a pose in the world."""
+    """Return True if a page has an obstacle at a pose in the world."""
     placed = viewer.page.obstacles.placed
     return name in placed and np.abs(placed[name].pose - pose).max() < 1e-6
 

@@ -80,7 +80,7 @@ def _core_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def is_corner(corners: mat43, n: int, w: vec3) -> bool:
-        """Return whether w is a corner already, so that the iteration has ended.
+        """Return True if w is a corner already, so that the iteration has ended.
 
         A simplex with the same corner twice has zero volume, but with fused multiply-add the
         computed volume is not exactly zero.

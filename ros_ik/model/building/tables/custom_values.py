@@ -77,7 +77,7 @@ class CustomValues(BuilderColumns):
         self.custom_frequency_counts.setdefault(key, 0)
 
     def has_custom_attribute(self, key: str) -> bool:
-        """Return whether ``namespace:name`` is declared."""
+        """Return True if ``namespace:name`` is declared."""
         return key in self.custom_attributes
 
     def get_custom_attributes_by_frequency(

@@ -131,7 +131,7 @@ def candidates_kernel(
 
     @wp.func
     def within(bounds: vec2, angle: wp.float64) -> bool:
-        """Return whether any turn of an angle is within the bounds."""
+        """Return True if any turn of an angle is within the bounds."""
         turns = wp.ceil((bounds[0] - angle) * wp.float64(wp.static(1.0 / math.tau)))
         return angle + wp.float64(wp.TAU) * turns <= bounds[1]
 
@@ -139,7 +139,7 @@ def candidates_kernel(
     def may_exist(
         chart: ChartAxes, A: mat22, B: mat22, d: vec2, free_x: vec2, free_y: vec2
     ) -> bool:
-        """Return whether the angle that is solved first has a root inside the limits."""
+        """Return True if the angle that is solved first has a root inside the limits."""
         a = A[first_row]
         free = free_x
         joint = chart.order[0]

@@ -117,7 +117,7 @@ def nearest_root(k: vec3, a: vec3, b: vec3, goal: vec3, angle: wp.float64) -> wp
 @no_type_check
 @wp.func
 def nearly_along(along: vec3, v: vec3) -> bool:
-    """Return whether two unit vectors are nearly parallel or opposite."""
+    """Return True if two unit vectors are nearly parallel or opposite."""
     return wp.length_sq(across(along, v)) < wp.float64(1.0e-6)
 
 

@@ -140,7 +140,7 @@ def merge_kernel() -> wp.Kernel:
         redundancy: Redundancy, row: int, n: int, values: wp.array(dtype=wp.float64),
         n_exist: wp.array(dtype=wp.int32),
     ) -> bool:  # fmt: skip
-        """Return whether a value repeats an earlier one that has solutions."""
+        """Return True if a value repeats an earlier one that has solutions."""
         other = row % n
         while other < row:
             apart = wp.abs(values[row] - values[other])

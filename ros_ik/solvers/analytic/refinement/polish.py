@@ -250,7 +250,7 @@ def polish_functions(n: int, has_slides: bool, has_free_turns: bool) -> SimpleNa
 
     @wp.func
     def examine(chain: Chain, refinement: Refinement, q: vecm, R_t: mat33, p_t: vec3):
-        """Return whether q needs no polishing, and whether it is far from singular."""
+        """Return two flags: q needs no polishing, and it is far from singular."""
         axes, pivots, R, p = forward(chain, q)
         H, g = equations(chain, refinement, axes, pivots, R, p, vec3(), vec3())
         # Lower bound on the least of several numbers with known sum and product.

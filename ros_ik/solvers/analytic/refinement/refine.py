@@ -66,7 +66,7 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
         chain: Chain, q: vecm, problem: int, count: int, refinement: Refinement,
         branches: wp.array3d(dtype=wp.float64),
     ) -> bool:  # fmt: skip
-        """Return whether q differs from the first ``count`` branches by more than whole turns."""
+        """Return True if q differs from the first ``count`` branches by more than whole turns."""
         for k in range(count):
             if not is_apart(chain, q, problem, k, refinement, branches):
                 return False

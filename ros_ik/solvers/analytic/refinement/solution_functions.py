@@ -59,7 +59,7 @@ def solution_functions(n: int, has_slides: bool, has_free_turns: bool) -> Simple
         chain: Chain, q: vecm, problem: int, k: int, refinement: Refinement,
         branches: wp.array3d(dtype=wp.float64),
     ) -> bool:  # fmt: skip
-        """Return whether q differs from branch ``k`` by more than whole turns."""
+        """Return True if q differs from branch ``k`` by more than whole turns."""
         unit = units(chain, refinement)
         apart = bool(False)
         for j in range(n):
@@ -81,7 +81,7 @@ def solution_functions(n: int, has_slides: bool, has_free_turns: bool) -> Simple
 
     @wp.func
     def far_outside(chain: Chain, refinement: Refinement, far: wp.float64, q: vecm) -> bool:
-        """Return whether a joint is farther outside its limits than this [rad, reaches]."""
+        """Return True if a joint is farther outside its limits than this [rad, reaches]."""
         unit = units(chain, refinement)
         most = wp.float64(-wp.inf)
         for j in range(n):

@@ -102,7 +102,7 @@ def completions(axes: Axes, free: np.ndarray, tolerances: StructureTolerances) -
 
 
 def self_motion_joint(axes: Axes, free: np.ndarray) -> tuple[bool, int | None]:
-    """Return whether the chain has a self-motion that never moves the tool.
+    """Return True if the chain has a self-motion that never moves the tool.
 
     Args:
         axes: Axes of the chain.

@@ -55,7 +55,7 @@ from ros_ik.solvers.least_squares.search_space import SearchSpace
 
 
 def is_fusible(objectives: Sequence[Any]) -> bool:
-    """Return whether every objective has a record, so that the fused kernel can be used."""
+    """Return True if every objective has a record, so that the fused kernel can be used."""
     return bool(objectives) and all(
         isinstance(objective, IKObjective) and is_recorded(objective) for objective in objectives
     )
@@ -287,7 +287,7 @@ def _leave_out_joints(tree: KinematicTree, model: Any, records: list[Record]) ->
 
 
 def _is_of_limits(model: Any, record: Record) -> bool:
-    """Return whether a record is a penalty on the limits in the model's own arrays."""
+    """Return True if a record is a penalty on the limits in the model's own arrays."""
     if record.formula is not JOINT_LIMIT:
         return False
     read = record.source.lower.in32, record.source.upper.in32

@@ -44,7 +44,7 @@ def _check_kernels() -> SimpleNamespace:
 
     @wp.func
     def is_unsafe(robot: int, unsafe: wp.array2d(dtype=wp.int32)) -> bool:
-        """Return whether any barrier gets worse, and clear the flags."""
+        """Return True if any barrier gets worse, and clear the flags."""
         found = bool(False)
         for barrier in range(unsafe.shape[1]):
             if unsafe[robot, barrier] != 0:

@@ -294,7 +294,7 @@ class StoppingCheck:
         self._fraction.host[~finite] = 0.0
 
     def _is_far(self) -> bool:
-        """Return whether no robot can reach a barrier before it is at rest after its step."""
+        """Return True if no robot can reach a barrier before it is at rest after its step."""
         if self._sweep_graph is None:
             return False
         self._may_fall.host.fill(0)

@@ -156,7 +156,7 @@ def step_active_set_function() -> wp.Function:
 
         This row follows the ``good`` ones. As its multiplier grows, the multipliers of opposing
         bounds shrink; the first to reach zero is freed. A row that is satisfied anyway is dropped.
-        Return whether something changed.
+        Return True if something changed.
         """
         row = program.row[i, good]
         room = -program.d[i, row]

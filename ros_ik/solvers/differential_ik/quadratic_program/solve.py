@@ -128,7 +128,7 @@ def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
         dt: wp.float64,
         program: Program,
     ) -> bool:
-        """Load the rows of this state; return whether the robot is slowly leaving a violation."""
+        """Load the rows of this state; return True if the robot is slowly leaving a violation."""
         violated = bool(False)
         leaving = bool(False)
         for barrier in range(barriers.gain.shape[0]):
@@ -205,7 +205,7 @@ def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
 
     @wp.func
     def is_usable(i: int, program: Program) -> bool:
-        """Return whether every number is finite; a sum is finite only if all its terms are."""
+        """Return True if every number is finite; a sum is finite only if all its terms are."""
         total = wp.float64(0.0)
         for j in range(program.order.shape[0]):
             total += program.c[i, j] + program.H[i, j, j]

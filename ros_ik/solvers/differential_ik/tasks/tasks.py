@@ -61,7 +61,7 @@ def set_up_objectives(tasks: Sequence[Task], state: StepState) -> None:
 
 
 def is_fusible(task: Task) -> bool:
-    """Return whether the kernel of ``cost`` can evaluate the objective."""
+    """Return True if the kernel of ``cost`` can evaluate the objective."""
     return isinstance(task.objective, IKObjective) and is_recorded(task.objective)
 
 

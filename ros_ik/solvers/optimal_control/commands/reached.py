@@ -34,7 +34,7 @@ class TargetError:
     rotation: float
 
     def within(self, position: float, rotation: float) -> bool:
-        """Return whether the target is met to a distance [m] and an angle [rad]."""
+        """Return True if the target is met to a distance [m] and an angle [rad]."""
         return self.position <= position and self.rotation <= rotation
 
     def __str__(self) -> str:

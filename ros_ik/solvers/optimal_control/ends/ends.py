@@ -59,7 +59,7 @@ class UnmetTargets:
 
 
 def _may_prevent_targets(command: OptimalControlCommand) -> bool:
-    """Return whether joint targets or stopping rules may prevent a command from meeting poses."""
+    """Return True if joint targets or stopping rules may prevent a command from meeting poses."""
     weighs = any(target.weight > 0.0 for target in command.joint_position_targets)
     rules = (command.stop_cost, command.min_delta_cost, command.patience)
     return weighs or any(rule is not None for rule in rules)

@@ -211,7 +211,7 @@ class Search:
         )
 
     def _accepts(self, gain: float, recovering: bool) -> bool:
-        """Return whether the step is accepted, and adapt damping and radius."""
+        """Return True if the step is accepted, and adapt damping and radius."""
         here, half, end = self._problem.values
         allowed = np.minimum(here, self._floor) - _SLACK
         if not (np.all(half >= allowed) and np.all(end >= allowed)):
@@ -229,7 +229,7 @@ class Search:
         return accepted
 
     def _is_over(self, cost: float, recovering: bool) -> bool:
-        """Return whether the predicted gain is within rounding, at an optimum."""
+        """Return True if the predicted gain is within rounding, at an optimum."""
         report = self._problem.report
         gains = report[PREDICTED] > _ROUNDING * cost or recovering
         return bool(report[STEP] <= _NO_STEP or not gains)

@@ -198,11 +198,11 @@ class MotionPlanner:
         return positions_of(0.0 * one, velocities, accelerations, self._dt)[:, 0], end
 
     def starts_violated(self) -> bool:
-        """Return whether the start lies beyond a barrier."""
+        """Return True if the start lies beyond a barrier."""
         return bool(np.any(self._arrays.sample(np.zeros(len(self._limits.low))) < -_TOLERANCE))
 
     def is_free(self, motion: Motion) -> bool:
-        """Return whether no barrier falls below zero, or further if it is below already."""
+        """Return True if no barrier falls below zero, or further if it is below already."""
         if not self._arrays.n_rows:
             return True
         values = np.array([self._arrays.sample(u) for u in motion.positions])
@@ -302,7 +302,7 @@ class MotionPlanner:
         return corners, True
 
     def _is_straight_free(self, start: np.ndarray, end: np.ndarray) -> bool:
-        """Return whether a straight motion keeps a fraction of the clearance of its ends."""
+        """Return True if a straight motion keeps a fraction of the clearance of its ends."""
         way = end - start
         count = int(np.ceil(np.max(np.abs(way)) / _SPACING)) + 1
         parts = np.linspace(0.0, 1.0, max(count, 5))
@@ -327,7 +327,7 @@ def _largest_speed(v: np.ndarray, a: np.ndarray, dt: float) -> np.ndarray:
 
 
 def _never_worsens(values: np.ndarray, floor: float | np.ndarray) -> bool:
-    """Return whether no column falls below ``floor``, or further if it is below already."""
+    """Return True if no column falls below ``floor``, or further if it is below already."""
     allowed = np.minimum(values[:-1], floor) - _TOLERANCE
     return bool(np.all(values[1:] >= allowed))
 

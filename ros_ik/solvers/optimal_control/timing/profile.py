@@ -208,7 +208,7 @@ def _can_cover(
     acceleration: np.ndarray,
     dt: float,
 ) -> bool:
-    """Return whether every joint can cover its distance in this many ticks."""
+    """Return True if every joint can cover its distance in this many ticks."""
     if np.any(np.abs(velocity) > ticks * acceleration * dt * (1.0 + _ROUNDING)):
         return False
     low, high = _velocity_bounds(ticks, velocity, acceleration, dt)

@@ -71,7 +71,7 @@ def collect_kernel() -> wp.Kernel:
         solutions: wp.array3d(dtype=wp.float64),
         joint_q: wp.array2d(dtype=wp.float64),
     ) -> bool:
-        """Return whether a solution is new; several lanes may find the same one."""
+        """Return True if a solution is new; several lanes may find the same one."""
         for k in range(count):
             apart = wp.float64(0.0)
             for j in range(placement.coordinate.shape[0]):

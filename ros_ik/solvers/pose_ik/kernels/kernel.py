@@ -233,7 +233,7 @@ def chain_ik_kernel(
     def is_new(
         q: vecm, row: int, found: int, separation: scalar, solutions: wp.array3d(dtype=scalar)
     ) -> bool:
-        """Return whether a solution is distinct from each one found so far."""
+        """Return True if a solution is distinct from each one found so far."""
         for slot in range(found):
             distance = scalar(0.0)
             for j in range(m):

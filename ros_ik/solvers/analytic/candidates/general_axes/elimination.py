@@ -195,7 +195,7 @@ def write_equations(
     problem: int, h: mat63, p: mat63, a: vec14, b: vec14, g: vec14,
     equations: wp.array3d(dtype=wp.float64),
 ) -> bool:  # fmt: skip
-    """Write the coefficients of E and return whether joints 1 and 2 are determined.
+    """Write the coefficients of E and return True if joints 1 and 2 are determined.
 
     Args:
         problem: Row of ``equations``.

@@ -116,7 +116,7 @@ def general_candidates_kernel(lanes: int) -> wp.Kernel:
     def is_new(
         q: vec6, order: vec6, problem: int, count: int, candidates: wp.array3d(dtype=wp.float64)
     ) -> bool:
-        """Return whether q differs from the first candidates."""
+        """Return True if q differs from the first candidates."""
         k = int(0)
         while k < count:
             most = zero
