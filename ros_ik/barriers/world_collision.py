@@ -20,8 +20,8 @@ from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 class WorldCollisionBarrier(CollisionBarrier):
     """Keep the robot at least d_min away from the obstacles of its scene.
 
-    ``barrier.scene.add_obstacle(..)`` and the other methods of the scene change the obstacles,
-    without a new graph. All robots of a batch are in the same world.
+    ``barrier.scene.add_obstacle(..)`` and the other methods of the scene change the obstacles
+    without recording graphs again. All robots of a batch are in the same world.
     """
 
     def __init__(

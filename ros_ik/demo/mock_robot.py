@@ -72,7 +72,7 @@ PARAMETERS = (
         'controller_joints',
         [''],
         Parameter.Type.STRING_ARRAY,
-        "joints that each trajectory must name; [''] for all joints, of which it may name some",
+        "joints that each trajectory must name; [''] for all joints, with partial trajectories",
     ),
     (
         'publish_all_joints',

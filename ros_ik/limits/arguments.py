@@ -44,7 +44,7 @@ def dof_values(name: str, values: Any) -> np.ndarray:
 
 
 def positive_values(name: str, values: Any) -> np.ndarray:
-    """Return limits as :func:`dof_values` does, none of them zero, or raise ArgumentError."""
+    """Return limits as :func:`dof_values` does, all above zero, or raise ArgumentError."""
     array = dof_values(name, values)
     if not np.all(array > 0.0):
         raise ArgumentError(
@@ -98,7 +98,7 @@ def position_bounds(
     """Return the position limits of a model, narrowed by a margin.
 
     A joint with equal lower and upper limit keeps its position, whatever the margin. A locked
-    joint does so too if the margin leaves it no range.
+    joint keeps it too if the margin exceeds half its range.
 
     Args:
         name: Name of the margin, for errors.

@@ -9,8 +9,8 @@ import dataclasses
 import numpy as np
 
 from ros_ik.numbers import check_bounded
+from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import Budget
-from ros_ik.planning.context.budget import refusing
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.planner import Planner
 from ros_ik.planning.optimal_request import make_command
@@ -114,7 +114,7 @@ def _start(planner: Planner, request: OptimalRequest) -> tuple[np.ndarray, np.nd
             raise RequestError(
                 f'start.{name}: expected {len(coords)} values, one per name, got {len(values)}'
             )
-        with refusing():
+        with argument_errors_as_request_errors():
             check_bounded(f'start.{name}', values)
     joint_qd = np.zeros(planner.model.joint_dof_count)
     if len(velocities):

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Path of a step and of the stop after it, with bounds between sampled configurations (places).
+"""Path of a step and of the stop after it, with bounds between its samples.
 
 Time u is in units of a step. The step ends at u = 1; then the speed of every degree of freedom
 decreases by s in each step. At u = 1 + m it has moved by
@@ -10,7 +10,7 @@ decreases by s in each step. At u = 1 + m it has moved by
 with constant speed in between. If its jerk is limited, the motion is that of
 :mod:`ros_ik.kinematics.stepping.jerk_limited_stop`.
 
-Between two places, let degree of freedom k move by theta_k. Seen from a link on the other side of
+Between two samples, let degree of freedom k move by theta_k. Seen from a link on the other side of
 these joints, a point at the distance rho_k from axis k moves by at most T = sum theta_k rho_k. Let
 Theta be the sum of the theta_k of rotations. If all joints move at constant speed, the second
 derivative of the point is at most 2 Theta T (1 + Theta); the factor 1 + Theta allows for the
@@ -20,7 +20,7 @@ growth of rho_k during the motion. The point therefore deviates from its chord b
 
 A joint that does not move at constant speed adds up to s (m^2 + 1) / 8 in m steps, times rho_k.
 The distance of convex bodies along a fixed direction n is the difference of the least and the
-greatest n . p. Between the places, it is at least the smaller of its two values minus these
+greatest n . p. Between the samples, it is at least the smaller of its two values minus these
 deviations. The distance itself is never below the distance along n.
 """
 
@@ -50,14 +50,14 @@ from ros_ik.kinematics.tree import tree_struct
 if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState
 
-# Tolerated decrease of a violated value from place to place [units of h]. Solutions satisfy their
-# rows to 1e-10 only, and this error must not stop joints that do not affect the violation.
+# Tolerated decrease of a violated value from sample to sample [units of h]. Solutions satisfy
+# their rows to 1e-10 only, and this error must not stop joints that do not affect the violation.
 ROUNDING = 1e-9
-# Tolerated decrease of a value between two places, in tests by bounds [units of h].
+# Tolerated decrease of a value between two samples, in tests by bounds [units of h].
 BETWEEN = 1e-6
-# Largest number of places that are evaluated for one value, and of halvings of an interval, for a
+# Largest number of samples that are evaluated for one value, and of halvings of an interval, for a
 # value that is not violated and for one that is.
-MAX_PLACES, MAX_HALVINGS, MAX_VIOLATED_HALVINGS = 256, 128, 12
+MAX_SAMPLES, MAX_HALVINGS, MAX_VIOLATED_HALVINGS = 256, 128, 12
 # Results for a value. SHRINKS means WORSE for a value that is below the floor already.
 SAFE, UNPROVEN, WORSE, SHRINKS = 0, 1, 2, 3
 
@@ -65,7 +65,7 @@ SAFE, UNPROVEN, WORSE, SHRINKS = 0, 1, 2, 3
 @no_type_check
 @functools.cache
 def stop_path_struct(scalar: type) -> Any:
-    """Return the Warp struct of the paths of n robots; place i of robot r is row i n + r.
+    """Return the Warp struct of the paths of n robots; sample i of robot r is row i n + r.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -84,13 +84,13 @@ def stop_path_struct(scalar: type) -> Any:
         jerk: wp.array(dtype=scalar)  # [joint_dof_count], inf for none
         stops: wp.array2d(dtype=Stop)  # [n, joint_dof_count], read if the jerk is limited
         horizon: wp.array(dtype=scalar)  # [n], steps of the stop
-        parts: wp.array(dtype=scalar)  # [places], fractions of the horizon; the first is not read
-        times: wp.array2d(dtype=scalar)  # [n, places], u, ascending from 0
-        # An additional row for each robot is for places in between.
-        displacement: wp.array2d(dtype=scalar)  # [(places + 1) n, joint_dof_count]
-        q: wp.array2d(dtype=scalar)  # [(places + 1) n, joint_coord_count]
-        body_q: wp.array2d(dtype=types.transform)  # [(places + 1) n, body_count]
-        joint_S_s: wp.array2d(dtype=types.twist)  # [(places + 1) n, joint_dof_count]
+        parts: wp.array(dtype=scalar)  # [samples], fractions of the horizon; the first is not read
+        times: wp.array2d(dtype=scalar)  # [n, samples], u, ascending from 0
+        # An additional row for each robot is for samples in between.
+        displacement: wp.array2d(dtype=scalar)  # [(samples + 1) n, joint_dof_count]
+        q: wp.array2d(dtype=scalar)  # [(samples + 1) n, joint_coord_count]
+        body_q: wp.array2d(dtype=types.transform)  # [(samples + 1) n, body_count]
+        joint_S_s: wp.array2d(dtype=types.twist)  # [(samples + 1) n, joint_dof_count]
         way: wp.array2d(dtype=scalar)  # [n, joint_dof_count], theta of the whole path
 
     return StopPathArrays
@@ -185,11 +185,11 @@ def motion_at_function(scalar: type) -> wp.Function:
 def judge_function(scalar: type) -> wp.Function:
     """Build ``judge(h, h_next, along, fall, bend, floor, between)``.
 
-    The function classifies a value between two places as SAFE, UNPROVEN, WORSE or SHRINKS; NaN is
-    WORSE. ``h`` and ``h_next`` are the values at the places. ``along`` is the value at the second
-    place along the direction of the first, or -inf. ``fall`` bounds the decrease of h, and
+    The function classifies a value between two samples as SAFE, UNPROVEN, WORSE or SHRINKS; NaN is
+    WORSE. ``h`` and ``h_next`` are the values at the samples. ``along`` is the value at the second
+    sample along the direction of the first, or -inf. ``fall`` bounds the decrease of h, and
     ``bend`` the deviation of points from their chords. Below the floor, h must not shrink.
-    ``between`` is False to test the two places only.
+    ``between`` is False to test the two samples only.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -214,12 +214,12 @@ def judge_function(scalar: type) -> wp.Function:
         if not between:
             return wp.static(SAFE)
         least = least - scalar(wp.static(BETWEEN))
-        # Lipschitz bound: from either place, h decreases by no more than the motion.
+        # Lipschitz bound: from either sample, h decreases by no more than the motion.
         if half * (h + h_next - fall) >= least:
             return wp.static(SAFE)
         if wp.min(h, along) - bend >= least:
             return wp.static(SAFE)
-        # The deviation grows from either place with a slope of at most four times ``bend``.
+        # The deviation grows from either sample with a slope of at most four times ``bend``.
         if h < floor and along - h >= four * bend:
             return wp.static(SAFE)
         return wp.static(UNPROVEN)
@@ -250,17 +250,17 @@ def place_stop_function(scalar: type) -> wp.Function:
 
 @no_type_check
 @functools.cache
-def walk_functions(scalar: type) -> SimpleNamespace:
+def sampling_functions(scalar: type) -> SimpleNamespace:
     """Build the functions with which kernels follow any value along a path.
 
     - ``joint_motion(path, robot, row, dof, low, high)``: motion of a degree of freedom between two
       times, its rotation, and its deviation from constant speed.
     - ``chord_error(way, turned, uneven_way, uneven_turn)``: bound on the deviation of a point from
       its chord.
-    - ``look_at(path, robot, place, low, span)``: the next time to evaluate, and its row; span 0
-      selects the next place.
+    - ``next_sample(path, robot, sample, low, span)``: the next time to evaluate, and its row; span
+      0 selects the next sample.
     - ``may_halve(h, floor, halvings)``: whether an UNPROVEN interval may be halved again.
-    - ``next_place(path, robot, place, time)``: the last place before a time.
+    - ``sample_before(path, robot, sample, time)``: the last sample before a time.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -293,10 +293,10 @@ def walk_functions(scalar: type) -> SimpleNamespace:
         return chord_bend(way, turned) + uneven_way + way * uneven_turn
 
     @wp.func
-    def look_at(path: Path, robot: int, place: int, low: scalar, span: scalar):
+    def next_sample(path: Path, robot: int, sample: int, low: scalar, span: scalar):
         n = path.step.shape[0]
-        high = path.times[robot, place + 1]
-        row = (place + 1) * n + robot
+        high = path.times[robot, sample + 1]
+        row = (sample + 1) * n + robot
         if span > zero and low + span < high:
             high = low + span
             row = path.times.shape[1] * n + robot
@@ -308,9 +308,9 @@ def walk_functions(scalar: type) -> SimpleNamespace:
         return h >= floor or halvings <= wp.static(MAX_VIOLATED_HALVINGS)
 
     @wp.func
-    def next_place(path: Path, robot: int, place: int, time: scalar) -> int:
+    def sample_before(path: Path, robot: int, sample: int, time: scalar) -> int:
         last = path.times.shape[1] - 1
-        behind = place
+        behind = sample
         while behind < last and path.times[robot, wp.min(behind + 1, last)] <= time:
             behind += 1
         return behind
@@ -318,35 +318,35 @@ def walk_functions(scalar: type) -> SimpleNamespace:
     return SimpleNamespace(
         joint_motion=joint_motion,
         chord_error=chord_error,
-        look_at=look_at,
+        next_sample=next_sample,
         may_halve=may_halve,
-        next_place=next_place,
+        sample_before=sample_before,
     )
 
 
 @no_type_check
 @functools.cache
 def place_stops_kernel(scalar: type) -> wp.Kernel:
-    """Build the kernel that computes every robot at every place, with a thread for each."""
+    """Build the kernel that computes every robot at every sample, with a thread for each."""
     place_stop, motion_at = place_stop_function(scalar), motion_at_function(scalar)
     Path = stop_path_struct(scalar)
 
     @wp.func
-    def time_of(path: Path, robot: int, place: int) -> scalar:
-        if place == 0:
+    def time_of(path: Path, robot: int, sample: int) -> scalar:
+        if sample == 0:
             return scalar(0.0)
-        return scalar(1.0) + wp.ceil(path.parts[place] * path.horizon[robot])
+        return scalar(1.0) + wp.ceil(path.parts[sample] * path.horizon[robot])
 
     @compiled_kernel(registers=242)
     def place_stops(path: Path, skips: bool):
-        robot, place = wp.tid()
+        robot, sample = wp.tid()
         n = path.step.shape[0]
-        time = time_of(path, robot, place)
-        path.times[robot, place] = time
-        # A short stop uses fewer places than are allocated.
-        if place == 0 or not skips or time > time_of(path, robot, place - 1):
-            place_stop(path, robot, place * n + robot, time)
-        if place == path.times.shape[1] - 1:
+        time = time_of(path, robot, sample)
+        path.times[robot, sample] = time
+        # A short stop uses fewer samples than are allocated.
+        if sample == 0 or not skips or time > time_of(path, robot, sample - 1):
+            place_stop(path, robot, sample * n + robot, time)
+        if sample == path.times.shape[1] - 1:
             for dof in range(path.step.shape[1]):
                 displacement, way = motion_at(path, robot, dof, time)
                 path.way[robot, dof] = way
@@ -359,7 +359,7 @@ class StopPath:
 
     Attributes:
         arrays: Struct of :func:`stop_path_struct`.
-        n_places: Number of places.
+        n_samples: Number of samples.
     """
 
     def __init__(
@@ -383,15 +383,15 @@ class StopPath:
                 [joint_dof_count].
             jerk: Largest difference of successive changes, read at each launch,
                 [joint_dof_count]; inf for no limit. ``arrays.stops`` is read only for a limit.
-            parts: Fractions of the stop at which there is a place, ascending from 0, the end of
+            parts: Fractions of the stop at which there is a sample, ascending from 0, the end of
                 the step, to 1.
         """
         scalar, device, n = state.scalar, state.device, state.n_robots
         dofs, coords = state.model.joint_dof_count, state.model.joint_coord_count
         types = spatial_functions(scalar)
         self._kernel, self._device = place_stops_kernel(scalar), device
-        self.n_places = len(parts) + 1
-        rows = (self.n_places + 1) * n
+        self.n_samples = len(parts) + 1
+        rows = (self.n_samples + 1) * n
         self.arrays = arrays = stop_path_struct(scalar)()
         arrays.tree = tree.arrays
         order = tree.arrays.joint_order.numpy()
@@ -401,7 +401,7 @@ class StopPath:
         arrays.parts = wp.array([0.0, *parts], dtype=scalar, device=device)
         for name, dtype, shape in (
             ('horizon', scalar, (n,)),
-            ('times', scalar, (n, self.n_places)),
+            ('times', scalar, (n, self.n_samples)),
             ('displacement', scalar, (rows, dofs)),
             ('q', scalar, (rows, coords)),
             ('body_q', types.transform, (rows, state.model.body_count)),
@@ -412,23 +412,23 @@ class StopPath:
             setattr(arrays, name, wp.zeros(shape, dtype=dtype, device=device))
 
     def launch_place(self, *, skips: bool = True) -> None:
-        """Compute every robot at every place of its path; allocates nothing.
+        """Compute every robot at every sample of its path; allocates nothing.
 
         Args:
-            skips: True if places that coincide with the previous one may be omitted.
+            skips: True if samples that coincide with the previous one may be omitted.
         """
         n = self.arrays.step.shape[0]
         launch(
             self._kernel,
-            (n, self.n_places),
+            (n, self.n_samples),
             inputs=[self.arrays, skips],
             device=self._device,
         )
 
-    def body_q(self, place: int) -> wp.array:
-        """Return the link poses of all robots at a place, [n, body_count]."""
+    def body_q(self, sample: int) -> wp.array:
+        """Return the link poses of all robots at a sample, [n, body_count]."""
         n = self.arrays.step.shape[0]
-        return self.arrays.body_q[place * n : (place + 1) * n]
+        return self.arrays.body_q[sample * n : (sample + 1) * n]
 
 
 @dataclasses.dataclass
@@ -438,7 +438,7 @@ class PathCheck:
     Attributes:
         path: The paths.
         tolerance: Tolerated violation of a value, [1].
-        between: True to check between two places as well.
+        between: True to check between two samples as well.
         unsafe: Output, int32 [n, barriers]: set for a barrier that is not safe, never cleared.
         cut: Output, int32 [n, joint_dof_count]: set for degrees of freedom that move a value that
             gets worse or, with ``between``, one that shrinks below the floor; never cleared. Has

@@ -147,7 +147,6 @@ class ControlLoop:
         self._ros_nanoseconds, self._publishers = ros_nanoseconds, publishers
         self._idle_output = empty_output(task_names)
         self.output: ServoOutput = self._idle_output
-        self._applied: Settings | None = None
         self._running: ControlledServo | None = None
         self._resting = True
         self._stepped = math.nan
@@ -267,11 +266,10 @@ class ControlLoop:
         servo = controlled.servo
         settings = self.inbox.settings.get()
         if controlled is not self._running:
-            self._running, self._applied = controlled, servo.settings
-            self._stepped = math.nan
-        if settings is not None and settings is not self._applied and not command.model_loading:
-            servo.apply(settings)
-            self._applied = settings
+            self._running, self._stepped = controlled, math.nan
+        changed = None if settings is servo.settings else settings
+        if changed is not None and not command.model_loading:
+            servo.apply(changed)
         measurement = controlled.measurement.get()
         publishers = self._publishers.get()
         status_period = _status_period(servo.settings) if command.active else _WAITING_PERIOD

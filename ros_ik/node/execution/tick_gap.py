@@ -24,15 +24,14 @@ class TickGap:
     def __init__(self) -> None:
         """Stay open until the first tick."""
         self._opened = threading.Event()
+        self._opened.set()
         self._until = math.inf
-        self._is_wanted = False
 
     def open(self, pause: float) -> bool:
         """Announce the next tick after ``pause`` [s]; return True if a thread was waiting."""
         self._until = time.monotonic() + pause
-        if not self._is_wanted or pause <= 0.0:
+        if self._opened.is_set() or pause <= 0.0:
             return False
-        self._is_wanted = False
         self._opened.set()
         return True
 
@@ -41,5 +40,4 @@ class TickGap:
         if self._until - time.monotonic() > _ENOUGH:
             return
         self._opened.clear()
-        self._is_wanted = True
         self._opened.wait(_LONGEST)

@@ -68,6 +68,7 @@ class ModelBuilder:
 
     Attributes:
         progress: Progress of the newest build.
+        is_ending: True once the end of the thread was requested.
     """
 
     def __init__(self, settings: Settings | None) -> None:
@@ -82,7 +83,7 @@ class ModelBuilder:
         self._results: queue.SimpleQueue[Built] = queue.SimpleQueue()
         self.progress = ProgressLog()
         self._pending = 0
-        self._ending = self._has_built = False
+        self.is_ending = self._has_built = False
         self._thread = threading.Thread(target=self._run, name='model_builder', daemon=True)
         self._thread.start()
 
@@ -110,7 +111,7 @@ class ModelBuilder:
 
         Compilation cannot be stopped.
         """
-        self._ending = True
+        self.is_ending = True
         self._jobs.put(None)
         self._thread.join(timeout)
         return not self._thread.is_alive()
@@ -146,7 +147,7 @@ class ModelBuilder:
         job.request_rest()
         give_up = time.monotonic() + _REST_TIMEOUT
         while not job.is_resting():
-            if self._ending or time.monotonic() > give_up:
+            if self.is_ending or time.monotonic() > give_up:
                 raise RosIkError('the robot did not come to rest for the new description')
             time.sleep(_REST_POLL)
         self.progress.advance('building the model')

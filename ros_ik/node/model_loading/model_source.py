@@ -57,7 +57,7 @@ class ModelSource:
         self.builder = ModelBuilder(settings())
         self.error = ''
         self._urdf = self._srdf = ''
-        self._rest_requested = self._ending = False
+        self._rest_requested = False
         self._subscriptions = self._listen()
 
     @property
@@ -93,7 +93,7 @@ class ModelSource:
             timeout: Longest wait [s].
         """
         built = self.builder.collect(timeout)
-        if self._ending:
+        if self.builder.is_ending:
             return None
         progress = str(self.builder.progress.latest.get())
         if progress != self._reported:
@@ -114,7 +114,7 @@ class ModelSource:
             timeout: Longest wait [s].
         """
         give_up = time.monotonic() + timeout
-        while time.monotonic() < give_up and not self._ending:
+        while time.monotonic() < give_up and not self.builder.is_ending:
             if not self.builder.busy:
                 self._take()
             built = self.collect(_WAIT)
@@ -131,7 +131,6 @@ class ModelSource:
         Returns:
             True if the builder has ended; a compilation cannot be stopped.
         """
-        self._ending = True
         return self.builder.end(timeout)
 
     def _listen(self) -> list[Subscription]:
@@ -172,7 +171,7 @@ class ModelSource:
             self._change(self._urdf, message.data)
 
     def _change(self, urdf: str, srdf: str) -> None:
-        if self._ending or (urdf and not self._prepare_build()):
+        if self.builder.is_ending or (urdf and not self._prepare_build()):
             return
         self._urdf, self._srdf = urdf, srdf
         self.begin()

@@ -26,7 +26,7 @@ from ros_ik.planning import PoseCode
 from ros_ik.planning import RequestError
 from ros_ik.planning import solve_ik
 from ros_ik.planning import UnmeasuredError
-from ros_ik.planning.context.budget import refusing
+from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.planner import Frame
 from ros_ik.planning.poses.multi_frame_ik import solve_frames_together
 
@@ -208,7 +208,7 @@ def _state(planner: Planner, state: Any) -> Any:
         planner.coordinates(names)
         if len(names) != len(positions):
             raise RequestError(f'expected {len(names)} positions, got {len(positions)}')
-        with refusing():
+        with argument_errors_as_request_errors():
             check_bounded('joint_state.position', np.asarray(positions))
     except RequestError as error:
         raise _MoveItError(Code.INVALID_ROBOT_STATE, f'robot_state: {error}') from error

@@ -18,7 +18,7 @@ from ros_ik.objectives.base.functions import objective_functions
 @no_type_check
 @functools.cache
 def residual_kernel(formula: Formula, scalar: type, differentiable: bool) -> wp.Kernel:
-    """Build the kernel of the residuals, launched over rows of the batch and blocks."""
+    """Build the kernel of the residuals, one thread for each batch row and residual block."""
     functions, types = formula_functions(formula, scalar), objective_functions(scalar)
     Parameters, prepare, residual = functions.Parameters, functions.prepare, functions.residual
     transform, problem_row = types.transform, types.problem_row
@@ -47,7 +47,7 @@ def residual_kernel(formula: Formula, scalar: type, differentiable: bool) -> wp.
 @no_type_check
 @functools.cache
 def jacobian_kernel(formula: Formula, scalar: type) -> wp.Kernel:
-    """Build the kernel of the Jacobian, launched over rows of the batch and blocks."""
+    """Build the kernel of the Jacobian, one thread for each batch row and residual block."""
     functions, types = formula_functions(formula, scalar), objective_functions(scalar)
     Parameters, prepare = functions.Parameters, functions.prepare
     linearize, column = functions.linearize, functions.column

@@ -36,7 +36,7 @@ class UnmeasuredError(RequestError):
 
 
 @contextlib.contextmanager
-def refusing() -> Iterator[None]:
+def argument_errors_as_request_errors() -> Iterator[None]:
     """Turn argument errors into request errors."""
     try:
         yield

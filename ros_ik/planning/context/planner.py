@@ -17,7 +17,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.numbers import check_bounded
-from ros_ik.planning.context.budget import refusing
+from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.budget import UnmeasuredError
 from ros_ik.planning.context.planning_context import PlanningContext
@@ -85,7 +85,7 @@ class Planner(PlanningContext):
             raise RequestError(
                 f'expected {len(names)} positions, one per joint name, got {len(positions)}'
             )
-        with refusing():
+        with argument_errors_as_request_errors():
             check_bounded('position', np.asarray(positions))
         coords, before = self.coordinates(names), (self.joint_q, self.known)
         joint_q, known = self.joint_q.copy(), self.known.copy()

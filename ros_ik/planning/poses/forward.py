@@ -10,8 +10,8 @@ import numpy as np
 
 from ros_ik.model.conventions import poses
 from ros_ik.numbers import check_bounded
+from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import Budget
-from ros_ik.planning.context.budget import refusing
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.planner import Planner
 
@@ -50,7 +50,7 @@ def solve_fk(
         raise RequestError("links must have names, got ''")
     reference = planner.reference(reference_frame)
     coords = planner.driving_coordinates(joint_names)
-    with refusing():
+    with argument_errors_as_request_errors():
         check_bounded('configurations', positions)
     for frame in frames:
         planner.require_measured(planner.moving_dofs(frame.link, reference), coords)

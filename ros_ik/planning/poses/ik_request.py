@@ -12,7 +12,7 @@ import numpy as np
 
 from ros_ik.model.conventions.poses import multiply
 from ros_ik.model.conventions.poses import pose_rows
-from ros_ik.planning.context.budget import refusing
+from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.planner import Planner
 from ros_ik.solvers.pose_batches.choice import checked_preference
@@ -115,7 +115,7 @@ class IkRequest:
         Raises:
             RequestError: The preference is unknown.
         """
-        with refusing():
+        with argument_errors_as_request_errors():
             return str(checked_preference(self.preference or 'seed'))
 
     def checked_tolerance(self) -> PoseTolerance:
@@ -129,7 +129,7 @@ class IkRequest:
             value = getattr(self, name)
             if not value >= 0.0:
                 raise RequestError(f'{name} must not be negative, got {value}')
-        with refusing():
+        with argument_errors_as_request_errors():
             return PoseTolerance.checked(
                 _axes_of('position_tolerances', self.position_tolerances)
                 or self.position_tolerance or POSITION_TOLERANCE,

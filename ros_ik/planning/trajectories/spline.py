@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from ros_ik.numbers import check_bounded
-from ros_ik.planning.context.budget import refusing
+from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import RequestError
 
 DEGREE = 5
@@ -144,7 +144,7 @@ def _check_point(index: int, point: Point, n_joints: int) -> None:
             raise RequestError(
                 f'point {index}: expected {n_joints} {name}, one per joint, got {len(values)}'
             )
-        with refusing():
+        with argument_errors_as_request_errors():
             check_bounded(f'points[{index}].{name}', np.asarray(values))
 
 

@@ -23,7 +23,7 @@ _MOVED = 0.01
 
 
 class RestingCommand:
-    """Check whether the controller still holds the last command; one per servo."""
+    """The last command, and a check that the controller still holds it; one per servo."""
 
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
         """Start without a command."""

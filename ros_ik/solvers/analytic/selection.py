@@ -80,13 +80,13 @@ def collision_free(
         collide, its status is IN_COLLISION, and the first entry is the nearest one.
     """
     n, s = found.joint_q.shape[:2]
-    there = np.arange(s) < found.n_found[:, None]
+    exists = np.arange(s) < found.n_found[:, None]
     free = np.zeros((n, s), dtype=bool)
-    rows = found.joint_q[there]
+    rows = found.joint_q[exists]
     collides = [
         checker.check(rows[first : first + checker.n]) for first in range(0, len(rows), checker.n)
     ]
-    free[there] = ~np.concatenate(collides) if collides else False
+    free[exists] = ~np.concatenate(collides) if collides else False
     kept = _selected(found, free, max_solutions)
     blocked = (found.n_found > 0) & (kept.n_found == 0) & (found.status == SolveStatus.CONVERGED)
     status = np.where(blocked, int(SolveStatus.IN_COLLISION), found.status).astype(np.int32)
@@ -118,18 +118,18 @@ def most_manipulable(
         free_rotation: Axes of the tool about which rotations are ignored.
         device: Device of the computation.
     """
-    there = np.arange(found.joint_q.shape[1]) < found.n_found[:, None]
-    measure = np.full(there.shape, -1.0)
-    measure[there] = manipulability(chain, found.joint_q[there], free_rotation, device)
+    exists = np.arange(found.joint_q.shape[1]) < found.n_found[:, None]
+    measure = np.full(exists.shape, -1.0)
+    measure[exists] = manipulability(chain, found.joint_q[exists], free_rotation, device)
     # Whole turns of joints change the last digits alone: of those the nearest stays first.
     order = np.argsort(-np.round(measure, _DIGITS), axis=1, kind='stable')
-    return _placed(found, order, found.n_exist, found.n_found)
+    return _reordered(found, order, found.n_exist, found.n_found)
 
 
 def first_places(found: AllSolutions, max_solutions: int) -> AllSolutions:
     """Return the first entries, at most as many as there are."""
     order = np.tile(np.arange(found.joint_q.shape[1]), (len(found.n_found), 1))
-    return _placed(found, order[:, :max_solutions], found.n_exist, found.n_found)
+    return _reordered(found, order[:, :max_solutions], found.n_exist, found.n_found)
 
 
 def _selected(found: AllSolutions, wanted: np.ndarray, max_solutions: int) -> AllSolutions:
@@ -137,15 +137,15 @@ def _selected(found: AllSolutions, wanted: np.ndarray, max_solutions: int) -> Al
     # Selected solutions first; a stable sort keeps their order.
     order = np.argsort(~wanted, axis=1, kind='stable')[:, :max_solutions]
     n_exist = wanted.sum(axis=1).astype(np.int32)
-    return _placed(found, order, n_exist, n_exist)
+    return _reordered(found, order, n_exist, n_exist)
 
 
-def _placed(
-    found: AllSolutions, order: np.ndarray, n_exist: np.ndarray, n_there: np.ndarray
+def _reordered(
+    found: AllSolutions, order: np.ndarray, n_exist: np.ndarray, n_solutions: np.ndarray
 ) -> AllSolutions:
-    """Return the solutions in a new order [n, s], of which the first ``n_there`` exist."""
+    """Return the solutions in a new order [n, s], of which the first ``n_solutions`` exist."""
     n, places = order.shape
-    n_found = np.minimum(n_there, places).astype(np.int32)
+    n_found = np.minimum(n_solutions, places).astype(np.int32)
     order = np.where(
         np.arange(order.shape[1]) < np.maximum(n_found, 1)[:, None], order, order[:, :1]
     )

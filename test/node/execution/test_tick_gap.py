@@ -16,7 +16,7 @@ def waiting(gate):
     thread = threading.Thread(target=gate.wait)
     thread.start()
     give_up = time.monotonic() + PATIENCE
-    while not gate._is_wanted and thread.is_alive():
+    while gate._opened.is_set() and thread.is_alive():
         assert time.monotonic() < give_up, 'it does not wait'
     return thread
 

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernel that checks whether primitives stay apart along the path of a step and its stop.
 
-Every pair is checked separately. From one sampled configuration (place) of the path to the next,
+Every pair is checked separately. From one sample of the path to the next,
 its distance must not fall below the floor, or must not shrink if it is below already. The check of
 a pair ends when it can no longer reach the floor before the end of the path. Pairs that no
-commanded joint moves are skipped. Between two places
+commanded joint moves are skipped. Between two samples
 
     d >= (d_a + d_b - motion of both) / 2     and
     d >= min(d_a, n . (p_a - p_b)) - bend     along the direction n of d_a, fixed in the second
                                               link, see :mod:`ros_ik.kinematics.stepping.stop_path`
 
-If neither bound is sufficient, places are added in between.
+If neither bound is sufficient, samples are added in between.
 """
 
 from typing import no_type_check
@@ -26,12 +26,12 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.stop_path import judge_function
 from ros_ik.kinematics.stepping.stop_path import MAX_HALVINGS
-from ros_ik.kinematics.stepping.stop_path import MAX_PLACES
+from ros_ik.kinematics.stepping.stop_path import MAX_SAMPLES
 from ros_ik.kinematics.stepping.stop_path import SAFE
+from ros_ik.kinematics.stepping.stop_path import sampling_functions
 from ros_ik.kinematics.stepping.stop_path import SHRINKS
 from ros_ik.kinematics.stepping.stop_path import stop_path_struct
 from ros_ik.kinematics.stepping.stop_path import UNPROVEN
-from ros_ik.kinematics.stepping.stop_path import walk_functions
 from ros_ik.kinematics.stepping.stop_path import WORSE
 
 
@@ -54,9 +54,10 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
     sweeps = sweep_functions(scalar)
     arc, may_reach, pair_fall = sweeps.arc, sweeps.may_reach, sweeps.pair_fall
     set_ways = sweeps.set_ways
-    walk = walk_functions(scalar)
-    joint_motion, chord_error = walk.joint_motion, walk.chord_error
-    look_at, may_halve, next_place = walk.look_at, walk.may_halve, walk.next_place
+    sampling = sampling_functions(scalar)
+    joint_motion, chord_error = sampling.joint_motion, sampling.chord_error
+    next_sample, sample_before = sampling.next_sample, sampling.sample_before
+    may_halve = sampling.may_halve
     place_shape, judge = place_shape_function(scalar), judge_function(scalar)
     zero = wp.constant(scalar(0.0))
 
@@ -70,7 +71,7 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         work: PairWork,
         body_q: wp.array2d(dtype=transform),
     ):
-        """Compute the pose of a shape at a place."""
+        """Compute the pose of a shape at a sample."""
         body = data.shapes.body[shape]
         if body >= 0:
             body_q[robot, body] = path.body_q[row, body]
@@ -144,15 +145,15 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         b = data.pairs[k][1]
         last = path.times.shape[1] - 1
         end = path.times[robot, last]
-        place = int(-1)  # last of the given places that was passed; low may be beyond it
+        sample = int(-1)  # last of the given samples that was passed; low may be beyond it
         low = scalar(0.0)
         h = scalar(0.0)  # at low
         along = vec3()  # direction of h in the second link
-        span = scalar(0.0)  # 0 = to the next place
+        span = scalar(0.0)  # 0 = to the next sample
         halvings = int(0)
         code = int(wp.static(UNPROVEN))
-        for _look in range(wp.static(MAX_PLACES)):
-            high, row = look_at(path, robot, place, low, span)
+        for _ in range(wp.static(MAX_SAMPLES)):
+            high, row = next_sample(path, robot, sample, low, span)
             load(path, row, robot, a, data, work, body_q)
             load(path, row, robot, b, data, work, body_q)
             # Bounds to the end, and then from the last time. Two calls would be inlined twice, and
@@ -162,14 +163,14 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
             bend = scalar(0.0)
             begin = high
             until = end
-            parts = wp.where(place < 0, 1, 2)
+            parts = wp.where(sample < 0, 1, 2)
             while parts > 0:
                 rest = fall
                 fall, bend = bounds(path, robot, row, begin, until, a, b, dofs, moves, data, work)
                 begin = low
                 until = high
                 parts -= 1
-            if place < 0:
+            if sample < 0:
                 rest = fall
             limit = floor + rest
             found = pair_distance(data, work, robot, k, body_q, limit)
@@ -178,7 +179,7 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
             # For overlapping bodies the previous direction may be better than the new one.
             gap = scalar(-wp.inf)
             code = wp.static(SAFE)
-            if place >= 0:
+            if sample >= 0:
                 if wp.length_sq(along) > zero:
                     n_before = wp.quat_rotate(rotation, along)
                     gap = pair_gap(data, work, robot, k, body_q, n_before)
@@ -205,8 +206,8 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
             h = wp.max(h_next, gap)
             low = high
             span = scalar(2.0) * span
-            place = next_place(path, robot, place, high)
-            if place >= last:
+            sample = sample_before(path, robot, sample, high)
+            if sample >= last:
                 break
             code = wp.static(UNPROVEN)
         return code

@@ -4,7 +4,7 @@
 
     h = +- (p_a - bound)   for each face, p in the axes of the reference link
 
-Every face is checked separately, at each sampled configuration of the path and, by the bounds of
+Every face is checked separately, at each sample of the path and, by the bounds of
 :mod:`ros_ik.kinematics.stepping.stop_path`, between them.
 """
 
@@ -18,12 +18,12 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.stop_path import judge_function
 from ros_ik.kinematics.stepping.stop_path import MAX_HALVINGS
-from ros_ik.kinematics.stepping.stop_path import MAX_PLACES
+from ros_ik.kinematics.stepping.stop_path import MAX_SAMPLES
 from ros_ik.kinematics.stepping.stop_path import SAFE
+from ros_ik.kinematics.stepping.stop_path import sampling_functions
 from ros_ik.kinematics.stepping.stop_path import SHRINKS
 from ros_ik.kinematics.stepping.stop_path import stop_path_struct
 from ros_ik.kinematics.stepping.stop_path import UNPROVEN
-from ros_ik.kinematics.stepping.stop_path import walk_functions
 from ros_ik.kinematics.stepping.stop_path import WORSE
 
 
@@ -58,9 +58,10 @@ def follow_point_kernel(scalar: type) -> wp.Kernel:
     """
     Path = stop_path_struct(scalar)
     arc, point_in = arc_function(scalar), point_in_function(scalar)
-    walk = walk_functions(scalar)
-    joint_motion, chord_error = walk.joint_motion, walk.chord_error
-    look_at, may_halve, next_place = walk.look_at, walk.may_halve, walk.next_place
+    sampling = sampling_functions(scalar)
+    joint_motion, chord_error = sampling.joint_motion, sampling.chord_error
+    next_sample, sample_before = sampling.next_sample, sampling.sample_before
+    may_halve = sampling.may_halve
     judge = judge_function(scalar)
     zero, one = wp.constant(scalar(0.0)), wp.constant(scalar(1.0))
 
@@ -104,19 +105,19 @@ def follow_point_kernel(scalar: type) -> wp.Kernel:
     ) -> int:
         last = path.times.shape[1] - 1
         end = path.times[robot, last]
-        place = int(-1)  # last of the given places that was passed; low may be beyond it
+        sample = int(-1)  # last of the given samples that was passed; low may be beyond it
         low = scalar(0.0)
         h = scalar(0.0)  # at low
-        span = scalar(0.0)  # 0 = to the next place
+        span = scalar(0.0)  # 0 = to the next sample
         halvings = int(0)
         code = int(wp.static(UNPROVEN))
-        for _look in range(wp.static(MAX_PLACES)):
-            high, row = look_at(path, robot, place, low, span)
+        for _ in range(wp.static(MAX_SAMPLES)):
+            high, row = next_sample(path, robot, sample, low, span)
             position = point_in(row, link, reference, path.body_q)
             h_next = sign * (position[axis] - bound)
             rest, _bend = bounds(path, robot, row, high, end, link, chain_dof)
             code = wp.static(SAFE)
-            if place >= 0:
+            if sample >= 0:
                 fall, bend = bounds(path, robot, row, low, high, link, chain_dof)
                 code = judge(h, h_next, h_next, fall, bend, floor, between)
             elif not wp.isfinite(h_next):
@@ -136,8 +137,8 @@ def follow_point_kernel(scalar: type) -> wp.Kernel:
             h = h_next
             low = high
             span = scalar(2.0) * span
-            place = next_place(path, robot, place, high)
-            if place >= last:
+            sample = sample_before(path, robot, sample, high)
+            if sample >= last:
                 break
             code = wp.static(UNPROVEN)
         return code

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Check that the lists of a builder fit each other: lengths, starts, articulations, worlds."""
+"""Consistency of the lists of a builder: lengths, starts, articulations, worlds."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _joint_row(builder: Worlds, owners: np.ndarray, name: str, row: int | np.int
 
 
 def _check_lengths(builder: Worlds, domain: str, expected: int) -> None:
-    """Raise ArgumentError unless all lists of a domain have a length."""
+    """Raise ArgumentError unless all lists of a domain have the expected length."""
     for name in _of_domain(domain):
         length = len(getattr(builder, name))
         if length != expected:

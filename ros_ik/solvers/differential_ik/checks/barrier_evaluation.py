@@ -27,7 +27,7 @@ from ros_ik.solvers.graph import Graph
 @no_type_check
 @functools.cache
 def compare_rows_kernel(scalar: type) -> wp.Kernel:
-    """Build the kernel that marks robots whose values get worse from one place to the next."""
+    """Build the kernel that marks robots whose values get worse from one sample to the next."""
     judge, zero = judge_function(scalar), wp.constant(scalar(0.0))
 
     @compiled_kernel()
@@ -73,7 +73,7 @@ class BarrierEvaluation:
         self.start = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
         order = tree.arrays.joint_order.numpy()
         self._nodes = make_step_tree(state.model, order, links_of(barriers), state.scalar)
-        # Values at two places, for barriers without ``launch_follow``.
+        # Values at two samples, for barriers without ``launch_follow``.
         self._rows = {
             column: [self._room(barrier), self._room(barrier)]
             for column, barrier in enumerate(barriers)
@@ -144,13 +144,13 @@ class BarrierEvaluation:
                 self._launch_comparison(check, column)
 
     def _launch_comparison(self, check: PathCheck, column: int) -> None:
-        """Compare the values of a barrier at each place with those at the previous place."""
+        """Compare the values of a barrier at each sample with those at the previous sample."""
         barrier, kernel = self.barriers[column], compare_rows_kernel(self._state.scalar)
         rows = self._rows[column]
         barrier.launch_values(check.path.body_q(0), rows[0], 0)
-        for place in range(1, check.path.n_places):
-            before, after = rows[(place + 1) % 2], rows[place % 2]
-            barrier.launch_values(check.path.body_q(place), after, 0)
+        for sample in range(1, check.path.n_samples):
+            before, after = rows[(sample + 1) % 2], rows[sample % 2]
+            barrier.launch_values(check.path.body_q(sample), after, 0)
             launch(
                 kernel,
                 dim=self._state.n_robots,

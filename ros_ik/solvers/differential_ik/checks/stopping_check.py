@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Check that a robot can still stop before a barrier after a step.
+"""Check of a step: the robot can still stop before every barrier after it.
 
 A step is safe if no barrier gets worse on the path to q + dq and along the stop that would follow.
 In this stop, the speed of every variable decreases by s = a dt^2 in each step, or as its jerk
@@ -18,7 +18,7 @@ configurations of the path. A check of a path therefore also covers the rest of 
 If a violated value would shrink, and a shorter step does not help, only the joints that move it
 brake. For example, an obstacle that overlaps the first link stops the first joint only.
 
-The path is evaluated at sampled configurations (places), with bounds on the motion of points in
+The path is evaluated at samples, with bounds on the motion of points in
 between; see :mod:`ros_ik.kinematics.stepping.stop_path`. This takes time, and usually nothing is
 near. A sweep therefore tests first whether any barrier could be reached by joints that move no
 farther than their positions at rest.
