@@ -43,6 +43,13 @@ def start(domain, folder, *arguments):
         )
 
 
+def end(process):
+    """End a demo that may have ended already."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+    process.wait()
+
+
 def children_of(pid):
     """Return the pids of the processes that a process has started."""
     stats = process_stats().items()
@@ -80,30 +87,32 @@ def test_reaches_everything_and_says_so(demos, robot):
 
 @pytest.fixture(scope='module')
 def interrupted(tmp_path_factory):
-    """Return demos by the signal that is to end each, and the folders of their logs."""
+    """Yield demos and their children, by the signal that each got at its first pose."""
     with contextlib.ExitStack() as stack:
-        demos, folders = {}, {}
+        demos, logs, found = {}, {}, {}
         for number in (signal.SIGINT, signal.SIGTERM):
             domain = stack.enter_context(reserved_domain())
-            folders[number] = tmp_path_factory.mktemp('interrupted')
-            demos[number] = start(domain, folders[number], '--robot', 'allegro_right_hand')
-        yield demos, folders
-        for process in demos.values():
-            if process.poll() is None:
-                process.send_signal(signal.SIGTERM)
-            process.wait()
+            folder = tmp_path_factory.mktemp('interrupted')
+            demos[number] = start(domain, folder, '--robot', 'allegro_right_hand')
+            logs[number] = folder / 'log'
+            stack.callback(end, demos[number])
+        give_up = time.monotonic() + PATIENCE
+        # One demo may end by itself while a test waits for the other: they are watched together.
+        while len(found) < len(demos):
+            for number, process in demos.items():
+                log = logs[number].read_text()
+                assert time.monotonic() < give_up, log
+                if number not in found and 'pose 1' in log:
+                    found[number] = process, children_of(process.pid)
+                    process.send_signal(number)
+            time.sleep(0.1)
+        yield found
 
 
 @pytest.mark.parametrize('number', (signal.SIGINT, signal.SIGTERM))
 def test_interrupt_ends_every_child(interrupted, number):
-    process, log = interrupted[0][number], interrupted[1][number] / 'log'
-    give_up = time.monotonic() + PATIENCE
-    while 'pose 1' not in log.read_text():
-        assert time.monotonic() < give_up, log.read_text()
-        time.sleep(0.1)
-    children = children_of(process.pid)
+    process, children = interrupted[number]
     assert len(children) == 3
-    process.send_signal(number)
     assert process.wait(PATIENCE) != 0
     assert not [pid for pid in children if Path(f'/proc/{pid}').exists()]
 
