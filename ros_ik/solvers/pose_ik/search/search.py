@@ -241,11 +241,10 @@ class ChainSearch(ReadOnce):
         Args:
             count: Number of poses, from the first; None for all.
         """
-        if not self.poses.needs_copies:
-            return
-        for buffer in self._outputs:
-            per_pose = buffer.array.shape[0] // self.n_problems
-            buffer.download(None if count is None else count * per_pose)
+        if self.poses.needs_copies:
+            for buffer in self._outputs:
+                per_pose = buffer.array.shape[0] // self.n_problems
+                buffer.download(None if count is None else count * per_pose)
         wait_for(self._device)
 
     def upload_answers(self) -> None:
