@@ -67,7 +67,7 @@ class ActiveTasks(NamedTuple):
         joints: True for the joint target, which excludes all others.
     """
 
-    frames: tuple[bool, ...] = ()
+    frames: tuple[bool, ...]
     center: bool = False
     joints: bool = False
 

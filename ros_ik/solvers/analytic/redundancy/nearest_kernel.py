@@ -22,8 +22,8 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import redundancy_struct
-from ros_ik.solvers.pose_ik.kernels.functions import chain_functions
 from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
+from ros_ik.solvers.pose_ik.kernels.functions import direct_chain_functions
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 from ros_ik.solvers.qp.small_system import small_system_functions
 
@@ -59,9 +59,7 @@ def nearest_kernel(n: int, has_slides: bool, lanes: int) -> wp.Kernel:
         lanes: Number of curves that are followed together, a divisor of CURVES.
     """
     structure = zlib.crc32(repr((n, has_slides, lanes)).encode()) & 0x7FFFFFFF
-    functions = chain_functions(
-        wp.float64, None if has_slides else (False,) * n, tuple(range(n)), True
-    )
+    functions = direct_chain_functions(n, has_slides)
     forward, normal_equations = functions.forward, functions.normal_equations
     struct = chain_struct(wp.float64)
     Chain, vec3, vecm = struct.Chain, struct.vec3, functions.vecm

@@ -17,8 +17,8 @@ import warp as wp
 
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
-from ros_ik.solvers.pose_ik.kernels.functions import chain_functions
 from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
+from ros_ik.solvers.pose_ik.kernels.functions import direct_chain_functions
 from ros_ik.solvers.pose_ik.kernels.functions import rotation_error_function
 from ros_ik.solvers.qp.small_system import small_system_functions
 
@@ -86,9 +86,7 @@ def polish_functions(n: int, has_slides: bool, has_free_turns: bool) -> SimpleNa
         has_free_turns: True for poses of ``Refinement.free_turns`` free rotations, False for none.
     """
     structure = zlib.crc32(repr((n, has_slides, has_free_turns)).encode()) & 0x7FFFFFFF
-    functions = chain_functions(
-        wp.float64, None if has_slides else (False,) * n, tuple(range(n)), True
-    )
+    functions = direct_chain_functions(n, has_slides)
     forward, normal_equations = functions.forward, functions.normal_equations
     is_slide = functions.is_slide
     box_step, vecm = functions.box_step, functions.vecm

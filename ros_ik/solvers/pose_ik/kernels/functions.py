@@ -268,3 +268,15 @@ def chain_functions(
         normal_equations=normal_equations, box_step=box_step, nearest_turns=nearest_turns,
         vecm=vecm, vec3=vec3, matn3=matn3, n_joints=n,
     )  # fmt: skip
+
+
+def direct_chain_functions(n: int, has_slides: bool) -> SimpleNamespace:
+    """Build the float64 functions for a chain whose joint i is variable i.
+
+    Args:
+        n: Number of joints.
+        has_slides: True for any types of joints, which ``chain.slides`` tells; False for revolute
+            joints.
+    """
+    slides = None if has_slides else (False,) * n
+    return chain_functions(wp.float64, slides, tuple(range(n)), True)
