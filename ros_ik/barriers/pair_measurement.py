@@ -64,6 +64,9 @@ class PairMeasurement:
         self._max_convex = max_pairs if convex else 0
         self._every = n_closest is None
         self.n_rows = n_closest or max_pairs
+        # CUDA: a thread for each row. A CPU copies the structs for each thread, which takes longer
+        # than the distance of two spheres.
+        self._threads_of_rows = self.n_rows if wp.get_device(device).is_cuda else 1
         self.arrays = pair_structs(scalar).Pairs()
         for name in ('shapes', 'cores', 'center', 'axis'):
             setattr(self.arrays, name, getattr(table, name))
@@ -131,12 +134,12 @@ class PairMeasurement:
             values: Output, [n, total_rows].
             start: First column of ``n_rows``.
         """
-        n = body_q.shape[0]
+        threads = self._threads_of_rows if self._every else 1
         self._launch_place(body_q, work)
         launch(
             self._kernels.distances,
-            (n, self.n_rows if self._every else 1),
-            inputs=[body_q, self.arrays, self._every, start],
+            (body_q.shape[0], threads),
+            inputs=[body_q, self.arrays, self._every, start, threads],
             outputs=[work, values],
             device=self._device,
         )
@@ -247,8 +250,8 @@ class PairMeasurement:
         """
         launch(
             self._kernels.jacobian,
-            (jacobian.shape[0], self.n_rows),
-            inputs=[*motion, self.arrays, start, work],
+            (jacobian.shape[0], self._threads_of_rows),
+            inputs=[*motion, self.arrays, start, self._threads_of_rows, work],
             outputs=[jacobian],
             device=self._device,
         )

@@ -47,38 +47,37 @@ def pair_distance_kernels(scalar: type, convex: bool, module: wp.Module) -> Simp
     def pair_distances(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         data: Pairs,
-        each: bool,  # a row and a thread per pair; else a thread per robot finds the closest
+        each: bool,  # a row per pair; else the rows of a robot are its closest pairs
         start_idx: int,
+        stride: int,  # threads of a robot, 1 for its closest pairs
         work: PairWork,
         values: wp.array2d(dtype=scalar),  # [n, total_rows]
     ):
         robot, thread = wp.tid()
-        first_row = int(0)
-        end_row = work.pair.shape[1]
-        first = int(0)
-        end = data.counts[3]
-        if each:
-            first_row = thread
-            end_row = thread + 1
-            first = thread
-            end = wp.min(thread + 1, end)
-        for row in range(first_row, end_row):
-            work.distance[robot, row] = data.d_max
-            work.pair[robot, row] = -1
-        limit = data.d_max
-        for k in range(first, end):
-            distance = pair_distance(data, work, robot, k, body_q, limit)
-            if distance < limit:
-                row = end_row - 1
-                while row > first_row and work.distance[robot, wp.max(row - 1, 0)] > distance:
-                    work.distance[robot, row] = work.distance[robot, row - 1]
-                    work.pair[robot, row] = work.pair[robot, row - 1]
-                    row -= 1
-                work.distance[robot, row] = distance
-                work.pair[robot, row] = k
-                limit = work.distance[robot, end_row - 1]
-        for row in range(first_row, end_row):
-            values[robot, start_idx + row] = work.distance[robot, row] - data.d_min
+        searches = wp.where(each, work.pair.shape[1], 1)
+        for first in range(thread, searches, stride):
+            end_row = work.pair.shape[1]
+            end = data.counts[3]
+            if each:
+                end_row = first + 1
+                end = wp.min(first + 1, end)
+            for row in range(first, end_row):
+                work.distance[robot, row] = data.d_max
+                work.pair[robot, row] = -1
+            limit = data.d_max
+            for k in range(first, end):
+                distance = pair_distance(data, work, robot, k, body_q, limit)
+                if distance < limit:
+                    row = end_row - 1
+                    while row > first and work.distance[robot, wp.max(row - 1, 0)] > distance:
+                        work.distance[robot, row] = work.distance[robot, row - 1]
+                        work.pair[robot, row] = work.pair[robot, row - 1]
+                        row -= 1
+                    work.distance[robot, row] = distance
+                    work.pair[robot, row] = k
+                    limit = work.distance[robot, end_row - 1]
+            for row in range(first, end_row):
+                values[robot, start_idx + row] = work.distance[robot, row] - data.d_min
 
     @compiled_kernel(module=module)
     def distance_jacobian(
@@ -89,19 +88,21 @@ def pair_distance_kernels(scalar: type, convex: bool, module: wp.Module) -> Simp
         moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world
         data: Pairs,
         start_idx: int,
+        stride: int,  # threads of a robot
         work: PairWork,
         jacobian: wp.array3d(dtype=scalar),  # [n, total_rows, n_variables]
     ):
-        robot, row = wp.tid()
-        k = work.pair[robot, row]
-        if k >= 0:
-            write_slopes(
-                robot, k, joint_S_s, dofs, variable, scale, moves, data, work, jacobian,
-                start_idx + row,
-            )  # fmt: skip
-        else:
-            for j in range(jacobian.shape[2]):
-                jacobian[robot, start_idx + row, j] = scalar(0.0)
+        robot, thread = wp.tid()
+        for row in range(thread, work.pair.shape[1], stride):
+            k = work.pair[robot, row]
+            if k >= 0:
+                write_slopes(
+                    robot, k, joint_S_s, dofs, variable, scale, moves, data, work, jacobian,
+                    start_idx + row,
+                )  # fmt: skip
+            else:
+                for j in range(jacobian.shape[2]):
+                    jacobian[robot, start_idx + row, j] = scalar(0.0)
 
     return SimpleNamespace(
         place=place_primitives,

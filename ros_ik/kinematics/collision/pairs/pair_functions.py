@@ -238,7 +238,8 @@ def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
         ) -> scalar:
             return scalar(wp.static(-FAR))
 
-    @wp.func
+    # A call would copy the structs, which takes longer than the distance of two spheres.
+    @wp.func(inline=True)
     def pair_distance(
         data: Pairs,
         work: PairWork,
