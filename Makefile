@@ -51,7 +51,7 @@ stress: setup
 lint: setup
 	@tools/run ruff check .
 	@tools/run mypy
-	@tools/run python -m pytest -n 0 test/test_docstrings.py test/test_prose.py
+	@tools/run python -m pytest -n 0 test/repository/test_docstrings.py test/repository/test_prose.py
 
 # What is made from the schema of parameters, docs/interface.yaml and ros_ik_interfaces.
 docs: setup

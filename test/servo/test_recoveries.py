@@ -6,10 +6,10 @@ import os
 
 import numpy as np
 import pytest
-from safety.recoveries import compare
-from safety.recoveries import MAX_CHANGES
-from safety.recoveries import recovery
-from safety.recoveries import recovery_from_ball
+from safety.servo.recoveries import compare
+from safety.servo.recoveries import MAX_CHANGES
+from safety.servo.recoveries import recovery
+from safety.servo.recoveries import recovery_from_ball
 
 # Recoveries of each robot; the environment sets more.
 COUNT = int(os.environ.get('RECOVERIES', '6'))

@@ -12,7 +12,7 @@ import re
 
 import numpy as np
 import ruckig
-from safety import franka_drive
+from safety.servo import franka_drive
 from support.rigs.servo_rig import Rig
 
 from benchmarks.joint_targets import arrival

@@ -10,9 +10,9 @@ import dataclasses
 from pathlib import Path
 
 import numpy as np
-from safety.servo_drive import PAUSE_TICKS
-from safety.servo_drive import ServoDrive
-from safety.servo_judge import Judge
+from safety.servo.drive import PAUSE_TICKS
+from safety.servo.drive import ServoDrive
+from safety.servo.judge import Judge
 
 from ros_ik.servo import ControllerReference
 from ros_ik.servo import JointTarget
@@ -108,7 +108,7 @@ class FrankaDrive(ServoDrive):
         self.stride = 1
 
     def more(self):
-        text = (Path(__file__).parents[2] / 'config/robots/franka_fr3.yaml').read_text()
+        text = (Path(__file__).parents[3] / 'config/robots/franka_fr3.yaml').read_text()
         given = read_parameters(text.replace('fr3_', 'panda_'))
         limits = {key: value for key, value in given.items() if key.startswith('joint_limits.')}
         for key in limits:

@@ -9,12 +9,12 @@ import os
 
 import numpy as np
 import pytest
-from safety.franka_drive import ACCELERATION
-from safety.franka_drive import franka_drive
-from safety.franka_drive import HIGHEST
-from safety.franka_drive import Interface
-from safety.franka_drive import JERK
-from safety.franka_drive import LOWEST
+from safety.servo.franka_drive import ACCELERATION
+from safety.servo.franka_drive import franka_drive
+from safety.servo.franka_drive import HIGHEST
+from safety.servo.franka_drive import Interface
+from safety.servo.franka_drive import JERK
+from safety.servo.franka_drive import LOWEST
 
 TICKS = min(int(os.environ.get('SERVO_SAFETY_TICKS', '0')), 100_000)
 DRIVE, CHUNK = 5000, 500

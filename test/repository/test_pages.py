@@ -19,7 +19,7 @@ from ros_ik import Model
 from ros_ik import SolveStatus
 from ros_ik.demo.robots import find_robot
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / 'README.md', *sorted((ROOT / 'docs').glob('*.md'))]
 
 

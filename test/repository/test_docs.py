@@ -15,7 +15,7 @@ from ros_ik.settings.reading import unknown_parameters
 from tools import interface_documents
 from tools import posture_picture
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / 'docs'
 OTHERS = 'README.md', 'CONTRIBUTING.md', 'examples/README.md'
 DOCUMENTS = sorted([*DOCS.rglob('*.md'), *(ROOT / name for name in OTHERS)])

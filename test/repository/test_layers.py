@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LAYERS = [
     'lazy_names', 'errors', 'numbers', 'state_machine', 'settings', 'model', 'kinematics',
     'objectives', 'limits', 'barriers', 'solvers', 'servo', 'planning', 'node', 'demo', 'viewer',
@@ -53,6 +53,11 @@ ROS_MODULES = {
 }  # fmt: skip
 ORACLES = {'pinocchio', 'newton', 'roboplan', 'pink', 'mink', 'qpsolvers', 'motrixsim', 'coal'}
 FILES = sorted((ROOT / 'ros_ik').rglob('*.py'))
+# Folders of tests whose subject is no folder of ros_ik.
+TEST_ROOMS = (
+    'benchmarks', 'config', 'examples', 'gpu', 'launch', 'node/behaviour', 'repository', 'safety',
+    'support',
+)  # fmt: skip
 
 
 def layer(path):
@@ -197,15 +202,28 @@ def test_every_folder_of_a_package_has_a_place(package):
     assert folders == set(ROOMS[package]) - {'.'}
 
 
+def module_folders(home):
+    """Return the number of Python files of each folder below a path, and of itself."""
+    folders = [home, *(path for path in home.rglob('*') if path.is_dir())]
+    counts = {path: len([*path.glob('*.py')]) for path in folders}
+    return {path: count for path, count in counts.items() if count}
+
+
 def file_counts(package):
     """Return the number of Python files in each folder of a package."""
-    home = ROOT / 'ros_ik' / package
-    folders = [home, *(path for path in home.rglob('*') if path.is_dir())]
-    return [count for count in (len([*path.glob('*.py')]) for path in folders) if count]
+    return list(module_folders(ROOT / 'ros_ik' / package).values())
 
 
 def test_no_folder_has_more_than_fifteen_modules():
     assert max(file_counts('')) <= 15 + 1  # and __init__.py
+    assert max(module_folders(ROOT / 'test').values()) <= 15
+
+
+def test_tests_lie_in_folders_of_the_package_or_in_rooms_of_their_own():
+    for path in module_folders(ROOT / 'test'):
+        name = path.relative_to(ROOT / 'test')
+        has_own_room = any(name.is_relative_to(room) for room in TEST_ROOMS)
+        assert has_own_room or (ROOT / 'ros_ik' / name).is_dir(), name
 
 
 def test_the_table_of_the_folders_counts_them():

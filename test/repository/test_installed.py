@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 # Solve a pose with only the given folders on the path.
 SOLVE = """
 import sys

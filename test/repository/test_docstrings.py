@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = 'ros_ik', 'examples', 'launch', 'tools', 'benchmarks', 'test'
 FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob('*.py'))
 QUESTIONS = {'What', 'Where', 'Whether', 'How', 'Who', 'When', 'Which', 'Why'}

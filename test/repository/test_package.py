@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 INTERFACES = sorted((ROOT / 'ros_ik_interfaces').glob('*/*.[msa]*'))
 MANIFEST = ElementTree.parse(ROOT / 'package.xml').getroot()
 

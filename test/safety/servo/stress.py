@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives of a whole servo, one after the other, for a number of ticks.
 
-    tools/run env PYTHONPATH=test:. python -m safety.servo_stress --robot panda --rate 100 --seed 3
+    tools/run env PYTHONPATH=test:. python -m safety.servo.stress --robot panda --rate 100 --seed 3
 
 repeats one; without --seed it goes on until the ticks are done.
 """
@@ -13,10 +13,10 @@ import json
 import time
 
 import numpy as np
-from safety.servo_cases import SERVO_CASES
-from safety.servo_drive import ServoDrive
-from safety.servo_judge import Judge
-from safety.servo_judge import Record
+from safety.servo.cases import SERVO_CASES
+from safety.servo.drive import ServoDrive
+from safety.servo.judge import Judge
+from safety.servo.judge import Record
 
 # Ticks of one drive, and of one log in it: obstacles change their shapes in between.
 DRIVE, CHUNK = 4000, 500

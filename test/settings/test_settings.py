@@ -16,7 +16,7 @@ from ros_ik.settings.documents import markdown_text
 from ros_ik.settings.documents import yaml_text
 from ros_ik.settings.reading import unknown_parameters
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FRAME = {'ee.frame': 'hand'}
 
 WRONG = [

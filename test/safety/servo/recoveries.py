@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recoveries: robots that start 5 mm beyond a margin, and how smoothly they come back.
 
-    tools/run env PYTHONPATH=test:. python -m safety.recoveries --robot ur5 --count 40
+    tools/run env PYTHONPATH=test:. python -m safety.servo.recoveries --robot ur5 --count 40
 
 starts frames outside a box, with ``--obstacle`` robots beside a ball, and compares each motion
 with the same one far from them. Distances are those of Pinocchio and coal, and the commands tell

@@ -11,7 +11,7 @@ import re
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([
     *(ROOT / 'docs').rglob('*.md'),
     *(ROOT / name for name in ('README.md', 'CONTRIBUTING.md', 'examples/README.md')),

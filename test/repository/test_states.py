@@ -14,7 +14,7 @@ from ros_ik.servo.state.following_state import FOLLOWING_TRANSITIONS
 from ros_ik.servo.state.servo_state import SERVO_TRANSITIONS
 from ros_ik.state_machine import StateMachine
 
-ARCHITECTURE = Path(__file__).parents[1] / 'docs' / 'architecture.md'
+ARCHITECTURE = Path(__file__).parents[2] / 'docs' / 'architecture.md'
 TABLES = {
     'States of the servo': SERVO_TRANSITIONS,
     'States of the following error': FOLLOWING_TRANSITIONS,

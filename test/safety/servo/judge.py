@@ -6,9 +6,9 @@ import collections
 import dataclasses
 
 import numpy as np
-from safety.bodies import Bodies
-from safety.bodies import matrix
-from safety.bodies import solid
+from safety.servo.bodies import Bodies
+from safety.servo.bodies import matrix
+from safety.servo.bodies import solid
 from support.robots.urdf_limits import urdf_limits
 
 # Distance beyond the margin within which places between two commands are looked at [m].

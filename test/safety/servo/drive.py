@@ -11,9 +11,9 @@ import functools
 from unittest import mock
 
 import numpy as np
-from safety.bodies import Kinematics
-from safety.bodies import matrix
-from safety.servo_cases import SERVO_CASES
+from safety.servo.bodies import Kinematics
+from safety.servo.bodies import matrix
+from safety.servo.cases import SERVO_CASES
 
 from ros_ik.model.conventions.poses import unit_pose
 from ros_ik.servo import Command

@@ -12,17 +12,17 @@ import os
 
 import numpy as np
 import pytest
-from safety.bodies import Bodies
-from safety.bodies import Kinematics
-from safety.bodies import solid
-from safety.servo_cases import SERVO_CASES
-from safety.servo_drive import ServoDrive
-from safety.servo_judge import Judge
-from safety.servo_stress import as_json
-from safety.servo_stress import DRIVE
-from safety.servo_stress import drive
-from safety.servo_stress import JogDrive
-from safety.servo_stress import RATES
+from safety.servo.bodies import Bodies
+from safety.servo.bodies import Kinematics
+from safety.servo.bodies import solid
+from safety.servo.cases import SERVO_CASES
+from safety.servo.drive import ServoDrive
+from safety.servo.judge import Judge
+from safety.servo.stress import as_json
+from safety.servo.stress import DRIVE
+from safety.servo.stress import drive
+from safety.servo.stress import JogDrive
+from safety.servo.stress import RATES
 from support.robots.collision_oracle import coal
 from support.robots.robots import pin
 

@@ -27,7 +27,7 @@ from ros_ik.servo.motion.pose_math import rotation_log
 from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.solvers.pose_ik.search.problem_input import read_poses_kernel
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 # Code that only the places of a formula have, a regular expression.
 MARKS = {
     'sine and cosine, inlined': r'2\.50507602534068634195e-08',
