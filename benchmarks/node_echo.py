@@ -16,7 +16,7 @@ from rclpy.qos import ReliabilityPolicy
 from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from ros_ik.demo.processes.process import run_node
+from ros_ik.node.execution.program import run_node
 
 _JOINTS = 7
 

@@ -28,9 +28,9 @@ from benchmarks.node_load import time_load
 from benchmarks.table import our_versions
 from benchmarks.table import row
 from benchmarks.table import Side
-from ros_ik.demo.robots import mesh_folders
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.model.readers.mesh_lookup import mesh_folders
 from tools.browser import browser
 from tools.browser import frames_drawn
 from tools.browser import meshes_drawn

@@ -19,7 +19,7 @@ from launch_ros.substitutions import FindPackageShare
 from launch import LaunchContext
 from launch import LaunchDescription
 from launch import LaunchDescriptionEntity
-from ros_ik.demo.robots.description import read_description
+from ros_ik.model.readers.description import read_description
 
 ARGUMENTS = [
     DeclareLaunchArgument('urdf_path', description='URDF or xacro file.'),

@@ -36,7 +36,6 @@ from ros_ik.demo.processes.children import ChildProcesses
 from ros_ik.demo.processes.loop_options import add_loop_options
 from ros_ik.demo.processes.nodes import choose_domain
 from ros_ik.demo.processes.nodes import start_nodes
-from ros_ik.demo.processes.warp_log import quieten_warp
 from ros_ik.demo.report.evaluation import evaluate
 from ros_ik.demo.report.plot import save_plot
 from ros_ik.demo.report.report import last_line
@@ -50,6 +49,7 @@ from ros_ik.demo.scenario.scenario import make_scenario
 from ros_ik.demo.scenario.scenario import Scenario
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
+from ros_ik.node.execution.warp_log import quieten_warp
 
 # Longest wait for the first start, with every kernel to compile [s].
 _START_TIMEOUT = 90.0

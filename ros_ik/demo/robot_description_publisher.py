@@ -14,10 +14,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 
-from ros_ik.demo.processes.process import describe
-from ros_ik.demo.processes.process import run_node
-from ros_ik.demo.robots.description import read_description
 from ros_ik.errors import ArgumentError
+from ros_ik.model.readers.description import read_description
+from ros_ik.node.execution.program import describe
+from ros_ik.node.execution.program import run_node
 from ros_ik.node.transport.polled_events import PolledEventsMixin
 from ros_ik.node.transport.qos_profiles import LATCHED
 

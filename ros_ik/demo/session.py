@@ -24,10 +24,10 @@ from ros_ik.demo.processes.children import ChildProcesses
 from ros_ik.demo.processes.nodes import choose_domain
 from ros_ik.demo.processes.nodes import start_nodes
 from ros_ik.demo.processes.nodes import watched_shapes
-from ros_ik.demo.processes.warp_log import quieten_warp
 from ros_ik.demo.robots import default_robot
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.errors import RosIkError
+from ros_ik.node.execution.warp_log import quieten_warp
 
 # Polling period of the children [s].
 PERIOD = 0.2

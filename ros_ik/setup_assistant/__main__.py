@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 import warp as wp
 
-from ros_ik.demo.robots import mesh_folders
-from ros_ik.demo.robots.description import read_description
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 from ros_ik.model import Model
+from ros_ik.model.readers.description import read_description
+from ros_ik.model.readers.mesh_lookup import mesh_folders
 from ros_ik.model.readers.text_files import error_in_file
 from ros_ik.model.readers.text_files import read_text
 from ros_ik.node.model_loading.package_paths import package_paths

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import os
 import sys
 
-from ros_ik.demo.processes.process import run_node
-from ros_ik.demo.processes.warp_log import quieten_warp
+from ros_ik.node.execution.program import run_node
+from ros_ik.node.execution.warp_log import quieten_warp
 from ros_ik.viewer.viewer_node import ViewerNode
 
 # Lower priority than the node and the robot.

@@ -27,7 +27,6 @@ from ros_ik.demo.processes.nodes import choose_domain
 from ros_ik.demo.processes.nodes import start_nodes
 from ros_ik.demo.processes.nodes import watched_shapes
 from ros_ik.demo.robots import default_robot
-from ros_ik.demo.robots import mesh_folders
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.session import add_robot_argument
 from ros_ik.demo.session import other_terminal_hint
@@ -35,6 +34,7 @@ from ros_ik.demo.session import PERIOD
 from ros_ik.demo.session import run_until_signal
 from ros_ik.demo.session import wait_for_end
 from ros_ik.errors import ArgumentError
+from ros_ik.model.readers.mesh_lookup import mesh_folders
 
 _HOST = '127.0.0.1'
 _PORTS_TRIED = 100

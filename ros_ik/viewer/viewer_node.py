@@ -22,10 +22,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 
-from ros_ik.demo.processes.process import check_topic
-from ros_ik.demo.processes.process import describe
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions import poses
+from ros_ik.node.execution.program import check_topic
+from ros_ik.node.execution.program import describe
 from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.node.transport.polled_events import PolledEventsMixin
 from ros_ik.node.transport.polled_subscription import PolledStreamsMixin

@@ -18,9 +18,9 @@ from ros_ik.demo.controller.trajectory_rules import check_trajectory
 from ros_ik.demo.controller.trajectory_rules import NANOSECONDS
 from ros_ik.demo.controller.trajectory_rules import Trajectory
 from ros_ik.demo.controller.trajectory_sampler import TrajectorySampler
-from ros_ik.demo.robots.robot_joints import RobotJoints
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
+from ros_ik.model.robot_joints import RobotJoints
 
 # Suffix of the name of its diagnostics entry.
 STATUS_SUFFIX = ': trajectories'

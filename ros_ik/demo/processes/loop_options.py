@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import argparse
 
-from ros_ik.demo.processes.warp_log import quieten_warp
 from ros_ik.errors import RosIkError
+from ros_ik.node.execution.warp_log import quieten_warp
 from ros_ik.node.model_loading.devices import choose_device
 from ros_ik.settings import read_settings
 

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from ros_ik.demo.robots.robot_files import default_robot
     from ros_ik.demo.robots.robot_files import find_robot
     from ros_ik.demo.robots.robot_files import mesh_environment
-    from ros_ik.demo.robots.robot_files import mesh_folders
     from ros_ik.demo.robots.robot_files import mesh_prefix
     from ros_ik.demo.robots.robot_files import robot_data_path
     from ros_ik.demo.robots.robot_files import robot_names
     from ros_ik.demo.robots.robot_files import RobotFiles
+    from ros_ik.model.readers.mesh_lookup import mesh_folders
 else:
     __getattr__, __dir__ = lazy_names(__name__, __file__)
 

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ros_ik.demo.robots.chain import choose_chain
-from ros_ik.demo.robots.description import read_description
 from ros_ik.demo.robots.robot_files import find_robot
 from ros_ik.demo.robots.robot_files import RobotFiles
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
+from ros_ik.model.readers.description import read_description
 
 # Topic of the trajectories from the node to the mock robot.
 COMMAND_TOPIC = 'ros_ik/joint_trajectory'

@@ -100,17 +100,6 @@ def mesh_prefix(files: RobotFiles) -> str:
     return str(folders[0].parent) if folders else ''
 
 
-def mesh_folders(urdf_path: Path) -> list[str]:
-    """Return the folders that may contain the meshes of a description.
-
-    A description lies in ``<folder>/<package>/urdf`` or in ``<folder>/<package>``; one that is
-    installed, anywhere below ``share``.
-    """
-    folders = urdf_path.resolve().parents
-    near = [folder for folder in folders[:3] if folder != folder.parent]
-    return [str(folder) for folder in folders if folder in near or folder.name == 'share']
-
-
 def mesh_environment(files: RobotFiles) -> dict[str, str]:
     """Return the environment of this process, extended by the meshes of a robot."""
     prefixes = [os.environ.get('AMENT_PREFIX_PATH', ''), mesh_prefix(files)]

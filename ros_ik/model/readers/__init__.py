@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Readers of XML, SRDF and mesh files, and the lookup of their folders."""
+"""Readers of descriptions, SRDF and mesh files, and the lookup of their folders."""

@@ -51,6 +51,17 @@ class _Root:
         return is_inside and any(file.is_relative_to(folder) for folder in self.linked)
 
 
+def mesh_folders(urdf_path: Path) -> list[str]:
+    """Return the folders that may contain the meshes of a description.
+
+    A description lies in ``<folder>/<package>/urdf`` or in ``<folder>/<package>``; one that is
+    installed, anywhere below ``share``.
+    """
+    folders = urdf_path.resolve().parents
+    near = [folder for folder in folders[:3] if folder != folder.parent]
+    return [str(folder) for folder in folders if folder in near or folder.name == 'share']
+
+
 def resolve_mesh(uri: str, package_paths: Sequence[str | Path]) -> MeshSource:
     """Find the file of a mesh.
 

@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Threads: executor, schedules, priorities, errors in callbacks."""
+"""Programs and threads: start, end, executor, schedules, priorities, errors in callbacks."""

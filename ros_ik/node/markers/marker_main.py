@@ -13,9 +13,9 @@ import sys
 from typing import BinaryIO
 
 from rclpy.serialization import serialize_message
-import warp as wp
 
 from ros_ik.errors import RosIkError
+from ros_ik.node.execution.warp_log import quieten_warp
 from ros_ik.node.markers.process_link import DrawnRobot
 from ros_ik.node.markers.process_link import MarkerState
 from ros_ik.node.markers.scene import MarkerScene
@@ -53,7 +53,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
 def main() -> int:
     """Draw until standard input is closed; return the exit code."""
     os.nice(_NICE)
-    wp.config.log_level = wp.LOG_WARNING
+    quieten_warp()
     # Output of libraries must not mix with the frames.
     sink = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

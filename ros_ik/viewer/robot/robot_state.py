@@ -9,10 +9,10 @@ import threading
 
 import numpy as np
 
-from ros_ik.demo.robots.robot_joints import RobotJoints
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
 from ros_ik.model.conventions import poses
+from ros_ik.model.robot_joints import RobotJoints
 from ros_ik.viewer.robot.robot_meshes import LinkMesh
 from ros_ik.viewer.robot.robot_meshes import read_meshes
 

@@ -3,24 +3,21 @@
 """Every robot of the demo is found and loads; unknown names and faults are named."""
 
 import os
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import mesh_environment
-from ros_ik.demo.robots import mesh_folders
 from ros_ik.demo.robots import mesh_prefix
 from ros_ik.demo.robots import robot_names
 from ros_ik.demo.robots import RobotFiles
 from ros_ik.demo.robots.chain import choose_chain
 from ros_ik.demo.robots.demo_robot import home_configuration
-from ros_ik.demo.robots.description import read_description
-from ros_ik.demo.robots.robot_joints import RobotJoints
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
+from ros_ik.model.readers.description import read_description
 from ros_ik.model.readers.mesh_lookup import resolve_mesh
+from ros_ik.model.robot_joints import RobotJoints
 
 XACRO = """<robot name="two" xmlns:xacro="http://www.ros.org/wiki/xacro">
   <xacro:macro name="segment" params="number">
@@ -55,18 +52,6 @@ def test_meshes_lie_below_the_prefix_of_the_description():
     uri = 'package://example-robot-data/robots/panda_description/meshes/collision/link0.stl'
     assert uri in read_description(files.urdf_path)
     assert resolve_mesh(uri, [f'{mesh_prefix(files)}/share']).path is not None
-
-
-def test_meshes_are_looked_up_around_a_description(tmp_path):
-    mesh = tmp_path / 'src/arm_description/meshes/link.stl'
-    mesh.parent.mkdir(parents=True)
-    mesh.write_bytes(b'')
-    uri = 'package://arm_description/meshes/link.stl'
-    for inside in ('urdf/arm.urdf', 'arm.urdf'):
-        path = tmp_path / 'src/arm_description' / inside
-        assert resolve_mesh(uri, mesh_folders(path)).path == mesh.resolve()
-    # Everything lies below the root of the file system.
-    assert mesh_folders(Path('/arm.urdf')) == []
 
 
 def test_a_description_anywhere_has_no_prefix(tmp_path):
@@ -131,35 +116,7 @@ def test_xacro_is_expanded(tmp_path):
     assert choose_chain(model) == ('base', 'link2')
 
 
-@pytest.mark.parametrize('text', ('<robot', '<robot name="a"><xacro:b xmlns:xacro="x"/></robot'))
-def test_broken_xacro_is_an_error_that_names_the_file(tmp_path, text):
-    path = tmp_path / 'broken.xacro'
-    path.write_text(text)
-    with pytest.raises(ArgumentError, match='broken.xacro'):
-        read_description(path)
-
-
-def test_missing_and_unreadable_files_are_named(tmp_path):
-    with pytest.raises(ArgumentError, match='nowhere.urdf'):
-        read_description(tmp_path / 'nowhere.urdf')
-    (tmp_path / 'binary.urdf').write_bytes(b'\xff\xfe\x00\x9f')
-    with pytest.raises(ArgumentError, match='binary.urdf'):
-        read_description(tmp_path / 'binary.urdf')
-
-
 def test_robot_without_joints_is_refused():
     model = Model.from_urdf('<robot name="stone"><link name="stone"/></robot>', device='cpu')
     with pytest.raises(ArgumentError, match='no movable joint'):
         choose_chain(model)
-
-
-def test_mimic_joints_are_in_the_state_and_not_driven():
-    _, model = load('panda')
-    joints = RobotJoints(model)
-    assert 'panda_finger_joint2' in joints.names
-    assert 'panda_finger_joint2' not in joints.driven
-    joint_q = joints.configuration({'panda_finger_joint1': 0.03})
-    fingers = joints.coords_of(['panda_finger_joint1', 'panda_finger_joint2'])
-    np.testing.assert_allclose(joint_q[fingers], 0.03)
-    with pytest.raises(ArgumentError, match="'elbow' is not a revolute or prismatic joint"):
-        joints.coords_of(['elbow'])

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mesh files are found inside the package paths and nowhere else."""
 
+from pathlib import Path
+
 import pytest
 
+from ros_ik.model.readers.mesh_lookup import mesh_folders
 from ros_ik.model.readers.mesh_lookup import resolve_mesh
 
 
@@ -54,3 +57,15 @@ def test_everything_else_is_not_read(tree, uri):
 
 def test_without_package_paths_nothing_is_found(tree):
     assert resolve_mesh('package://robot/meshes/arm.stl', []).path is None
+
+
+def test_meshes_are_looked_up_around_a_description(tmp_path):
+    mesh = tmp_path / 'src/arm_description/meshes/link.stl'
+    mesh.parent.mkdir(parents=True)
+    mesh.write_bytes(b'')
+    uri = 'package://arm_description/meshes/link.stl'
+    for inside in ('urdf/arm.urdf', 'arm.urdf'):
+        path = tmp_path / 'src/arm_description' / inside
+        assert resolve_mesh(uri, mesh_folders(path)).path == mesh.resolve()
+    # Everything lies below the root of the file system.
+    assert mesh_folders(Path('/arm.urdf')) == []

@@ -18,8 +18,8 @@ from support.rigs.ros_rig import PATIENCE
 from support.rigs.ros_rig import ros_rig
 
 from ros_ik.demo.robots import find_robot
-from ros_ik.demo.robots import mesh_folders
 from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.model.readers.mesh_lookup import mesh_folders
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.execution.executor import spin_until
 

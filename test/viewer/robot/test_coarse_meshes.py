@@ -12,9 +12,9 @@ pytest.importorskip('fast_simplification', reason='fast-simplification is not in
 from scipy.spatial import cKDTree
 import trimesh
 
-from ros_ik.demo.robots import mesh_folders
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.model import Model
+from ros_ik.model.readers.mesh_lookup import mesh_folders
 from ros_ik.viewer.robot.coarse_meshes import coarsen
 from ros_ik.viewer.robot.robot_meshes import read_meshes
 

@@ -15,8 +15,8 @@ from support.rigs.viewer_rig import viewer_in_process
 from support.rigs.viewer_rig import wait_until
 import trimesh
 
-from ros_ik.demo.robots import mesh_folders
 from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.model.readers.mesh_lookup import mesh_folders
 from ros_ik.viewer.gui.requests import Requests
 from ros_ik.viewer.page import Page
 from ros_ik.viewer.robot.robot_state import MEASURED

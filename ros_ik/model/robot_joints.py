@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model import JointType
-from ros_ik.model import Model
+from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.model import Model
 
 # joint_states has one number per joint, without planar and floating joints.
 SINGLE = (JointType.REVOLUTE, JointType.PRISMATIC)

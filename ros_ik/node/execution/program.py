@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Start and end of the demo's programs by signals and exit codes."""
+"""Programs of one node: their parameters, and their start and end by signals and exit codes."""
 
 from __future__ import annotations
 
@@ -86,5 +86,5 @@ def run_node(create: Callable[[Refuse], Node], args: Sequence[str] | None) -> in
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
     for problem in problems:
-        rclpy.logging.get_logger('ros_ik.demo').fatal(str(problem))
+        rclpy.logging.get_logger('ros_ik').fatal(str(problem))
     return 2 if problems else 0

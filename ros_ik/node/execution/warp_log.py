@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Warp's output on the terminal of the demo's programs."""
+"""Warp's output on the terminal."""
 
 from __future__ import annotations
 
