@@ -74,16 +74,16 @@ class _ChainSolver:
         targets = checked_numbers('target_pose', target_pose)
         if targets.ndim == 0 or targets.shape[-1] != 7:
             raise ArgumentError(f'target_pose must have shape [*, 7], got {list(targets.shape)}')
-        try:
-            leading = np.broadcast_shapes(joint_q.shape[:-1], targets.shape[:-1])
-        except ValueError:
-            raise ArgumentError(
-                f'the leading dimensions of data and target_pose must broadcast, got '
-                f'{list(joint_q.shape)} and {list(targets.shape)}'
-            ) from None
-        n_coords = joint_q.shape[-1]
-        seeds = np.broadcast_to(joint_q, (*leading, n_coords)).reshape(-1, n_coords)
-        poses = np.broadcast_to(targets, (*leading, 7)).reshape(-1, 7)
+        leading = joint_q.shape[:-1]
+        if targets.shape[:-1] != leading:
+            try:
+                leading = np.broadcast_shapes(leading, targets.shape[:-1])
+            except ValueError:
+                raise ArgumentError(
+                    f'the leading dimensions of data and target_pose must broadcast, got '
+                    f'{list(joint_q.shape)} and {list(targets.shape)}'
+                ) from None
+        seeds, poses = _rows(joint_q, leading), _rows(targets, leading)
         if not len(seeds):
             self.status = np.empty(leading, dtype=np.int32)
             return np.empty((*leading, 2 + ik_model.num_dof_pos))
@@ -167,3 +167,10 @@ class GaussNewtonSolver(_ChainSolver):
             ArgumentError: A number out of range.
         """
         super().__init__(max_iter, step_size, tolerance)
+
+
+def _rows(values: np.ndarray, leading: tuple[int, ...]) -> np.ndarray:
+    """Broadcast the leading dimensions and return the last ones as rows."""
+    if values.shape[:-1] != leading:
+        values = np.broadcast_to(values, (*leading, values.shape[-1]))
+    return values.reshape(-1, values.shape[-1])
