@@ -18,6 +18,7 @@ import warp as wp
 
 from ros_ik.solvers.analytic.subproblems.angle_equations import direction_roots
 from ros_ik.solvers.analytic.subproblems.angle_equations import line_roots
+from ros_ik.solvers.analytic.subproblems.angle_equations import two_angle_equation
 from ros_ik.solvers.analytic.subproblems.rotations import across
 from ros_ik.solvers.analytic.subproblems.rotations import angle_of
 from ros_ik.solvers.analytic.subproblems.rotations import carry
@@ -44,19 +45,13 @@ _SHARPENING = 30
 def parallel_equations(h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33):
     """Return both equations of places 1 and 5 as A X + B Y = d."""
     h1, along, h5 = h[0], h[1], h[4]
-    out = moved - p[0]
-    far = c - p[4]
-    v = slope(-h1, along, out)
-    u = slope(h5, along, far)
-    first = wp.dot(along, p[4] - p[0])
-    first += wp.dot(along, h5) * wp.dot(h5, far) - wp.dot(along, h1) * wp.dot(h1, out)
-    tip = R * h[5]
-    v2 = slope(-h1, along, tip)
-    u2 = slope(h5, along, h[5])
-    second = wp.dot(along, h5) * wp.dot(h5, h[5]) - wp.dot(along, h1) * wp.dot(h1, tip)
-    A = mat22(v[0], v[1], v2[0], v2[1])
-    B = mat22(-u[0], -u[1], -u2[0], -u2[1])
-    return A, B, vec2(first, second)
+    A1, B1, d1 = two_angle_equation(
+        h1, along, moved - p[0], h5, along, c - p[4], wp.dot(along, p[4] - p[0])
+    )
+    A2, B2, d2 = two_angle_equation(h1, along, R * h[5], h5, along, h[5], wp.float64(0.0))
+    A = mat22(A1[0], A1[1], A2[0], A2[1])
+    B = mat22(B1[0], B1[1], B2[0], B2[1])
+    return A, B, vec2(d1, d2)
 
 
 @no_type_check

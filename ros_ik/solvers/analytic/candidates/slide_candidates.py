@@ -31,6 +31,7 @@ from ros_ik.solvers.analytic.subproblems.angle_equations import line_roots
 from ros_ik.solvers.analytic.subproblems.angle_equations import one_then_other
 from ros_ik.solvers.analytic.subproblems.angle_equations import Pairs
 from ros_ik.solvers.analytic.subproblems.angle_equations import swapped
+from ros_ik.solvers.analytic.subproblems.angle_equations import two_angle_equation
 from ros_ik.solvers.analytic.subproblems.angle_equations import vec5
 from ros_ik.solvers.analytic.subproblems.angle_equations import with_either_eliminated
 from ros_ik.solvers.analytic.subproblems.rotations import angle_of
@@ -192,25 +193,21 @@ def turn_and_turn(
     if x_first:
         w0 = h3
     w1 = wp.cross(h2, w0)
-    A0 = slope(-h1, w0, out)
-    A1 = slope(-h1, w1, out)
-    B0 = -slope(h3, w0, far)
-    B1 = -slope(h3, w1, far)
-    offset = p3 - p1 + h3 * wp.dot(h3, far) - h1 * wp.dot(h1, out)
-    d = vec2(wp.dot(w0, offset), wp.dot(w1, offset))
+    A0, B0, d0 = two_angle_equation(h1, w0, out, h3, w0, far, wp.dot(w0, p3 - p1))
+    A1, B1, d1 = two_angle_equation(h1, w1, out, h3, w1, far, wp.dot(w1, p3 - p1))
     if x_first or y_first:
         four = FourPairs()
         if x_first:
-            four = one_then_other(A0, d[0], A1, B1, d[1], free_x, free_y, opening, 0)
+            four = one_then_other(A0, d0, A1, B1, d1, free_x, free_y, opening, 0)
         else:
-            four = one_then_other(B0, d[0], B1, A1, d[1], free_y, free_x, opening, 2)
+            four = one_then_other(B0, d0, B1, A1, d1, free_y, free_x, opening, 2)
         pairs = Pairs()
         for k in range(4):
             pairs[k] = four[k]
         return pairs, int(4)
     A = mat22(A0[0], A0[1], A1[0], A1[1])
     B = mat22(B0[0], B0[1], B1[0], B1[1])
-    both, number = with_either_eliminated(A, B, d, free_x, free_y, loose, opening)
+    both, number = with_either_eliminated(A, B, vec2(d0, d1), free_x, free_y, loose, opening)
     return both, number
 
 

@@ -18,6 +18,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.solvers.analytic.subproblems.angle_equations import direction_roots
+from ros_ik.solvers.analytic.subproblems.angle_equations import two_angle_equation
 from ros_ik.solvers.analytic.subproblems.rotations import angle_of
 from ros_ik.solvers.analytic.subproblems.rotations import carry
 from ros_ik.solvers.analytic.subproblems.rotations import mat22
@@ -27,7 +28,6 @@ from ros_ik.solvers.analytic.subproblems.rotations import reverse
 from ros_ik.solvers.analytic.subproblems.rotations import rotated
 from ros_ik.solvers.analytic.subproblems.rotations import side_of
 from ros_ik.solvers.analytic.subproblems.rotations import sincos
-from ros_ik.solvers.analytic.subproblems.rotations import slope
 from ros_ik.solvers.analytic.subproblems.rotations import vec2
 from ros_ik.solvers.analytic.subproblems.rotations import vec3
 from ros_ik.solvers.analytic.subproblems.rotations import vec6
@@ -40,22 +40,17 @@ def spherical_equations(h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33):
     h1, h2, h3 = h[0], h[1], h[2]
     out = moved - p[0]
     far = c - p[2]
-    v = slope(-h1, h2, out)
-    u = slope(h3, h2, far)
-    first = wp.dot(h2, p[2] - p[0])
-    first += wp.dot(h2, h3) * wp.dot(h3, far) - wp.dot(h2, h1) * wp.dot(h1, out)
+    A1, B1, d1 = two_angle_equation(h1, h2, out, h3, h2, far, wp.dot(h2, p[2] - p[0]))
     # Half of the squared distances to p_2: |p - p_2|^2 / 2 + |z|^2 / 2 + (p - p_2) . R z.
     before = p[0] - p[1]
     after = p[2] - p[1]
-    v2 = slope(-h1, before, out)
-    u2 = slope(h3, after, far)
     half = wp.float64(0.5)
-    second = half * (wp.length_sq(after) + wp.length_sq(far))
-    second -= half * (wp.length_sq(before) + wp.length_sq(out))
-    second += wp.dot(after, h3) * wp.dot(h3, far) - wp.dot(before, h1) * wp.dot(h1, out)
-    A = mat22(v[0], v[1], v2[0], v2[1])
-    B = mat22(-u[0], -u[1], -u2[0], -u2[1])
-    return A, B, vec2(first, second)
+    gap = half * (wp.length_sq(after) + wp.length_sq(far))
+    gap -= half * (wp.length_sq(before) + wp.length_sq(out))
+    A2, B2, d2 = two_angle_equation(h1, before, out, h3, after, far, gap)
+    A = mat22(A1[0], A1[1], A2[0], A2[1])
+    B = mat22(B1[0], B1[1], B2[0], B2[1])
+    return A, B, vec2(d1, d2)
 
 
 @no_type_check

@@ -61,6 +61,20 @@ def line_roots(a: vec2, d: wp.float64, free: vec2, opening: wp.float64):
 
 @no_type_check
 @wp.func
+def two_angle_equation(
+    h1: vec3, a: vec3, out: vec3, h3: vec3, b: vec3, far: vec3, gap: wp.float64
+):
+    """Return the coefficients A, B and d of an equation in two angles.
+
+    The equation a . R(h1, x)^T out = b . R(h3, y) far + gap is written as
+    A . (sin x, cos x) + B . (sin y, cos y) = d.
+    """
+    d = gap + wp.dot(b, h3) * wp.dot(h3, far) - wp.dot(a, h1) * wp.dot(h1, out)
+    return slope(-h1, a, out), -slope(h3, b, far), d
+
+
+@no_type_check
+@wp.func
 def direction_roots(k: vec3, a: vec3, b: vec3, goal: vec3, opening: wp.float64):
     """Solve a . R(k, t) b = a . goal for unit vectors; return as :func:`line_roots`.
 
