@@ -14,17 +14,14 @@ import numpy as np
 
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.limits import AccelerationLimit
-from ros_ik.limits import JerkLimit
 from ros_ik.limits import Limit
-from ros_ik.limits import MotionLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
-from ros_ik.limits.position_damper import PositionDamper
 from ros_ik.servo.motion.position_stop_check import can_stop
-from ros_ik.servo.motion.viable_steps import ViableSteps
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.barrier_stop_check import BarrierStopCheck
 from ros_ik.servo.step.deferred import Deferred
+from ros_ik.servo.step.jerk_limits import JerkLimits
 from ros_ik.servo.step.singularity import Conditioning
 from ros_ik.settings import Settings
 
@@ -32,9 +29,6 @@ from ros_ik.settings import Settings
 _ROUNDING = 1e-9
 # Relative rounding error of a limit.
 _RELATIVE_ROUNDING = 1e-6
-# Time constant of the damper before position limits, in durations of an acceleration ramp. If a
-# joint brakes in less, the jerk limits of the others do not let them replace it.
-_DAMPER_RAMPS = 3.0
 
 
 class LimitsInForce:
@@ -70,30 +64,17 @@ class LimitsInForce:
         self._acceleration_limit = AccelerationLimit(robot.acceleration, position_margin=margin)
         self._velocity_limit = VelocityLimit(robot.velocity, scale=settings.limits_velocity_scale)
         self._position_limit = PositionLimit(margin=margin)
-        self._motion_limit: MotionLimit | None = None
-        self._jerk_limit: JerkLimit | MotionLimit | None = None
-        self.of_program: tuple[Limit, ...] = (
-            self._position_limit, self._velocity_limit, self._acceleration_limit,
-        )  # fmt: skip
-        if settings.limits_jerk == 'strict':
-            self._jerk_limit = self._motion_limit = MotionLimit(
-                robot.velocity, robot.acceleration, robot.jerk, position_margin=margin
-            )
-            # It also enforces positions and velocities, as they depend on the jerk limits.
-            self.of_program = self._acceleration_limit, self._motion_limit
-        elif np.isfinite(robot.jerk).any():
-            self._jerk_limit = JerkLimit(robot.jerk, velocity=robot.velocity)
-            self.of_program += (self._jerk_limit,)
-        self._damper: PositionDamper | None = None
-        if self._jerk_limit is not None:
-            time = _DAMPER_RAMPS * max(robot.ramp, settings.period)
-            self._damper = PositionDamper(
-                time, self._acceleration_limit, position_margin=margin
-            )
-            self.of_program += (self._damper,)
-        self._viable = (
-            ViableSteps(robot, settings.period) if self._jerk_limit is not None else None
+        # None if no joint has a jerk limit.
+        self._jerk = (
+            JerkLimits(robot, settings, self._acceleration_limit, margin)
+            if self.is_strict or np.isfinite(robot.jerk).any()
+            else None
         )
+        self.of_program: tuple[Limit, ...] = (self._acceleration_limit,)
+        if not self.is_strict:
+            self.of_program = self._position_limit, self._velocity_limit, *self.of_program
+        if self._jerk is not None:
+            self.of_program += self._jerk.of_program, self._jerk.damper
         self.before = np.zeros(robot.model.joint_dof_count)
         coords = dof_coordinates(robot.model)
         self._moving = np.flatnonzero((robot.group.dof_variable >= 0) & (coords >= 0))
@@ -115,12 +96,12 @@ class LimitsInForce:
     @property
     def is_strict(self) -> bool:
         """True if jerk limits are strict: kept in every motion and every stop."""
-        return self._motion_limit is not None
+        return self._settings.limits_jerk == 'strict'
 
     @property
     def has_jerk_limits(self) -> bool:
         """True if any joint has a jerk limit for :meth:`jerk_limited_steps`."""
-        return self._viable is not None
+        return self._jerk is not None
 
     @property
     def is_settled(self) -> bool:
@@ -149,7 +130,7 @@ class LimitsInForce:
         speed.request(settings.limits_velocity_scale)
         if speed.requested > speed.in_force:
             self._scale_velocity(speed.requested)
-        self._scale_motion()
+        self._scale_jerk()
 
     def settle(self, joint_q: np.ndarray, last_step: np.ndarray) -> None:
         """Apply deferred limits, as far as the robot can stop within them.
@@ -191,16 +172,16 @@ class LimitsInForce:
     def prepare_step(self, last_step: np.ndarray) -> None:
         """Prepare for the step after ``last_step`` [joint_dof_count]."""
         self._acceleration_limit.set_last_displacement(last_step)
-        if self._jerk_limit is not None:
-            self._jerk_limit.set_last_displacements(last_step, self.before)
+        if self._jerk is not None:
+            self._jerk.of_program.set_last_displacements(last_step, self.before)
         scale = self._velocity_scale
         if not self.is_strict and scale.in_force > scale.requested:
             self._scale_velocity(max(scale.requested, scale.in_force - self._max_scale_decrease()))
 
     def choose(self, joint_mode: bool) -> None:
         """Set the kind of the targets: with joint targets no joint replaces another one."""
-        if self._damper is not None:
-            self._damper.switch(not joint_mode)
+        if self._jerk is not None:
+            self._jerk.damper.switch(not joint_mode)
 
     def begin_motion(self, step: np.ndarray) -> None:
         """Start a motion with a constant velocity; ``step`` is the displacement of a tick.
@@ -242,8 +223,9 @@ class LimitsInForce:
             way: See :meth:`ViableSteps.jerk_limited_steps`.
             pace: See :meth:`ViableSteps.jerk_limited_steps`.
         """
+        assert self._jerk is not None, 'no jerk limits'
         steps = last_step, self.before
-        return self._viable.jerk_limited_steps(joint_q, steps, way, pace)  # type: ignore[union-attr]
+        return self._jerk.viable.jerk_limited_steps(joint_q, steps, way, pace)
 
     def clamp_step(self, joint_q: np.ndarray, step: np.ndarray, last_step: np.ndarray) -> None:
         """Move a step to the nearest one within the strict jerk limits.
@@ -253,9 +235,10 @@ class LimitsInForce:
             step: The step [joint_dof_count], changed in place.
             last_step: Previous step.
         """
+        assert self._jerk is not None, 'no jerk limits'
         group = self._robot.group
         steps, joints = (last_step, self.before), step[group.variable_dof]
-        joints = self._viable.clamp(joint_q, steps, joints)  # type: ignore[union-attr]
+        joints = self._jerk.viable.clamp(joint_q, steps, joints)
         driven = group.dof_variable >= 0
         step[driven] = group.dof_scale[driven] * joints[group.dof_variable[driven]]
 
@@ -305,10 +288,8 @@ class LimitsInForce:
         """Set the margin to the position limits [joint_dof_count]."""
         self._margin.enforce(margin)
         self._position_limit.set_margin(margin)
-        for limit in self._motion_limits():
-            limit.set_position_margin(margin)
-        if self._damper is not None:
-            self._damper.set_position_margin(margin)
+        if self._jerk is not None:
+            self._jerk.set_margin(margin)
         self._acceleration_limit.set_position_margin(margin)
         robot, dofs = self._robot, self._robot.group.variable_dof
         self._inner_bounds = robot.lower[dofs] + margin[dofs], robot.upper[dofs] - margin[dofs]
@@ -319,17 +300,13 @@ class LimitsInForce:
         self.acceleration = scale * self._robot.group.variable_limits(self._robot.acceleration)
         self._stops.set_deceleration(self._robot.acceleration * scale)
         self._conditioning.demand.scale_acceleration(scale)
-        self._scale_motion()
+        self._scale_jerk()
 
-    def _scale_motion(self) -> None:
-        """Set the scales of the motion limits; speeds decrease as the jerk limits permit."""
-        for limit in self._motion_limits():
-            limit.set_scales(self._velocity_scale.requested, self._acceleration_scale.in_force)
-
-    def _motion_limits(self) -> list[MotionLimit]:
-        """Return the motion limits of the program and of the requested motion."""
-        asked = self._viable.limit if self._viable is not None else None
-        return [limit for limit in (self._motion_limit, asked) if limit is not None]
+    def _scale_jerk(self) -> None:
+        """Set the scales of the jerk limits, which let speeds decrease as jerks permit."""
+        speed, acceleration = self._velocity_scale.requested, self._acceleration_scale.in_force
+        if self._jerk is not None:
+            self._jerk.set_scales(speed, acceleration)
 
     def _scale_velocity(self, scale: float) -> None:
         self._velocity_scale.enforce(scale)
