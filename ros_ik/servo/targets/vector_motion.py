@@ -28,6 +28,7 @@ If it starts again before that, the offset includes its first displacement.
 
 from __future__ import annotations
 
+import enum
 import math
 
 from ros_ik.servo.motion.pose_math import float_length
@@ -58,6 +59,17 @@ _NOISE, _NOISE_WEIGHT, _NOISE_WEIGHT_OF_MANOEUVRES = 4.0, 0.2, 0.05
 _ACCELERATION_PERIODS = 2.0
 # Distance [m or rad] up to which poses are equal.
 SAME = 1e-9
+
+
+class _Phase(enum.Enum):
+    """Meaning of the last message."""
+
+    # It repeated the one before.
+    REST = enum.auto()
+    # It restarted the estimates with a motion.
+    START = enum.auto()
+    # It corrected the estimates, or came from a target that stayed at its place.
+    MOTION = enum.auto()
 
 
 class Gains:
@@ -240,7 +252,7 @@ class VectorMotion:
         """Start at rest."""
         self._estimates = [_Estimate() for _ in _ESTIMATES]
         self._used = 0
-        self._mean_error, self._rested, self._was_manoeuvre = 0.0, True, False
+        self._mean_error, self._phase = 0.0, _Phase.REST
 
     @property
     def rests(self) -> bool:
@@ -282,21 +294,25 @@ class VectorMotion:
         is_manoeuvre = error > most
         learnt = _NOISE_WEIGHT_OF_MANOEUVRES if is_manoeuvre else _NOISE_WEIGHT
         self._mean_error += learnt * (min(error, most) - self._mean_error)
-        if stays or is_manoeuvre or self._rested:
-            leaves = self._rested or (velocity == ZERO and not self._was_manoeuvre)
+        rested = self._phase is _Phase.REST
+        if stays or is_manoeuvre or rested:
+            leaves = rested or (velocity == ZERO and self._phase is not _Phase.START)
             velocity = float_scaled(moved, 1.0 / interval)
             if stays or leaves or float_length(velocity) > speed:
                 velocity = ZERO
-            fades = used.offset[0] != ZERO if self._rested else repeats
+            fades = used.offset[0] != ZERO if rested else repeats
             offset = None
             if fades and not is_manoeuvre:
                 offset = used.offset_from_rest(moved, interval, seen)
             self._begin(velocity)
             if offset is not None and float_length(offset[0]) > SAME:
                 self._estimates[0].set_offset(offset, gains.rows[0][3], seen)
-            self._rested, self._was_manoeuvre = repeats, not stays
+            if repeats:
+                self._phase = _Phase.REST
+            else:
+                self._phase = _Phase.MOTION if stays else _Phase.START
             return
-        self._was_manoeuvre = False
+        self._phase = _Phase.MOTION
         for estimate, row in zip(self._estimates, gains.rows, strict=True):
             if estimate is used:
                 estimate.correct_used(moved, interval, gains.acceleration_time, row, limits, seen)
