@@ -102,10 +102,9 @@ class SecondaryMotion:
         # Joints that move active targets.
         self._moved = np.zeros(len(dofs), dtype=bool)
         # Initial velocity of the blend and its rate of change, None for those of the joints, and
-        # the time since the start of the blend [s].
+        # the time since the start of the blend [s], None after its end.
         self._blend_start: tuple[np.ndarray, np.ndarray] | None = None
-        self._elapsed = 0.0
-        self._blends = False
+        self._blend_time: float | None = None
         # V and its change in the last tick, or None if the posture was used instead.
         self._last: tuple[np.ndarray, np.ndarray] | None = None
         self._settings = settings
@@ -180,21 +179,22 @@ class SecondaryMotion:
             steps: The last step and the previous one [joint_dof_count].
             poses: Link poses at joint_q [body_count, 7].
         """
-        if not (self._is_enabled or self._blends):
+        time = self._blend_time
+        if time is None and not self._is_enabled:
             self._last = None
             return self.posture
         coords, dt = self._robot.coords, self._dt
         velocity = self._wanted_velocity(joint_q[coords], poses)
-        if self._blends:
+        if time is not None:
             if self._blend_start is None:
                 self._blend_start = self._joint_motion(steps)
                 velocity = self._wanted_velocity(joint_q[coords], poses)
             had, change = self._blend_start
-            time = self._elapsed = self._elapsed + dt
+            time += dt
             left = (1.0 + time / _TIME) * math.exp(-time / _TIME) * (had - velocity)
             left += time * math.exp(-time / _SHORT_TIME) * change
             velocity += left
-            self._blends = bool(np.abs(left).max() > _DONE)
+            self._blend_time = time if np.abs(left).max() > _DONE else None
         before = velocity if self._last is None else self._last[0]
         self._last = velocity, (velocity - before) / dt
         target = joint_q.copy()
@@ -203,7 +203,7 @@ class SecondaryMotion:
 
     def _blend(self, joint_q: np.ndarray, from_joints: bool) -> None:
         """Start a blend: from the velocity of the joints if ``from_joints``, otherwise from V."""
-        self._blends, self._elapsed, self._blend_start = True, 0.0, None
+        self._blend_time, self._blend_start = 0.0, None
         if from_joints:
             return
         coords = self._robot.coords
