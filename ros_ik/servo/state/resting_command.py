@@ -11,6 +11,8 @@ command is not used after that. After a pause it is.
 
 from __future__ import annotations
 
+import enum
+
 import numpy as np
 
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
@@ -22,6 +24,19 @@ _SETTLING = 0.5
 _MOVED = 0.01
 
 
+class _Phase(enum.Enum):
+    """Knowledge about the last command."""
+
+    # There is none that may be used.
+    NONE = enum.auto()
+    # Targets are tracked.
+    MOVING = enum.auto()
+    # The command is at rest, the robot may still settle.
+    RESTING = enum.auto()
+    # The robot has settled.
+    SETTLED = enum.auto()
+
+
 class RestingCommand:
     """The last command, and a check that the controller still holds it; one per servo."""
 
@@ -29,6 +44,9 @@ class RestingCommand:
         """Start without a command."""
         self._coords = robot.coords
         self._unit = robot.radian
+        # Commanded and settled positions of the controlled joints, and the time of the former [s].
+        self._command = self._settled = np.zeros(len(robot.coords))
+        self._since = 0.0
         self.apply(settings)
         self.forget()
 
@@ -39,14 +57,11 @@ class RestingCommand:
 
     def forget(self) -> None:
         """Drop the command until targets are tracked again; another controller may be active."""
-        self._command: np.ndarray | None = None
-        self._settled: np.ndarray | None = None
-        self._is_new = False
+        self._phase = _Phase.NONE
 
     def move(self) -> None:
         """Note that targets are tracked; the command will rest later."""
-        self._command = self._settled = None
-        self._is_new = True
+        self._phase = _Phase.MOVING
 
     def rest(self, now: float, joint_q: np.ndarray) -> None:
         """Record the command at rest.
@@ -55,17 +70,17 @@ class RestingCommand:
             now: Current time [s].
             joint_q: Commanded coordinates [joint_coord_count].
         """
-        if self._is_new:
-            self._is_new = False
-            self._command, self._since = joint_q[self._coords].copy(), now
+        if self._phase is _Phase.MOVING:
+            self._phase = _Phase.RESTING
+            self._command, self._since = joint_q[self._coords], now
 
     def observe(self, now: float, joint_q: np.ndarray) -> None:
         """Process the measured coordinates [joint_coord_count] of a tick without motion."""
-        if self._command is None or abs(now - self._since) < self._settling:
+        if not self._is_at_rest or abs(now - self._since) < self._settling:
             return
         measured = joint_q[self._coords]
-        if self._settled is None:
-            self._settled = measured.copy()
+        if self._phase is _Phase.RESTING:
+            self._phase, self._settled = _Phase.SETTLED, measured
         elif np.any(np.abs(measured - self._settled) > _MOVED * self._unit):
             self.forget()
 
@@ -75,7 +90,12 @@ class RestingCommand:
         Args:
             joint_q: Measured coordinates [joint_coord_count].
         """
-        if self._command is None:
+        if not self._is_at_rest:
             return False
         offset = joint_q[self._coords] - self._command
         return bool(np.all(np.abs(offset) <= self._tolerance))
+
+    @property
+    def _is_at_rest(self) -> bool:
+        """True if there is a command at rest."""
+        return self._phase is _Phase.RESTING or self._phase is _Phase.SETTLED
