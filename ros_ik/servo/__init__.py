@@ -20,6 +20,7 @@ from ros_ik.servo.interface.command import PoseTarget
 from ros_ik.servo.interface.command import ServoOutput
 from ros_ik.servo.interface.command import TaskReport
 from ros_ik.servo.interface.command import TwistTarget
+from ros_ik.servo.interface.stop_state import StopState
 from ros_ik.servo.robot.trajectory import trajectory_layout
 from ros_ik.servo.robot.trajectory import TrajectoryLayout
 from ros_ik.servo.servo import Servo
@@ -48,6 +49,7 @@ __all__ = [
     'Servo',
     'ServoOutput',
     'StatusCode',
+    'StopState',
     'TargetReader',
     'TaskReport',
     'TrajectoryLayout',

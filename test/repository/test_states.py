@@ -10,6 +10,7 @@ import pytest
 
 from ros_ik.node.actions.goal_state import GOAL_TRANSITIONS
 from ros_ik.node.node_stage import NODE_TRANSITIONS
+from ros_ik.servo.interface.stop_state import STOP_TRANSITIONS
 from ros_ik.servo.state.following_state import FOLLOWING_TRANSITIONS
 from ros_ik.servo.state.servo_state import SERVO_TRANSITIONS
 from ros_ik.state_machine import StateMachine
@@ -18,6 +19,7 @@ ARCHITECTURE = Path(__file__).parents[2] / 'docs' / 'architecture.md'
 TABLES = {
     'States of the servo': SERVO_TRANSITIONS,
     'States of the following error': FOLLOWING_TRANSITIONS,
+    'States of a stop': STOP_TRANSITIONS,
     'Stages of the node': NODE_TRANSITIONS,
     'States of a goal': GOAL_TRANSITIONS,
 }

@@ -14,6 +14,7 @@ from support.rigs.servo_rig import Rig
 import warp as wp
 
 from ros_ik.servo import Mode
+from ros_ik.servo import StopState
 from ros_ik.servo.targets.obstacle_registry import ObstacleKind
 from ros_ik.servo.targets.obstacle_registry import ObstacleOperation
 from ros_ik.servo.targets.obstacle_registry import ObstacleRegistry
@@ -135,8 +136,8 @@ def test_the_first_of_every_kind_of_message_costs_no_more(moving):
     for event in (
         {'paused': True},
         {'paused': False},
-        {'stopped': True},
-        {'stopped': False, 'resets': 1},
+        {'stop': StopState.LATCHED},
+        {'stop': StopState.CLEAR, 'resets': 1},
         {'active': False},
         {'active': True},
     ):

@@ -16,6 +16,9 @@ import numpy as np
 from ros_ik.model.shapes.collision_primitive import CollisionShape
 from ros_ik.servo.interface.codes import Mode
 from ros_ik.servo.interface.codes import StatusCode
+from ros_ik.servo.interface.stop_state import STOP_TRANSITIONS
+from ros_ik.servo.interface.stop_state import StopEvent
+from ros_ik.servo.interface.stop_state import StopState
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -211,8 +214,7 @@ class Command:
         mode: Kinds of targets that may become active.
         active: True if the servo may move; otherwise it decelerates.
         paused: True during a pause.
-        stopped: True if a stop is latched.
-        stop_requested: True during a stop request, which no reset clears.
+        stop: State of the stop.
         resets: Number of resets; each drops the targets.
         model_loading: True if a new servo is being built: brake to rest and leave the device
             alone.
@@ -228,11 +230,20 @@ class Command:
     mode: Mode = Mode.AUTO
     active: bool = True
     paused: bool = False
-    stopped: bool = False
-    stop_requested: bool = False
+    stop: StopState = StopState.CLEAR
     resets: int = 0
     model_loading: bool = False
     last_dropped: int | None = None
+
+    @property
+    def stopped(self) -> bool:
+        """True if the robot must rest until a reset."""
+        return self.stop is not StopState.CLEAR
+
+    @property
+    def stop_requested(self) -> bool:
+        """True during a stop request, which no reset clears."""
+        return self.stop is StopState.REQUESTED
 
     @property
     def replacing(self) -> bool:
@@ -264,20 +275,25 @@ class Command:
 
     def with_stop(self) -> Command:
         """Return the command after a stop, latched until a reset."""
-        return dataclasses.replace(self, stopped=True)
+        return dataclasses.replace(self, stop=self._stop_after(StopEvent.STOP))
 
     def with_stop_request(self, asked: bool) -> Command:
         """Return the command after a stop request begins, which latches a stop, or ends."""
-        return dataclasses.replace(self, stop_requested=asked, stopped=self.stopped or asked)
+        event = StopEvent.REQUEST if asked else StopEvent.WITHDRAW
+        return dataclasses.replace(self, stop=self._stop_after(event))
 
     def with_reset(self) -> Command:
         """Return the command after a reset; a current stop request keeps the stop."""
         return dataclasses.replace(
             self,
-            stopped=self.stop_requested,
+            stop=self._stop_after(StopEvent.RESET),
             resets=self.resets + 1,
             last_dropped=self.newest_target(),
         )
+
+    def _stop_after(self, event: StopEvent) -> StopState:
+        """Return the state of the stop after an event."""
+        return STOP_TRANSITIONS[self.stop][event]
 
     def with_pause(self, paused: bool) -> Command:
         """Return the command after the start or the end of a pause."""

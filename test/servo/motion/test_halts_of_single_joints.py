@@ -14,6 +14,7 @@ from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import RobotFiles
 from ros_ik.servo import Mode
 from ros_ik.servo import StatusCode
+from ros_ik.servo import StopState
 from ros_ik.solvers import SolveStatus
 
 ROBOTS = ('panda', 'baxter', 'talos_left_arm', 'mobile_arm')
@@ -62,7 +63,7 @@ def fail(rig, monkeypatch):
 
 EVENTS = {
     'pause': lambda rig, patch: rig.change(paused=True),
-    'stop': lambda rig, patch: rig.change(stopped=True),
+    'stop': lambda rig, patch: rig.change(stop=StopState.LATCHED),
     'stale targets': lambda rig, patch: rig.quiet(),
     'stale states': lambda rig, patch: setattr(rig, 'received', rig.now),
     'no states': lambda rig, patch: setattr(rig, 'received', -np.inf),
@@ -110,8 +111,8 @@ def test_no_joint_stops_for_the_fault_of_another(robot, halt_mode, monkeypatch):
             rig.quiet()
             rig.received = None
             rig.change(
-                paused=False, stopped=False, active=True, model_loading=False, mode=Mode.AUTO,
-                resets=rig.command.resets + 1,
+                paused=False, stop=StopState.CLEAR, active=True, model_loading=False,
+                mode=Mode.AUTO, resets=rig.command.resets + 1,
             )  # fmt: skip
             rig.tick()
             scale = float(rng.choice([0.1, 0.5, 1.0]))

@@ -8,6 +8,7 @@ from support.rigs.servo_rig import Rig
 
 from ros_ik.servo import Obstacle
 from ros_ik.servo import StatusCode
+from ros_ik.servo import StopState
 from ros_ik.servo.motion.pose_math import quat_rotate
 
 MARGIN = 0.02
@@ -46,7 +47,7 @@ def test_less_acceleration_ends_no_motion_at_the_wall(name, scale, then):
     rig, dof, coord = towards_limit(name, **values)
     rig.set(limits__acceleration_scale=scale)
     if then in ('stops', 'goes back'):
-        rig.change(stopped=True)
+        rig.change(stop=StopState.LATCHED)
     elif then == 'is silent':
         rig.quiet()
     rig.tick(seconds=3.0)
@@ -73,10 +74,10 @@ def test_less_acceleration_counts_at_once_where_there_is_room(scale):
 def test_less_acceleration_counts_from_the_next_motion_at_the_latest():
     rig, dof, _ = towards_limit()
     rig.set(limits__acceleration_scale=0.05)
-    rig.change(stopped=True)
+    rig.change(stop=StopState.LATCHED)
     rig.tick(seconds=1.0)
     assert rig.outputs[-1].still
-    rig.change(stopped=False, resets=1)
+    rig.change(stop=StopState.CLEAR, resets=1)
     rig.published.clear()
     rig.aim_joints(**{rig.robot.group.joint_names[-1]: 0.0})
     rig.tick(seconds=1.0)
@@ -88,11 +89,11 @@ def test_less_acceleration_counts_from_the_next_motion_at_the_latest():
 def test_a_wider_margin_waits_until_the_robot_can_stop_before_it(margin):
     rig, dof, coord = towards_limit()
     rig.set(limits__position_margin=[margin])
-    rig.change(stopped=True)
+    rig.change(stop=StopState.LATCHED)
     rig.tick(seconds=2.0)
     rig.assert_within_limits()
     assert rig.servo.settings.limits_position_margin == (margin,)
-    rig.change(stopped=False, resets=1)
+    rig.change(stop=StopState.CLEAR, resets=1)
     rig.aim_joints(**{rig.robot.group.joint_names[-1]: 0.0})
     rig.tick(seconds=1.0)
     rig.aim_joints(**{rig.robot.group.joint_names[-1]: rig.robot.upper[dof]})
@@ -165,7 +166,8 @@ def test_motion_does_not_count_on_braking_that_stops_are_not_checked_for(then):
         pose = rig.pose()
         pose[:3] += quat_rotate(pose[3:].tolist(), [0.1, 0.1, 0.0])
         ball = Obstacle('ball', 'sphere', (0.2 + 1e-5 * k,), pose, rig.robot.base_link)
-        rig.change(obstacles=(ball,), stopped=then == 'stops')
+        stop = StopState.LATCHED if then == 'stops' else StopState.CLEAR
+        rig.change(obstacles=(ball,), stop=stop)
         if rig.tick().still:
             break
     farthest = max(output.joint_q[coord] for output in rig.published)

@@ -8,6 +8,7 @@ from support.rigs.servo_rig import Rig
 from support.robots.robots import PinocchioRobot
 
 from ros_ik.demo.robots import find_robot
+from ros_ik.servo import StopState
 from ros_ik.servo.motion.manipulability_slope import manipulability_slope
 from ros_ik.servo.step.task_joints import ChainMotion
 from ros_ik.settings import SettingsError
@@ -206,10 +207,10 @@ def test_a_motion_begins_at_rest_whatever_the_last_one_did():
         rig.set(ee__elbow_speed=0.5)
         rig.tick(seconds=0.5)
         rig.quiet()
-        rig.change(stopped=True)
+        rig.change(stop=StopState.LATCHED)
         rig.tick(seconds=0.5)
         assert rig.outputs[-1].still
-        rig.change(stopped=False, resets=rig.command.resets + 1)
+        rig.change(stop=StopState.CLEAR, resets=rig.command.resets + 1)
         rig.published.clear()
     rig.set(ee__elbow_speed=0.0)
     rig.aim(rig.pose())
