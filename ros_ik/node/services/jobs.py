@@ -55,6 +55,19 @@ class Job:
             self.on_refusal(reason)
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Built:
+    """Result of a build.
+
+    Attributes:
+        description: The description.
+        planner: Its planner, or the reason why there is none.
+    """
+
+    description: Description
+    planner: Planner | str
+
+
 class Jobs:
     """A thread that owns the planner and answers requests."""
 
@@ -78,14 +91,11 @@ class Jobs:
         self._news = threading.Condition()
         self._waiting: collections.deque[Job] = collections.deque()
         self._running: Job | None = None
-        self._described = False
         self._description: Description | None = None
+        self._built: _Built | None = None
         self._settings: Settings | None = None
         self._state: PlannerRobotState | None = None
         self._world: ObstacleState | None = None
-        self._built: Description | None = None
-        self._planner: Planner | None = None
-        self._error = ''
         self._ending = ''
         threading.Thread(target=self._run, name='jobs', daemon=True).start()
 
@@ -108,8 +118,7 @@ class Jobs:
         """Switch to another robot; pending requests for the previous one are rejected."""
         with self._news:
             # Requests before the first description wait for it.
-            dropped = self._drop(_CHANGED) if self._described else []
-            self._described = True
+            dropped = [] if self._description is None else self._drop(_CHANGED)
             self._description, self._settings = description, None
             self._news.notify()
         for job in dropped:
@@ -149,23 +158,32 @@ class Jobs:
         while True:
             with self._news:
                 self._running = None
-                self._news.wait_for(lambda: self._ending or self._description or self._has_work())
+                self._news.wait_for(lambda: self._ending or self._unbuilt() or self._has_work())
                 if self._ending:
                     return
-                description, self._description = self._description, None
+                description = self._unbuilt()
                 if description is None:
                     self._running = self._waiting.popleft()
             if description is not None:
-                self._build(description)
+                self._build(description, description.settings)
             else:
                 self._answer(self._running)  # type: ignore[arg-type]
 
-    def _has_work(self) -> bool:
-        return bool(self._waiting) and (self._planner is not None or bool(self._error))
+    def _unbuilt(self) -> Description | None:
+        """Return the newest description if it is still to be built, otherwise None."""
+        is_done = self._built is not None and self._built.description is self._description
+        return None if is_done else self._description
 
-    def _build(self, description: Description) -> None:
-        self._planner, self._error = None, ''
-        settings = description.settings
+    def _has_work(self) -> bool:
+        return bool(self._waiting) and self._built is not None
+
+    def _build(self, description: Description, settings: Settings) -> None:
+        # The memory of the previous planner is released first.
+        self._built = None
+        self._built = _Built(description, self._make_planner(description, settings))
+
+    def _make_planner(self, description: Description, settings: Settings) -> Planner | str:
+        """Return the planner of a robot, or the reason why there is none."""
         try:
             device, _ = choose_device(settings.device)
             planner = Planner(
@@ -173,20 +191,17 @@ class Jobs:
             )
             self._prepare(planner)
         except RosIkError as error:
-            self._error = f'there is no model: {error}'
+            return f'there is no model: {error}'
         except Exception as error:  # noqa: BLE001 the services stay, and say why they are of no use
-            self._error = f'there is no model: {type(error).__name__}: {error}'
             self._log(traceback.format_exc())
-        else:
-            self._planner, self._built = planner, description
+            return f'there is no model: {type(error).__name__}: {error}'
+        return planner
 
     def _answer(self, job: Job) -> None:
         """Answer one request; errors do not end the thread."""
         try:
-            if self._planner is None:
-                raise RequestError(self._error)
-            self._renew(self._planner)
-            result = job.work(self._planner, job.budget)
+            planner = self._renewed_planner()
+            result = job.work(planner, job.budget)
             job.budget.check()
         except RosIkError as error:
             job.refuse(str(error))
@@ -199,16 +214,25 @@ class Jobs:
 
     def _replace_lost_device(self) -> None:
         """Build the planner on the next device of the settings if its own works no more."""
-        planner, built = self._planner, self._built
-        if planner is not None and built is not None and fault_of(str(planner.model.device)):
-            self._build(dataclasses.replace(built, settings=planner.settings))
+        built = self._built
+        if built is None or isinstance(built.planner, str):
+            return
+        if fault_of(str(built.planner.model.device)):
+            self._build(built.description, built.planner.settings)
 
-    def _renew(self, planner: Planner) -> None:
-        """Update settings, state and obstacles of the planner."""
+    def _renewed_planner(self) -> Planner:
+        """Return the planner with the newest settings, state and obstacles.
+
+        Raises:
+            RequestError: There is no planner.
+        """
+        assert self._built is not None, 'requests wait for a build'
+        planner, generation = self._built.planner, self._built.description.generation
+        if isinstance(planner, str):
+            raise RequestError(planner)
         settings, self._settings = self._settings, None
         if settings is not None:
             planner.apply(settings)
-        generation = -1 if self._built is None else self._built.generation
         state = self._state
         if state is not None and state.generation == generation:
             planner.measure(state.joint_q, state.known)
@@ -216,3 +240,4 @@ class Jobs:
         if world is not None and world.generation == generation:
             if world.obstacles is not planner.obstacles:
                 planner.place(world.obstacles, world.joint_q)
+        return planner
