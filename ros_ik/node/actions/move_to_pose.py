@@ -52,7 +52,8 @@ class MoveToPoseMotion(ActionMotion):
 
     modes = (Mode.AUTO, Mode.POSE)
     place = 'target of the task'
-    # Joint motion that replaces the pose target, or None.
+    # Joint motion that replaces the pose target, or None. It tells where the target is that a
+    # cancellation withdraws, which the state does not tell any longer.
     _way: StraightMotion | None = None
     _question: int
 
