@@ -58,7 +58,10 @@ class TickedServo:
         dt: Period of the loop [s].
         q: Coordinates of the robot.
         command: What the servo is asked for.
+        reports: True to measure frames and to find the limiting constraint in each tick.
     """
+
+    reports = True
 
     def __init__(
         self,
@@ -104,7 +107,7 @@ class TickedServo:
 
     def step(self, measured: Measurement) -> ServoOutput:
         """Let the servo answer a measurement, and the robot go where it is told."""
-        output = self.servo.step(self.now, measured, self.command)
+        output = self.servo.step(self.now, measured, self.command, reports=self.reports)
         if output.publish:
             self.q = output.joint_q.copy()
         return output

@@ -67,8 +67,6 @@ class Servo:
         goals: Known and active targets.
         joint_q: Commanded coordinates [joint_coord_count].
         following: Following error of the robot.
-        reports: True if the next tick measures the frames and finds the limiting constraint;
-            otherwise it repeats the last report.
     """
 
     def __init__(self, model: Model, settings: Settings) -> None:
@@ -93,7 +91,6 @@ class Servo:
         self._halt, self._range = Deceleration(), PositionRange(self.robot)
         self.following = FollowingError(self.robot, settings)
         self._starts = MotionStarts(self.robot, settings)
-        self.reports = True
         self._measured_poses = LinkPoses()
         self._current_poses: list[np.ndarray | None] = [None] * len(settings.tasks)
         self._current_center: np.ndarray | None = None
@@ -152,13 +149,17 @@ class Servo:
         self._starts.apply(settings)
         self._secondary.apply(settings, self.joint_q)
 
-    def step(self, now: float, measurement: Measurement, command: Command) -> ServoOutput:
+    def step(
+        self, now: float, measurement: Measurement, command: Command, *, reports: bool = True
+    ) -> ServoOutput:
         """Compute one tick.
 
         Args:
             now: Current time [s].
             measurement: Measured state.
             command: Command.
+            reports: True to measure the frames and to find the limiting constraint; otherwise the
+                last report is repeated.
 
         Returns:
             The command, if one is to be sent, and the report.
@@ -192,13 +193,13 @@ class Servo:
             else:
                 self._synchronise(now, measurement)
         if reason is None:
-            output = self._track(now, measurement, choice)
+            output = self._track(now, measurement, choice, reports)
         else:
             output = self._hold(now, reason, measurement)
             if not (command.model_loading and output.still):
                 self._report_targets(output, now)
         if not (command.model_loading and output.still):
-            self._report_poses(output, measurement)
+            self._report_poses(output, measurement, reports)
         return output
 
     def interrupt(self) -> None:
@@ -284,7 +285,9 @@ class Servo:
         self.goals.rest()
         self._secondary.rest()
 
-    def _track(self, now: float, measurement: Measurement, choice: Choice) -> ServoOutput:
+    def _track(
+        self, now: float, measurement: Measurement, choice: Choice, reports: bool
+    ) -> ServoOutput:
         """Make one step towards the targets."""
         self._machine.handle(ServoEvent.TRACK)
         self._reason = _COMING_TO_REST
@@ -337,7 +340,7 @@ class Servo:
         self._report_targets(output, now)
         left = self.goals.remaining(after)
         achieved = before - left
-        if self.reports:
+        if reports:
             remark = self.goals.sender_fault(now)
             self._report.update(output, joint_q, after, wanted, achieved, cut)
             if not self.goals.choice.joints:
@@ -479,9 +482,11 @@ class Servo:
     def _report_targets(self, output: ServoOutput, now: float) -> None:
         report_targets(output, self.goals, self._poses(), now)
 
-    def _report_poses(self, output: ServoOutput, measurement: Measurement) -> None:
+    def _report_poses(
+        self, output: ServoOutput, measurement: Measurement, reports: bool
+    ) -> None:
         """Report the measured frames, once every joint is known."""
-        if self.reports:
+        if reports:
             q = self._measured(measurement, self._held)
             poses = None if q is None else self._measured_poses.at(self._solver.diff, q)
             self._current_poses = current_poses(self.goals, poses)

@@ -276,10 +276,10 @@ class ControlLoop:
         is_due = self._status_timer.is_due(started, status_period, servo.settings.period)
         sends_poses = is_due and publishers is not None and publishers.wants_poses()
         is_read = sends_poses or (is_due and self._status.has_subscribers())
-        servo.reports = is_read or started - self._reported >= _REPORT_PERIOD
-        if servo.reports:
+        reports = is_read or started - self._reported >= _REPORT_PERIOD
+        if reports:
             self._reported = started
-        output = self._step(servo, measurement, command)
+        output = self._step(servo, measurement, command, reports)
         controlled.jumps.update(command)
         if not self._schedule.has_time():
             _report_no_clock(output)
@@ -304,7 +304,9 @@ class ControlLoop:
             unmeasured = servo.robot.unmeasured_links
             self._publish(output, controlled.generation, started, base, unmeasured)
 
-    def _step(self, servo: Servo, measurement: Measurement, command: Command) -> ServoOutput:
+    def _step(
+        self, servo: Servo, measurement: Measurement, command: Command, reports: bool
+    ) -> ServoOutput:
         """Step the servo, except while simulated time stands still.
 
         The simulated robot stands still too, so the command would run ahead of it.
@@ -314,7 +316,7 @@ class ControlLoop:
         self._stepped = now
         ends = command.stopped or command.paused or command.model_loading or not command.active
         if now != before or ends:
-            return servo.step(now, measurement, command)
+            return servo.step(now, measurement, command, reports=reports)
         output = self.output
         output.publish = False
         return output

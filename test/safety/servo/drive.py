@@ -154,8 +154,9 @@ class ServoDrive:
         self._stream()
         measured = self._measure()
         self._seen.append(measured.joint_q[self.coords])
-        self.servo.reports = self.ticks % 20 == 0
-        output = self.servo.step(self.now, measured, self.command)
+        output = self.servo.step(
+            self.now, measured, self.command, reports=self.ticks % 20 == 0
+        )
         q, speed = output.joint_q[self.coords], output.joint_qd[self.robot.group.variable_dof]
         row = None
         if output.publish:

@@ -31,10 +31,10 @@ def test_reports_now_and_then_say_what_reports_at_every_tick_say():
     always, sometimes = into_itself(), into_itself()
     codes = set()
     for k in range(750):
-        sometimes.servo.reports = k % EVERY == 0
+        sometimes.reports = k % EVERY == 0
         one, other = always.tick(), sometimes.tick()
         assert (one.joint_q == other.joint_q).all()
-        if sometimes.servo.reports:
+        if sometimes.reports:
             assert said(other) == said(one), f'tick {k}'
             codes.add(one.code)
             last = one
@@ -53,7 +53,7 @@ def test_nothing_is_evaluated_without_readers(monkeypatch):
     monkeypatch.setattr(solver, 'barrier_values', lambda q: asked.append(1) or values(q))
     rig.tick(20)
     assert len(asked) == 21, 'one each, and one before the first step'
-    rig.servo.reports = False
+    rig.reports = False
     rig.tick(20)
     assert len(asked) == 21
 
@@ -63,7 +63,7 @@ def test_a_report_of_other_barriers_or_of_another_motion_is_not_repeated(change)
     rig = into_itself()
     rig.tick(350)
     assert rig.outputs[-1].code in HELD_BACK and rig.outputs[-1].limiting_barrier
-    rig.servo.reports = False
+    rig.reports = False
     assert rig.tick().limiting_barrier
     if change == 'obstacles':
         sphere = rig.moved((0.0, 0.0, 0.6))
@@ -74,5 +74,5 @@ def test_a_report_of_other_barriers_or_of_another_motion_is_not_repeated(change)
         rig.change(paused=False)
     output = rig.tick()
     assert output.code == StatusCode.OK and output.limiting_barrier == ''
-    rig.servo.reports = True
+    rig.reports = True
     assert rig.tick().limiting_barrier == 'self_collision'

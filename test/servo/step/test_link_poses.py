@@ -21,11 +21,11 @@ def test_measured_poses_are_placed_once_a_tick_and_only_where_they_are_wanted(mo
     np.testing.assert_array_equal(placed[0], measured)
     np.testing.assert_allclose(first.tasks[0].current_pose, rig.pose(measured), atol=1e-12)
     placed.clear()
-    rig.servo.reports = False
+    rig.reports = False
     output = rig.tick()
     assert not placed
     assert output.tasks[0].current_pose is first.tasks[0].current_pose
-    rig.servo.reports = True
+    rig.reports = True
     assert np.any(rig.tick().tasks[0].current_pose != first.tasks[0].current_pose)
 
 

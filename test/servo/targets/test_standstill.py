@@ -55,7 +55,7 @@ def test_at_a_wall_it_names_the_barrier_and_does_not_flicker(blocked):
     blocked.tick(seconds=3.0)
     assert set(codes(blocked)) == {StatusCode.STATIONARY}
     # Ticks without a report of barriers repeat the last report.
-    blocked.servo.reports = False
+    blocked.reports = False
     text = blocked.outputs[-1].text
     blocked.tick(50)
     assert set(codes(blocked)) == {StatusCode.STATIONARY} and blocked.outputs[-1].text == text
