@@ -1,0 +1,65 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Models with position limits tightened by one margin, created on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import copy
+import functools
+
+import numpy as np
+
+from ros_ik.model import Model
+from ros_ik.model import ModelBuilder
+from ros_ik.planning.context.obstacles import PlacedObstacles
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+
+
+class BoundedModels:
+    """Models of a robot, without obstacles and with the latest ones."""
+
+    def __init__(
+        self, builder: ModelBuilder, robot: ControlledRobot, margin: np.ndarray
+    ) -> None:
+        """Create no model yet.
+
+        Args:
+            builder: The robot, which does not change.
+            robot: The same on the device.
+            margin: Margin to the position limits [joint_dof_count].
+        """
+        self._builder, self._robot, self._margin = builder, robot, margin
+        # The last model with obstacles, and these.
+        self._with_obstacles: tuple[PlacedObstacles, Model] | None = None
+
+    @functools.cached_property
+    def free(self) -> Model:
+        """The model without obstacles."""
+        return self._finalized(self._builder)
+
+    def with_obstacles(self, placed: PlacedObstacles) -> Model:
+        """Return the model with obstacles as shapes of the world."""
+        if not placed.obstacles:
+            return self.free
+        if self._with_obstacles is None or self._with_obstacles[0] is not placed:
+            # The memory of the last one is released first.
+            self._with_obstacles = None
+            builder = ModelBuilder()
+            builder.add_builder(self._builder)
+            placed.add_to(builder)
+            self._with_obstacles = placed, self._finalized(builder)
+        return self._with_obstacles[1]
+
+    def _finalized(self, builder: ModelBuilder) -> Model:
+        """Return the model of a builder with the tightened limits."""
+        robot, margin = self._robot, self._margin
+        tighter = copy.copy(builder)
+        tighter.joint_limit_lower = _moved(builder.joint_limit_lower, robot.lower, margin)
+        tighter.joint_limit_upper = _moved(builder.joint_limit_upper, robot.upper, -margin)
+        return tighter.finalize(robot.model.device)
+
+
+def _moved(given: Sequence[float], limits: np.ndarray, by: np.ndarray) -> list[float]:
+    """Return limits moved by a margin; infinite ones keep the given value."""
+    return np.where(np.isfinite(limits), limits + by, given).tolist()
