@@ -39,7 +39,6 @@ from ros_ik.servo.state.servo_state import SERVO_TRANSITIONS
 from ros_ik.servo.state.servo_state import ServoEvent
 from ros_ik.servo.state.servo_state import ServoState
 from ros_ik.servo.step.link_poses import LinkPoses
-from ros_ik.servo.step.step_solver import ActiveTasks
 from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.servo.targets.events import Events
 from ros_ik.servo.targets.references import commanded_coords
@@ -296,8 +295,9 @@ class Servo:
         if self._has_others and measurement is not self._followed:
             self._follow_measurement(measurement)
         if self.goals.choose(choice):
-            self._solver.choose(ActiveTasks(choice.active, choice.center, choice.joints))
-            self._secondary.choose(choice.active, choice.center, self.joint_q)
+            active = choice.active
+            self._solver.choose(active)
+            self._secondary.choose(active, self.joint_q)
             self._standstill.forget()
             if self.moving:
                 self._set_initial_velocities()

@@ -17,7 +17,6 @@ that V controls from now on may be moving already.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 import copy
 import math
 
@@ -25,6 +24,7 @@ import numpy as np
 
 from ros_ik.servo.motion.manipulability_slope import manipulability_slope
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.step.step_solver import ActiveTasks
 from ros_ik.servo.step.step_solver import POSTURE_TIME
 from ros_ik.servo.step.task_joints import ChainMotion
 from ros_ik.settings import Settings
@@ -98,7 +98,7 @@ class SecondaryMotion:
         limits[:, ~np.isfinite(limits).all(axis=0)] = np.nan
         self._middle = limits.mean(axis=0)
         self.posture = robot.model.neutral_joint_q()
-        self._chosen: tuple[Sequence[bool], bool] = ((False,) * len(settings.tasks), False)
+        self._chosen = ActiveTasks((False,) * len(settings.tasks))
         # Joints that move active targets.
         self._moved = np.zeros(len(dofs), dtype=bool)
         # Initial velocity of the blend and its rate of change, None for those of the joints, and
@@ -136,18 +136,17 @@ class SecondaryMotion:
         self._blend(joint_q, from_joints)
         self.place(joint_q)
 
-    def choose(self, active: Sequence[bool], center: bool, joint_q: np.ndarray) -> None:
-        """Set the active frames [n_tasks], and whether the centre of mass is active.
+    def choose(self, active: ActiveTasks, joint_q: np.ndarray) -> None:
+        """Set the active tasks.
 
         Args:
-            active: Mask of the active frames.
-            center: True if the centre of mass is active.
+            active: The active tasks.
             joint_q: Commanded coordinates [joint_coord_count].
         """
-        from_joints = (active, center) != self._chosen
-        self._chosen = active, center
-        self._moved[:] = center
-        for aims, counts in zip(self._aims, active, strict=True):
+        from_joints = active != self._chosen
+        self._chosen = active
+        self._moved[:] = active.center
+        for aims, counts in zip(self._aims, active.frames, strict=True):
             if counts:
                 self._moved[aims.frame.variables] = True
         self._blend(joint_q, from_joints)
@@ -155,7 +154,7 @@ class SecondaryMotion:
 
     def rest(self) -> None:
         """Reset the velocity; the next motion starts with the velocity of the joints."""
-        self._chosen, self._last = ((), False), None
+        self._chosen, self._last = ActiveTasks(()), None
 
     def place(self, joint_q: np.ndarray) -> None:
         """Set the posture from the settings, or from the given coordinates if there is none.
@@ -233,7 +232,7 @@ class SecondaryMotion:
         if self._settings.posture_centering > 0.0:
             gap = np.where(self._moved, self._middle - positions, 0.0)
             velocity += self._settings.posture_centering * np.nan_to_num(gap)
-        for aims, counts in zip(self._aims, self._chosen[0], strict=True):
+        for aims, counts in zip(self._aims, self._chosen.frames, strict=True):
             if counts and aims.is_enabled:
                 aims.add(velocity, poses)
         return velocity

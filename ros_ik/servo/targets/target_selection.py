@@ -21,6 +21,7 @@ from ros_ik.servo.motion.center_of_mass import CenterTracker
 from ros_ik.servo.motion.joint_jog import JointJogMotion
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.state.hold_reasons import HoldReason
+from ros_ik.servo.step.step_solver import ActiveTasks
 from ros_ik.servo.targets.events import Events
 from ros_ik.servo.targets.staleness import Staleness
 from ros_ik.servo.targets.tracking import TargetKind
@@ -52,9 +53,10 @@ class Choice:
     joints: bool = False
 
     @property
-    def active(self) -> tuple[bool, ...]:
-        """Mask of the frame tasks with an active target."""
-        return tuple(kind is not TargetKind.NONE for kind in self.target_kinds)
+    def active(self) -> ActiveTasks:
+        """Tasks with an active target."""
+        frames = tuple(kind is not TargetKind.NONE for kind in self.target_kinds)
+        return ActiveTasks(frames, self.center, self.joints)
 
 
 class TargetSelection:
