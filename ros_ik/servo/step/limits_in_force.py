@@ -6,6 +6,10 @@ A robot in motion may be unable to keep limits that have just become stricter. T
 until :meth:`LimitsInForce.settle` finds that the robot can keep them; looser limits apply at once.
 Without strict jerk limits, a lower scale of velocities is not deferred: speeds decrease as fast as
 the joints can brake.
+
+A scale of accelerations passes two checks: stops before position limits here, and stops before
+barriers in :class:`BarrierStopCheck`. A lower scale passes the one here first, a higher one the
+other. So a motion never relies on harder braking than the stops that are checked for barriers.
 """
 
 from __future__ import annotations
