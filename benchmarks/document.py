@@ -55,9 +55,10 @@ SECTIONS = {
     ),
     'control_step': (
         'One control step',
-        'A frame on a circle of 5 cm with gain 0.2, a posture with weight 0.03, position and '
-        'velocity limits, dt 10 ms, a box that the circle presses against; median. Ours moves a '
-        'group of the whole robot, a peer only the chain. All track equally well (`behind_mm`).',
+        'A frame on a circle of 5 cm with gain 0.2, dt 10 ms; median. The step also has a '
+        'posture with weight 0.03, position and velocity limits, and a box that the circle '
+        'presses against. Ours moves a group of the whole robot, a peer only the chain. All '
+        'track equally well (`behind_mm`).',
     ),
     'self_collision': (
         'Self-collision',
@@ -77,18 +78,18 @@ SECTIONS = {
     ),
     'motion_quality': (
         'Motion quality',
-        'A tool follows poses that arrive at 10 to 100 Hz, in a loop of 100 or 1,000 Hz. On a '
-        'figure of eight of 0.2 x 0.1 m at up to 0.28 m/s: RMS jerk of the joints, changes of '
-        'sign of their acceleration (per joint and second), mean distance to the target, largest '
-        'distance to the path. On a line at 0.25 m/s: the mean lag (negative if the tool is '
-        'ahead, because a command is the place at the end of its tick), and the overshoot at the '
-        'end, where the target stops abruptly. Ours is the servo of the node with its defaults, '
-        'then with `target_prediction: off`. pink and mink (daqp) hold the last pose '
-        'between two messages, and track it with gain 1 and limits of position and velocity, '
-        'directly or through a first-order low-pass. 50 ms is a smoothing factor of 0.3 at 60 '
-        'Hz, usual in programs for teleoperation, and lags about as much as ours at 30 '
-        'Hz without prediction. pink and mink solve the same program; they follow a pose that '
-        'arrives in each tick exactly.\n\n'
+        'A tool follows poses that arrive at 10 to 100 Hz, in a loop of 100 or 1,000 Hz. A '
+        'figure of eight of 0.2 x 0.1 m at up to 0.28 m/s gives the RMS jerk of the joints. It '
+        'counts the changes of sign of their acceleration, per joint and second. It also gives '
+        'the mean distance to the target, and the largest distance to the path. A line at 0.25 '
+        'm/s gives the mean lag, and the overshoot at the end, where the target stops abruptly. A '
+        'negative lag means that the tool is ahead, because a command is the place at the end of '
+        'its tick. Ours is the servo of the node with its defaults, then with '
+        '`target_prediction: off`. pink and mink (daqp) hold the last pose between two messages, '
+        'and track it with gain 1 and limits of position and velocity, directly or through a '
+        'first-order low-pass. 50 ms is a smoothing factor of 0.3 at 60 Hz, usual in programs '
+        'for teleoperation, and lags about as much as ours at 30 Hz without prediction. pink and '
+        'mink solve the same program; they follow a pose that arrives in each tick exactly.\n\n'
         'The first joint of the Panda, poses at 30 Hz in a loop of 100 Hz:\n\n'
         '![Position, velocity, acceleration and jerk: smooth with the defaults, a saw without '
         'prediction and with the low-pass](images/motion_quality.png)',

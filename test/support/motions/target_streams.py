@@ -4,7 +4,7 @@
 
     tools/run env PYTHONPATH=test:. python -m support.motions.target_streams
 
-prints the table of docs/tuning.md.
+prints the first table of "Targets that move" in docs/motion_quality.md.
 """
 
 import dataclasses
