@@ -58,10 +58,10 @@ SECTIONS = {
     'node_latency': Section(
         'From a pose to its trajectory',
         'From publishing a pose in one process to receiving the trajectory that answers it, in '
-        'ms. A pose waits for its tick, half a period on average; `added` is the part that '
-        'ros_ik adds to rclpy and DDS: the median less that wait and less the median of the echo '
-        'node, which republishes a message of the same size at once. Joint states come at 200 '
-        'Hz. Rows with `real-time` have rt.priority 50.',
+        'ms. A pose waits for its tick, half a period on average. The echo node republishes a '
+        'message of the same size at once. `added` is the part that ros_ik adds to rclpy and '
+        'DDS: the median less that wait and less the median of the echo node. Joint states come '
+        'at 200 Hz. Rows with `real-time` have rt.priority 50.',
         {
             'poses and ticks': 'problem', 'n': 'n', 'p50': 'ours', 'p99': 'ours_p99',
             'p99.9': 'ours_p999', 'answered': 'success_ours', 'echo p50': 'peer',
@@ -70,12 +70,12 @@ SECTIONS = {
     ),
     'node_tick': Section(
         'The tick',
-        'From the beginning of a tick to its end with everything published, in ms: median and '
-        'p99 of the last 10,000 ticks, p99.9 of the worst 10,000, the rest since an activation '
-        'after the services for planners have come up. `in time` is the part of the deadlines '
-        'that were met. `only sleeping` is an idle loop on the same schedule without ROS; it '
-        'shows how late the machine wakes a thread. `only computing` is a loop that adds up '
-        'numbers for as long as the median tick takes; it shows how constant the speed of the '
+        'From the beginning of a tick to its end with everything published, in ms. Median and '
+        'p99 are of the last 10,000 ticks, p99.9 of the worst 10,000. The rest is since an '
+        'activation, after the services for planners have come up. `in time` is the part of the '
+        'deadlines that were met. `only sleeping` is an idle loop on the same schedule without '
+        'ROS; it shows how late the machine wakes a thread. `only computing` is a loop that adds '
+        'up numbers for as long as the median tick takes; it shows how constant the speed of the '
         'machine is. `stolen` is the time in ms that the hypervisor gave to other machines '
         'meanwhile, summed over the processors.',
         {
@@ -110,7 +110,7 @@ SECTIONS = {
     'node_start': Section(
         'Start and end',
         'Time in s from the start of the process to the first trajectory, with a robot that is '
-        'already running, and from SIGTERM in motion to the end of the process.',
+        'already running. The end is timed from SIGTERM in motion to the end of the process.',
         {
             'what': 'problem', 'n': 'n', 'median': 'ours', 'longest': 'ours_longest',
             'in order': 'success_ours', 'the model': 'ours_built',

@@ -24,7 +24,9 @@ TEXTS = sorted([
     ROOT / 'docs' / 'interface.yaml',
     ROOT / 'Makefile',
 ])
-MAX_WORDS = 45
+# Readers hold about 30 words in mind; the plain language guides of the UK and the EU ask for 20 to
+# 25 at most. A colon or a semicolon does not end a sentence.
+MAX_WORDS = 30
 # Riddles and translations. Name the reader or client instead; adopt, apply, preempt, relax, again.
 PHRASES = (
     'nobody', 'anybody', 'somebody', 'everybody', 'whoever', 'little by little', 'anew',
@@ -41,7 +43,27 @@ def sentences(text):
     text = re.sub(r'^\s*\|.*$', '', text, flags=re.MULTILINE)
     text = re.sub(r'^(?=\s*([-*]|\d+\.)\s)|^(#.*)$', r'\n\2\n', text, flags=re.MULTILINE)
     for paragraph in re.split(r'\n\s*\n', text):
-        yield from re.split(r'(?<=[.!?:;])\s+(?=\S)', ' '.join(paragraph.split()))
+        yield from re.split(r'(?<=[.!?])(?:\*\*|\))?\s+(?=\S)', ' '.join(paragraph.split()))
+
+
+def length(sentence):
+    """Return the words of a sentence: code is one, and a list after a colon does not count.
+
+    A list has at least three items of at most five words each.
+    """
+    words = re.sub(r'`[^`]*`', 'code', sentence)
+    before, colon, after = words.partition(': ')
+    items = re.split(r'[,;] (?:and |or )?| and | or ', after)
+    is_list = len(items) >= 3 and all(len(item.split()) <= 5 for item in items)
+    return len((before if colon and is_list else words).split())
+
+
+def test_lengths_count_whole_sentences_without_code_and_lists():
+    assert [length(one) for one in sentences('One two: `a b c` four; five. Six?\n\n- Seven')] == [
+        5, 1, 2,
+    ]  # fmt: skip
+    assert length('It has: one, two and three words') == 2
+    assert length('It has two: a first, and a second') == 8
 
 
 def remarks(path):
@@ -61,7 +83,7 @@ def found_phrases(text):
 @pytest.mark.parametrize('path', DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_sentences_of_documents_are_short_and_plain(path):
     text = path.read_text()
-    long = [one for one in sentences(text) if len(one.split()) > MAX_WORDS]
+    long = [one for one in sentences(text) if length(one) > MAX_WORDS]
     assert not long, '\n'.join(long)
     assert not found_phrases(text)
 
