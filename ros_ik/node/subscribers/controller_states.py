@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Setpoints of the controllers, from their state topics.
+"""References of the controllers, from their state topics.
 
 Controllers publish them at 50 Hz or more, but only the start of a motion needs them. Messages are
 therefore kept as bytes and deserialized on demand.
@@ -70,9 +70,9 @@ class ControllerStates:
             self.streams = tuple(self._listen(node, topic) for topic in topics if topic)
 
     def reference_of(self, robot: ControlledRobot) -> ControllerReference | None:
-        """Return the setpoints of the joints of a robot, None before the first message.
+        """Return the references of the joints of a robot, None before the first message.
 
-        Joints without a setpoint have no time of receipt.
+        Joints without a reference have no time of receipt.
         """
         if not self._heard:
             return None
@@ -111,7 +111,7 @@ class ControllerStates:
         variable_of: dict[str, int],
         reference: ControllerReference,
     ) -> None:
-        """Write the setpoints of a message for the joints of ``variable_of``."""
+        """Write the references of a message for the joints of ``variable_of``."""
         try:
             message = deserialize_message(heard.data, JointTrajectoryControllerState)
         except (RuntimeError, ValueError, MemoryError) as error:
@@ -146,7 +146,7 @@ def state_topic(node: StreamNode, output: OutputSettings) -> str:
 
 
 def _reference_point(message: Any) -> Any:
-    """Return the setpoint of a state; releases before Iron name it ``desired``."""
+    """Return the reference of a state; releases before Iron name it ``desired``."""
     point = getattr(message, 'reference', None)
     if (point is None or not len(point.positions)) and hasattr(message, 'desired'):
         return message.desired

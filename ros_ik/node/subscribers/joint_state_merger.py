@@ -45,7 +45,7 @@ class JointStateMerger:
         Args:
             servo: The servo of the robot.
             drops: Counter of dropped messages.
-            reference: Function that returns the setpoint of the controllers.
+            reference: Function that returns the reference of the controllers.
         """
         self._reference = reference
         self._coord_of, self._drops = servo.robot.coord_of, drops

@@ -164,7 +164,7 @@ class JointVelocityTarget:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ControllerReference:
-    """Setpoint of the controllers for the controlled joints, as they report it.
+    """Reference of the controllers for the controlled joints, as they report it.
 
     Attributes:
         positions: [rad or m], [n_variables].
@@ -177,7 +177,7 @@ class ControllerReference:
     received: np.ndarray
 
     def is_fresh(self, now: float, timeout: float) -> bool:
-        """Return True if all setpoints are known and no older than ``timeout`` [s]."""
+        """Return True if all references are known and no older than ``timeout`` [s]."""
         return bool(np.all(np.abs(now - self.received) <= timeout))
 
 
@@ -192,7 +192,7 @@ class Measurement:
     Attributes:
         joint_q: Coordinates, float64 [joint_coord_count]; valid where ``received`` is finite.
         received: Time of receipt of each coordinate [s], -inf before the first.
-        reference: Function that returns the setpoint of the controllers, or None; called when a
+        reference: Function that returns the reference of the controllers, or None; called when a
             motion starts.
     """
 

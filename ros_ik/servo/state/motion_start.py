@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""State in which a motion begins: the setpoint of the controller, as far as it is known.
+"""State in which a motion begins: the reference of the controller, as far as it is known.
 
-The measured state differs from the setpoint, because a robot sags, vibrates and lags, and a
+The measured state differs from the reference, because a robot sags, vibrates and lags, and a
 command from the measured state would step by the difference. A motion therefore starts, as
 ``synchronise_to`` permits,
 

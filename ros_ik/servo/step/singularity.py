@@ -4,7 +4,7 @@
 
 If the smallest singular value sigma of the weighted Jacobian of a frame (see
 :mod:`ros_ik.servo.step.conditioning_kernel`) is below a threshold s, lambda^2 |dq|^2 is added to
-the cost of a step. This bounds the steps and does not change their goal (Nakamura and Hanafusa,
+the cost of a step. This bounds the steps and does not change their end (Nakamura and Hanafusa,
 Inverse Kinematic Solutions with Singularity Robustness, 1986):
 
     lambda^2 = max(W)^2 lambda_max^2 (1 - (sigma / s)^2)

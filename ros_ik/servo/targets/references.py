@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Task targets of one step, and the coordinates that it moves."""
+"""References of one tick, and the coordinates that its step moves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def set_references(
     last_step: np.ndarray,
     settings: Settings,
 ) -> float:
-    """Set the task targets of this tick; see the functions below for the arguments.
+    """Set the references of this tick; see the functions below for the arguments.
 
     Returns:
         Distance by which the step is to approach the targets [m plus rad].

@@ -19,7 +19,7 @@ import math
 _TURNS, _NEAR = 4, 0.25
 # Minimum distance between the two places [m]; noise alternates too, but by less.
 _MIN_DISTANCE = 0.005
-# Longest stay at a place between two returns [s]. Goals that change less often are separate.
+# Longest stay at a place between two returns [s]. Targets that change less often are separate.
 _LONGEST_STAY = 0.25
 # Change of the offset between stamp and receipt that is a jump [s]; network delays are shorter.
 _OFFSET_JUMP = 0.25

@@ -23,7 +23,7 @@ from ros_ik.servo.targets.vector_motion import VectorMotion
 # Periods for which a motion continues beyond the longest recent gap: one more message may be lost,
 # and the next one late. After that the target is at the last pose.
 _CONTINUED_PERIODS = 1.5
-# Longest interval between messages of a motion [s]. Less frequent poses are separate goals, and
+# Longest interval between messages of a motion [s]. Less frequent poses are separate targets, and
 # the motion between them is unknown.
 _LONGEST_INTERVAL = 0.25
 # Earliest time of a prediction, in periods after a message. The clock offset is a mean, so a
