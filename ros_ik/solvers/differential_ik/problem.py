@@ -293,7 +293,10 @@ class StepProblem:
         for name, values in (
             ('gain', [barrier.gain for barrier in self._barriers]),
             ('margin', [barrier.margin for barrier in self._barriers]),
-            ('calm', [barrier.safe_displacement_gain for barrier in self._barriers]),
+            (
+                'displacement_weight',
+                [barrier.safe_displacement_gain for barrier in self._barriers],
+            ),
             ('recovery', [barrier.recovery_speed for barrier in self._barriers]),
         ):
             setattr(self._barrier_arrays, name, wp.array(values, dtype=wp.float64, device=device))

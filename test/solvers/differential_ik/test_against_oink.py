@@ -257,19 +257,20 @@ def test_braking_towards_a_target(twins):
     assert stopped > 5
 
 
-@pytest.mark.parametrize('calm', [0.0, 1.0])
-def test_box_barrier(twins, calm):
+@pytest.mark.parametrize('displacement_gain', [0.0, 1.0])
+def test_box_barrier(twins, displacement_gain):
     bound = 0
     for _ in range(STATES):
         twins.draw(reach=0.5)
         position = twins.diff.body_poses(twins.full(twins.q))[twins.tip_index][:3]
         low, high = position - [0.02, 0.1, 0.3], position + [0.01, 0.05, 0.2]
         ours = PositionBarrier(
-            twins.tip_index, low, high, gain=2.0, margin=0.005, safe_displacement_gain=calm
+            twins.tip_index, low, high, gain=2.0, margin=0.005,
+            safe_displacement_gain=displacement_gain,
         )
         theirs = oik.PositionBarrier(
             twins.oink, twins.scene, twins.tip, low, high, DT,
-            gain=2.0, safe_displacement_gain=calm, safety_margin=0.005,
+            gain=2.0, safe_displacement_gain=displacement_gain, safety_margin=0.005,
         )  # fmt: skip
         tasks = [twins.frame_task(), twins.posture_task()]
         step, expected = twins.steps(tasks, twins.limits(), ([ours], [theirs]))

@@ -47,7 +47,7 @@ def step_barriers_struct() -> Any:
         start: wp.array(dtype=wp.int32)  # [barriers + 1], first row of each
         gain: wp.array(dtype=wp.float64)  # [barriers]
         margin: wp.array(dtype=wp.float64)  # [barriers]
-        calm: wp.array(dtype=wp.float64)  # [barriers], safe_displacement_gain
+        displacement_weight: wp.array(dtype=wp.float64)  # [barriers], safe_displacement_gain
         recovery: wp.array(dtype=wp.float64)  # [barriers], recovery_speed
 
     return StepBarriers
@@ -133,7 +133,7 @@ def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
         leaving = bool(False)
         for barrier in range(barriers.gain.shape[0]):
             square = wp.float64(0.0)
-            calm = barriers.calm[barrier]
+            displacement_weight = barriers.displacement_weight[barrier]
             for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
                 inside = values[i, row] - barriers.margin[barrier]
                 slope = wp.float64(0.0)
@@ -154,12 +154,12 @@ def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
                     if steady > wp.float64(wp.static(_LEAVING)) * bound:
                         leaving = True
                     program.d[i, row] = recovery_bound(i, row, bound, steady, program)
-                if calm > zero:
+                if displacement_weight > zero:
                     for j in range(program.order.shape[0]):
                         square += program.J[i, row, j] * program.J[i, row, j]
             if square > zero:
                 for j in range(program.order.shape[0]):
-                    program.H[i, j, j] = program.H[i, j, j] + calm / square
+                    program.H[i, j, j] = program.H[i, j, j] + displacement_weight / square
         if violated:
             slow_towards_violation(i, barriers, values, program)
         return leaving
