@@ -5,11 +5,13 @@
 import dataclasses
 import importlib
 
+import numpy as np
 import pytest
 
 from ros_ik.limits import JerkLimit
 from ros_ik.limits import Limit
 import ros_ik.servo
+from ros_ik.servo import StatusCode
 from ros_ik.solvers.optimal_control.result import OptimalControlResult
 
 MODULES = {
@@ -56,6 +58,17 @@ def test_the_fields_of_a_command_have_their_former_names(before, after, value):
     command = ros_ik.servo.Command(**{after: value})
     with pytest.warns(DeprecationWarning, match=after):
         assert getattr(command, before) == value
+
+
+@pytest.mark.parametrize(
+    ('before', 'after'), [('ahead', 'predicted_q'), ('ahead_qd', 'predicted_qd')]
+)
+def test_the_predictions_of_an_output_have_their_former_names(before, after):
+    none = np.zeros(0)
+    output = ros_ik.servo.ServoOutput(StatusCode.OK, '', none, none, True, True, [])
+    setattr(output, after, np.ones((2, 3)))
+    with pytest.warns(DeprecationWarning, match=after):
+        assert getattr(output, before) is getattr(output, after)
 
 
 def test_the_precedence_of_a_limit_has_its_former_name():

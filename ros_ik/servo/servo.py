@@ -237,7 +237,7 @@ class Servo:
                 return
             joint_q = measured
         self._obstacles = command.obstacles
-        self._solver.set_obstacles(command.obstacles, self._solver.ahead.at(joint_q))
+        self._solver.set_obstacles(command.obstacles, self._solver.commanded_state.at(joint_q))
         self._report.forget()
 
     def _accept_targets(self, now: float, measurement: Measurement, command: Command) -> None:
@@ -321,7 +321,7 @@ class Servo:
         if slowed and solver.limits.is_strict:
             solver.limits.clamp_step(self.joint_q, self._next_step, self._step)
         cut = solver.enforce_stopping(self.joint_q, self._next_step, self._step)
-        after = solver.ahead.advance(self.joint_q, self._next_step)
+        after = solver.commanded_state.advance(self.joint_q, self._next_step)
         fault = solver.limits.fault(self.joint_q, self._next_step, after)
         if fault:
             return self._brake(StatusCode.SOLVER_FAILED, fault)
@@ -346,7 +346,7 @@ class Servo:
             if not self.goals.choice.joints:
                 held_back = self._acceleration_report.update(
                     now, self._step, self._next_step, solver.limits.acceleration,
-                    solver.ahead.conditioning.demand.limiting_joints,
+                    solver.commanded_state.conditioning.demand.limiting_joints,
                 )  # fmt: skip
                 remark = remark or held_back
             if remark and output.code == StatusCode.OK:
@@ -364,18 +364,18 @@ class Servo:
 
     def _set_initial_velocities(self) -> None:
         """Start targets with the current velocity of their frames."""
-        ahead = self._solver.ahead
-        ahead.advance(self.joint_q, -self._step)
-        self.goals.set_initial_velocity(ahead.poses, self._poses())
+        state = self._solver.commanded_state
+        state.advance(self.joint_q, -self._step)
+        self.goals.set_initial_velocity(state.poses, self._poses())
 
     def _predict(self, rollout: Rollout, output: ServoOutput) -> None:
         """Predict the next steps from the current inputs."""
-        ahead, output.ahead_qd = rollout.predict(
+        predicted, output.predicted_qd = rollout.predict(
             self.joint_q, self._step, self._solver, self.goals, self._secondary
         )
         if self._has_others:
-            np.copyto(ahead, self._held, where=self._not_commanded)
-        output.ahead = ahead
+            np.copyto(predicted, self._held, where=self._not_commanded)
+        output.predicted_q = predicted
 
     def _follow_measurement(self, measurement: Measurement) -> None:
         """Set joints without a command to their measured positions."""
@@ -441,7 +441,7 @@ class Servo:
             if self._solver.enforce_stopping(self.joint_q, self._step, last):
                 self._halt.block()
             self._range.clamp(self.joint_q, self._step)
-            self.joint_q = self._solver.ahead.advance(self.joint_q, self._step)
+            self.joint_q = self._solver.commanded_state.advance(self.joint_q, self._step)
         self._solver.limits.record_step(last)
         self._reset_goals()
         self._report.forget()
@@ -499,7 +499,7 @@ class Servo:
 
     def _poses(self) -> np.ndarray:
         """Return the link poses at the commanded configuration [body_count, 7]."""
-        return self._solver.ahead.at(self.joint_q)
+        return self._solver.commanded_state.at(self.joint_q)
 
     def _measured(self, measurement: Measurement, others: np.ndarray) -> np.ndarray | None:
         """Return the measured coordinates, with ``others`` for those that are not needed."""

@@ -195,8 +195,8 @@ class ServoLoop:
     def _trajectory(self, output: ServoOutput) -> Trajectory:
         """Return the published trajectory: command, predicted points, end at rest."""
         places, speeds = [output.joint_q], [output.joint_qd]
-        if output.ahead is not None:
-            places, speeds = [*places, *output.ahead], [*speeds, *output.ahead_qd]
+        if output.predicted_q is not None:
+            places, speeds = [*places, *output.predicted_q], [*speeds, *output.predicted_qd]
         points = [
             self._point((k + 1) * self.period, q, v)
             for k, (q, v) in enumerate(zip(places, speeds, strict=True))

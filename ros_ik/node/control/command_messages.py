@@ -57,9 +57,9 @@ class TrajectoryMessage:
         self.serialized = SerializedMessage(
             JointTrajectory(joint_names=list(layout.joint_names), points=points)
         )
-        self._first, *self._ahead, self._last = map(self.serialized.numbers, positions)
+        self._first, *self._predicted, self._last = map(self.serialized.numbers, positions)
         places = [self.serialized.numbers(mark) for mark in velocities]
-        self._velocity, self._velocities_ahead = (places[0] if places else None), places[1:]
+        self._velocity, self._predicted_velocities = (places[0] if places else None), places[1:]
 
     def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
         """Fill in a command at a time [ns]; return True if all of it is finite."""
@@ -71,27 +71,29 @@ class TrajectoryMessage:
         if velocity is not None:
             output.joint_qd.take(self._layout.dofs, out=velocity, mode='clip')
             squares += velocity.dot(velocity)
-        if self._ahead:
-            squares += self._fill_ahead(output.ahead, output.ahead_qd)
-        self._last[:] = self._ahead[-1] if self._ahead else first
+        if self._predicted:
+            squares += self._fill_predicted(output.predicted_q, output.predicted_qd)
+        self._last[:] = self._predicted[-1] if self._predicted else first
         if self._layout.stamp_now:
             self.serialized.set_stamp(nanoseconds)
         return math.isfinite(squares)
 
-    def _fill_ahead(self, ahead: np.ndarray | None, ahead_qd: np.ndarray | None) -> float:
+    def _fill_predicted(
+        self, predicted_q: np.ndarray | None, predicted_qd: np.ndarray | None
+    ) -> float:
         """Fill in predicted points, or repeat the command at rest; return the sum of squares."""
         squares = 0.0
-        for step, place in enumerate(self._ahead):
-            if ahead is None:
+        for step, place in enumerate(self._predicted):
+            if predicted_q is None:
                 place[:] = self._first
             else:
-                ahead[step].take(self._layout.coords, out=place, mode='clip')
+                predicted_q[step].take(self._layout.coords, out=place, mode='clip')
             squares += place.dot(place)
-        for step, place in enumerate(self._velocities_ahead):
-            if ahead_qd is None:
+        for step, place in enumerate(self._predicted_velocities):
+            if predicted_qd is None:
                 place[:] = 0.0
             else:
-                ahead_qd[step].take(self._layout.dofs, out=place, mode='clip')
+                predicted_qd[step].take(self._layout.dofs, out=place, mode='clip')
             squares += place.dot(place)
         return float(squares)
 

@@ -374,9 +374,10 @@ class ServoOutput:
         joint_names: Names of the controlled joints.
         following_errors: Measured minus commanded position of each, compensated for the known
             delay [rad or m]; NaN if unknown.
-        ahead: Predicted coordinates after the command, one period apart [rollout_steps,
+        predicted_q: Predicted coordinates after the command, one period apart [rollout_steps,
             joint_coord_count]; None without a prediction, while the robot holds, brakes or rests.
-        ahead_qd: Velocities of the steps to them [rollout_steps, joint_dof_count], rad/s or m/s.
+        predicted_qd: Velocities of the steps to them [rollout_steps, joint_dof_count], rad/s or
+            m/s.
         motion_start: State from which the last motion started: 'reference', 'command' or
             'measured'; '' before the first.
         measured_q: Measured coordinates for the correction of velocity outputs
@@ -397,10 +398,22 @@ class ServoOutput:
     waiting_for: tuple[str, ...] = ()
     joint_names: tuple[str, ...] = ()
     following_errors: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
-    ahead: np.ndarray | None = None
-    ahead_qd: np.ndarray | None = None
+    predicted_q: np.ndarray | None = None
+    predicted_qd: np.ndarray | None = None
     motion_start: str = ''
     measured_q: np.ndarray | None = None
+
+    @property
+    def ahead(self) -> np.ndarray | None:
+        """Former name of ``predicted_q``, for one release."""
+        warnings.warn('ServoOutput.ahead is now predicted_q', DeprecationWarning, stacklevel=2)
+        return self.predicted_q
+
+    @property
+    def ahead_qd(self) -> np.ndarray | None:
+        """Former name of ``predicted_qd``, for one release."""
+        warnings.warn('ServoOutput.ahead_qd is now predicted_qd', DeprecationWarning, stacklevel=2)
+        return self.predicted_qd
 
 
 def _replaced(values: tuple, index: int, value: object) -> tuple:

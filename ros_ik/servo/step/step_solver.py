@@ -77,7 +77,7 @@ class StepSolver:
 
     Attributes:
         diff: The solver.
-        ahead: State after the last step.
+        commanded_state: State after the last step.
         limits: Joint limits.
         barriers: The barriers.
         scene: Collision shapes of the robot, and obstacles; None without barriers.
@@ -136,7 +136,7 @@ class StepSolver:
         counts = [barrier.row_count for barrier in self.barriers]
         self.barrier_rows = np.repeat(np.arange(len(self.barriers)), counts)
         self._first_row = [sum(counts[:index]) for index in range(len(counts))]
-        self.ahead = CommandedState(robot, settings)
+        self.commanded_state = CommandedState(robot, settings)
         self._damping = 0.0
         rows = [self.barriers[index] for index in self.barrier_rows]
         # Value of the rows of distant pairs.
@@ -156,7 +156,9 @@ class StepSolver:
             robot.acceleration * settings.limits_acceleration_scale,
             robot.jerk if settings.limits_jerk == 'strict' else None,
         )
-        self.limits = LimitsInForce(robot, settings, self._stops, self.ahead.conditioning)
+        self.limits = LimitsInForce(
+            robot, settings, self._stops, self.commanded_state.conditioning
+        )
         self._apply(settings, None)
         self._warm_up(neutral)
 
@@ -169,7 +171,7 @@ class StepSolver:
         """Copy the state of the solver of the same robot with the same settings."""
         self.choose(other._active)
         self.limits.continue_from(other.limits)
-        self.ahead.conditioning.continue_from(other.ahead.conditioning)
+        self.commanded_state.conditioning.continue_from(other.commanded_state.conditioning)
         self._stops.continue_from(other._stops)
         self.diff.continue_from(other.diff)
 
@@ -177,16 +179,16 @@ class StepSolver:
         """Set the active tasks."""
         if active != self._active:
             self._active = active
-            self.ahead.choose(active.frames, active.center)
+            self.commanded_state.choose(active.frames, active.center)
             self.limits.choose(active.joints)
             self._set_weights()
 
     def update_damping(self) -> Damping:
         """Set the damping of the next step from the mobility of the frames.
 
-        The mobility is that at the configuration of ``ahead``.
+        The mobility is that at the configuration of ``commanded_state``.
         """
-        damping = self.ahead.conditioning.damping(self._active.frames)
+        damping = self.commanded_state.conditioning.damping(self._active.frames)
         self._damping = damping.square
         return damping
 
@@ -306,7 +308,7 @@ class StepSolver:
         if before is None or _tracked(settings) != _tracked(before):
             for objective, task_settings in zip(self._poses, settings.tasks, strict=True):
                 objective.set_link_offset(link_offset(task_settings))
-            self.ahead.apply(settings)
+            self.commanded_state.apply(settings)
             self._set_weights()
 
     def _set_weights(self) -> None:
@@ -325,7 +327,7 @@ class StepSolver:
         """Run everything that a tick runs, once."""
         step = np.zeros(self._robot.model.joint_dof_count)
         self.set_joints(joint_q)
-        poses = self.ahead.at(joint_q)
+        poses = self.commanded_state.at(joint_q)
         for index in range(len(self._pose_tasks)):
             self.set_pose(index, poses[self._robot.task_links[index]])
         # The first solve allocates the arrays of the limits, which then accept the last step.
@@ -335,7 +337,7 @@ class StepSolver:
         self.solve(joint_q, np.zeros_like(step), step)
         self.enforce_stopping(joint_q, step, np.zeros_like(step))
         self.barrier_values(joint_q)
-        self.ahead.advance(joint_q, step)
+        self.commanded_state.advance(joint_q, step)
 
 
 def _tracked(settings: Settings) -> list[tuple]:

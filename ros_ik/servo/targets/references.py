@@ -35,7 +35,7 @@ def set_references(
         return set_joint_references(
             solver, robot, goals, secondary.posture, joint_q, last_step, settings
         )
-    poses = solver.ahead.at(joint_q)
+    poses = solver.commanded_state.at(joint_q)
     steps = last_step, solver.limits.before
     return set_place_references(solver, goals, secondary.target(joint_q, steps, poses), poses)
 
@@ -55,7 +55,7 @@ def set_place_references(
         Distance by which the step is to approach the targets [m plus rad].
     """
     solver.set_joints(posture)
-    wanted, conditioning = 0.0, solver.ahead.conditioning
+    wanted, conditioning = 0.0, solver.commanded_state.conditioning
     for index, tracker in enumerate(goals.trackers):
         if tracker.target_kind is not TargetKind.NONE:
             pose, length = tracker.reference(poses, goals.now, conditioning.frames[index])

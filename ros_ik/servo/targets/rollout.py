@@ -69,7 +69,7 @@ class Rollout:
             step [rollout_steps, joint_dof_count], rad/s or m/s; zero after a failure.
         """
         count, period = self._settings.rollout_steps, self._settings.period
-        ahead = np.empty((count, len(joint_q)))
+        predicted = np.empty((count, len(joint_q)))
         velocities = np.zeros((count, len(step)))
         self._solver.continue_from(solver)
         goals, secondary = goals.branch(), secondary.branch()
@@ -77,12 +77,12 @@ class Rollout:
         for row in range(count):
             after = self._next(joint_q, goals, secondary)
             if after is None:
-                ahead[row:] = joint_q
+                predicted[row:] = joint_q
                 break
-            ahead[row] = joint_q = after
+            predicted[row] = joint_q = after
             np.divide(self._step, period, out=velocities[row])
             self._last, self._step = self._step, self._last
-        return ahead, velocities
+        return predicted, velocities
 
     def _next(
         self, joint_q: np.ndarray, goals: TargetSelection, secondary: SecondaryMotion
@@ -99,7 +99,7 @@ class Rollout:
         if not status.ok or not math.isfinite(step.dot(step)):
             return None
         solver.enforce_stopping(joint_q, step, self._last)
-        after = solver.ahead.advance(joint_q, step)
+        after = solver.commanded_state.advance(joint_q, step)
         if solver.limits.fault(joint_q, step, after):
             return None
         solver.limits.record_step(self._last)

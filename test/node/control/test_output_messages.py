@@ -136,8 +136,8 @@ def test_predicted_points_follow_the_command(velocities):
             continue
         publish(rig, output)
         trajectory = rig.node.sent['jtc'][-1]
-        assert (output.ahead is None) == (turn >= 30)
-        ahead = [output.joint_q] * 5 if output.ahead is None else output.ahead
+        assert (output.predicted_q is None) == (turn >= 30)
+        ahead = [output.joint_q] * 5 if output.predicted_q is None else output.predicted_q
         wanted = [in_order(rig, q) for q in (output.joint_q, *ahead, ahead[-1])]
         assert [list(point.positions) for point in trajectory.points] == wanted
         # The finger, which is not controlled, stays.
@@ -148,7 +148,7 @@ def test_predicted_points_follow_the_command(velocities):
         if velocities:
             dofs = rig.robot.group.variable_dof
             none = np.zeros((5, rig.model.joint_dof_count))
-            ahead_qd = none if output.ahead_qd is None else output.ahead_qd
+            ahead_qd = none if output.predicted_qd is None else output.predicted_qd
             moving = [output.joint_qd, *ahead_qd, none[0]]
             assert speeds == [[0.0, *qd[dofs][::-1]] for qd in moving]
         else:
@@ -158,7 +158,7 @@ def test_predicted_points_follow_the_command(velocities):
 
 
 def test_a_prediction_that_is_not_finite_holds_back_everything():
-    for name in ('ahead', 'ahead_qd'):
+    for name in ('predicted_q', 'predicted_qd'):
         rig = make_rig(rollout_steps=5)
         rig.aim(rig.moved((0.0, 0.1, 0.0)))
         output = rig.tick(20)

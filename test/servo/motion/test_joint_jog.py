@@ -118,7 +118,7 @@ def test_predicted_steps_go_on_at_the_velocity():
     rig = Rig(rollout_steps=4)
     rig.aim_joint_velocities(panda_joint1=0.3)
     output = rig.tick(seconds=0.5)
-    path = output.ahead[:, rig.robot.coord_of['panda_joint1']]
+    path = output.predicted_q[:, rig.robot.coord_of['panda_joint1']]
     np.testing.assert_allclose(np.diff(path), 0.3 * rig.dt, atol=1e-9)
     following = [rig.tick().joint_q[rig.robot.coord_of['panda_joint1']] for _ in range(4)]
     np.testing.assert_allclose(following, path, atol=1e-9)

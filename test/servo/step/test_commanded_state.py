@@ -22,25 +22,25 @@ def random_states(rig, count):
 
 
 def test_a_step_leads_where_the_solver_says(rig):
-    ahead, diff = CommandedState(rig.robot, rig.settings), rig.servo._solver.diff
+    state, diff = CommandedState(rig.robot, rig.settings), rig.servo._solver.diff
     for q, step in random_states(rig, 5):
-        after = ahead.advance(q, step)
+        after = state.advance(q, step)
         np.testing.assert_array_equal(after, diff.integrate(q, step))
-        np.testing.assert_array_equal(ahead.poses, diff.body_poses(after))
-        assert ahead.at(after) is ahead.poses
-        sigma = ahead.conditioning.sigma()
-        ahead.at(q)
-        assert np.all(ahead.conditioning.sigma() != sigma)
-        np.testing.assert_array_equal(ahead.poses, diff.body_poses(q))
-        ahead.at(after)
-        np.testing.assert_array_equal(ahead.conditioning.sigma(), sigma)
+        np.testing.assert_array_equal(state.poses, diff.body_poses(after))
+        assert state.at(after) is state.poses
+        sigma = state.conditioning.sigma()
+        state.at(q)
+        assert np.all(state.conditioning.sigma() != sigma)
+        np.testing.assert_array_equal(state.poses, diff.body_poses(q))
+        state.at(after)
+        np.testing.assert_array_equal(state.conditioning.sigma(), sigma)
 
 
 def test_what_it_returned_stays(rig):
-    ahead = CommandedState(rig.robot, rig.settings)
-    kept = [(ahead.advance(q, step), ahead.poses) for q, step in random_states(rig, 4)]
+    state = CommandedState(rig.robot, rig.settings)
+    kept = [(state.advance(q, step), state.poses) for q, step in random_states(rig, 4)]
     copies = [(after.copy(), poses.copy()) for after, poses in kept]
-    ahead.at(rig.q)
+    state.at(rig.q)
     for one, other in zip(kept, copies, strict=True):
         np.testing.assert_array_equal(one[0], other[0])
         np.testing.assert_array_equal(one[1], other[1])
@@ -48,23 +48,23 @@ def test_what_it_returned_stays(rig):
 
 def test_changed_weights_count_at_once_where_it_is(rig):
     settings = read_settings({**rig.given, 'ee.orientation_weight': 0.0})
-    ahead = CommandedState(rig.robot, rig.settings)
-    ahead.at(rig.q)
-    before = ahead.conditioning.sigma()
-    ahead.apply(settings)
+    state = CommandedState(rig.robot, rig.settings)
+    state.at(rig.q)
+    before = state.conditioning.sigma()
+    state.apply(settings)
     fresh = CommandedState(rig.robot, settings)
     fresh.at(rig.q)
-    assert ahead.conditioning.sigma()[0] != before[0]
-    np.testing.assert_array_equal(ahead.conditioning.sigma(), fresh.conditioning.sigma())
+    assert state.conditioning.sigma()[0] != before[0]
+    np.testing.assert_array_equal(state.conditioning.sigma(), fresh.conditioning.sigma())
 
 
 def test_poses_cannot_be_changed_in_place_and_are_new_for_each_configuration(rig):
-    ahead = CommandedState(rig.robot, rig.settings)
+    state = CommandedState(rig.robot, rig.settings)
     (q, step), (other, _) = random_states(rig, 2)
-    for move in (lambda: ahead.advance(q, step), lambda: ahead.at(other), lambda: ahead.at(q)):
-        before, kept = ahead.poses, ahead.poses.copy()
+    for move in (lambda: state.advance(q, step), lambda: state.at(other), lambda: state.at(q)):
+        before, kept = state.poses, state.poses.copy()
         move()
-        assert ahead.poses is not before
+        assert state.poses is not before
         np.testing.assert_array_equal(before, kept)
         with pytest.raises(ValueError, match='read-only'):
-            ahead.poses[0, 0] = 1.0
+            state.poses[0, 0] = 1.0

@@ -153,16 +153,16 @@ def stacked_jacobian(rig, q, step=1e-6):
 @pytest.mark.oracle
 def test_each_place_gets_what_the_joints_have_for_it_beside_the_other():
     rig = standing(**motion_limits(LEGS[:3], 3.0))
-    ahead, rng = CommandedState(rig.robot, rig.settings), np.random.default_rng(3)
+    state, rng = CommandedState(rig.robot, rig.settings), np.random.default_rng(3)
     limits = rig.robot.acceleration[rig.robot.group.variable_dof]
     weights = np.array([1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0])
-    ahead.choose([True], True)
-    demand = ahead.conditioning.demand
+    state.choose([True], True)
+    demand = state.conditioning.demand
     parts = []
     for _ in range(5):
         q = rig.q.copy()
         q[rig.robot.coords] += rng.uniform(-0.2, 0.2, len(limits))
-        ahead.at(q)
+        state.at(q)
         # The least squares of accelerations, each to its limit, damped by 0.05 m/rad.
         scaled = weights[:, None] * stacked_jacobian(rig, q) * (limits / limits.max())
         damped = np.vstack([scaled, 0.05 * np.eye(len(limits))])

@@ -24,7 +24,7 @@ ROBOTS = {
 def test_the_least_singular_value_is_that_of_the_weighted_jacobian(robot):
     rig = Rig(robot, **{f'ee__{key}': value for key, value in ROBOTS[robot].items()})
     other = PinocchioRobot(find_robot(robot).urdf_path.read_text(), rig.model)
-    ahead, task = CommandedState(rig.robot, rig.settings), rig.settings.tasks[0]
+    state, task = CommandedState(rig.robot, rig.settings), rig.settings.tasks[0]
     weights = np.array(task.position_weight + task.orientation_weight)
     rows = np.flatnonzero(weights)
     dofs, rng = rig.robot.group.variable_dof, np.random.default_rng(2)
@@ -38,8 +38,8 @@ def test_the_least_singular_value_is_that_of_the_weighted_jacobian(robot):
         turn = other.poses(q)[base][1].T
         J = np.vstack([turn @ J[:3], turn @ J[3:]]) * (weights / weights.max())[:, None]
         expected = np.linalg.svd(J[rows], compute_uv=False)[-1]
-        ahead.at(q)
-        assert ahead.conditioning.sigma()[0] == pytest.approx(expected, rel=0.02, abs=2e-5)
+        state.at(q)
+        assert state.conditioning.sigma()[0] == pytest.approx(expected, rel=0.02, abs=2e-5)
 
 
 class Judge:
@@ -49,7 +49,7 @@ class Judge:
         given = {f'ee__{key}': value for key, value in ROBOTS[robot].items()}
         self.rig = rig = Rig(robot, **given)
         self._other = PinocchioRobot(find_robot(robot).urdf_path.read_text(), rig.model)
-        self.ahead, self._task = CommandedState(rig.robot, rig.settings), rig.settings.tasks[0]
+        self.state, self._task = CommandedState(rig.robot, rig.settings), rig.settings.tasks[0]
         weights = np.array(self._task.position_weight + self._task.orientation_weight)
         self.rows, self.weights = np.flatnonzero(weights), weights / weights.max()
         self.dofs, self._rng = rig.robot.group.variable_dof, np.random.default_rng(4)
@@ -61,7 +61,7 @@ class Judge:
         for _ in range(count):
             q, low, high = self.rig.q.copy(), robot.lower[self.dofs], robot.upper[self.dofs]
             q[robot.coords] = self._rng.uniform(np.maximum(low, -3.0), np.minimum(high, 3.0))
-            self.ahead.at(q)
+            self.state.at(q)
             yield q
 
     def jacobian(self, q, way=None):
@@ -89,7 +89,7 @@ def test_the_singular_value_changes_along_its_joints_as_that_of_the_jacobian(rob
         # Power iteration needs distinct singular values.
         if s[-1] > 0.4 * s[-2]:
             continue
-        found, w = judge.ahead.conditioning.frames[0].direction(), V[len(s) - 1]
+        found, w = judge.state.conditioning.frames[0].direction(), V[len(s) - 1]
         w = w * np.sign(np.array(found.direction)[judge.rows] @ J @ w)
         slope = (judge.sigma(q, 1e-5 * w) - judge.sigma(q, -1e-5 * w)) / 2e-5
         assert found.slope == pytest.approx(slope, rel=0.02, abs=2e-3)
@@ -115,7 +115,7 @@ def test_a_frame_gets_the_part_of_an_acceleration_that_its_joints_have(robot):
             x[3 * kind : 3 * kind + 3] = value
             right = np.concatenate([(judge.weights * x)[judge.rows], np.zeros(len(judge.dofs))])
             needed += np.abs(np.linalg.lstsq(damped, right)[0]) / largest
-        frame = judge.ahead.conditioning.demand.frames[0]
+        frame = judge.state.conditioning.demand.frames[0]
         frame.acceleration_scale = 0.5
         part = frame.part(*wished)
         assert part == pytest.approx(min(1.0, 0.5 * 0.7 / needed.max()), rel=1e-6)
@@ -136,10 +136,10 @@ def _of_base(other, q, base, frame):
 
 def test_an_arm_of_few_joints_is_not_near_a_singularity_everywhere():
     rig = Rig('panda', locked_joints=['panda_joint1', 'panda_joint3'])
-    ahead = CommandedState(rig.robot, rig.settings)
-    ahead.at(rig.q)
-    assert ahead.conditioning.sigma()[0] == np.inf
-    assert ahead.conditioning.damping([True]).square == 0.0
+    state = CommandedState(rig.robot, rig.settings)
+    state.at(rig.q)
+    assert state.conditioning.sigma()[0] == np.inf
+    assert state.conditioning.damping([True]).square == 0.0
 
 
 def pushed_up(**values):

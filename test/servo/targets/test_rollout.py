@@ -97,8 +97,8 @@ def test_what_is_commanded_does_not_depend_on_it(jerk):
         np.testing.assert_array_equal(one.joint_qd, other.joint_qd)
         assert (one.code, one.text, one.publish) == (other.code, other.text, other.publish)
         assert one.limiting_barrier == other.limiting_barrier
-        assert one.ahead is None and one.ahead_qd is None
-    predicted = [output.ahead is not None for output in with_it.outputs]
+        assert one.predicted_q is None and one.predicted_qd is None
+    predicted = [output.predicted_q is not None for output in with_it.outputs]
     assert 250 < sum(predicted) < len(predicted)
     assert {'wall', 'world'} & {output.limiting_barrier for output in without.outputs}
 
@@ -107,9 +107,11 @@ def assert_comes_true(rig, first):
     """Compare the predictions of an output with the later commands."""
     outputs, compared = rig.outputs[first:], 0
     for index, output in enumerate(outputs[:-STEPS]):
-        if output.ahead is not None:
+        if output.predicted_q is not None:
             later = outputs[index + 1 : index + 1 + STEPS]
-            for name, values in (('joint_q', output.ahead), ('joint_qd', output.ahead_qd)):
+            for name, values in (
+                ('joint_q', output.predicted_q), ('joint_qd', output.predicted_qd),
+            ):  # fmt: skip
                 commanded = np.array([getattr(one, name) for one in later])
                 # Two solvers with different warm starts may differ by rounding.
                 np.testing.assert_allclose(values, commanded, rtol=0.0, atol=1e-9)
@@ -226,10 +228,10 @@ def test_predicted_steps_keep_the_limits():
     robot, dofs = rig.robot, rig.robot.group.variable_dof
     fastest, largest = 0.0, 0.0
     for output in rig.outputs:
-        if output.ahead is None:
+        if output.predicted_q is None:
             continue
-        q = np.vstack([output.joint_q, output.ahead])
-        qd = np.vstack([output.joint_qd, output.ahead_qd])
+        q = np.vstack([output.joint_q, output.predicted_q])
+        qd = np.vstack([output.joint_qd, output.predicted_qd])
         arm, speed = q[:, robot.coords], qd[:, dofs]
         np.testing.assert_allclose(np.diff(arm, axis=0) / rig.dt, speed[1:], atol=1e-9)
         assert np.all(arm >= robot.lower[dofs] - 1e-9)
@@ -254,14 +256,14 @@ def test_a_goal_beyond_the_box_is_not_predicted_to_be_reached():
     rig.tick(150)
     highest = []
     for output in rig.outputs:
-        if output.ahead is not None:
-            highest.append(max(twin.position(q)[1] for q in output.ahead))
+        if output.predicted_q is not None:
+            highest.append(max(twin.position(q)[1] for q in output.predicted_q))
     assert max(highest) <= wall + ROUNDING
     assert max(highest) > wall - 0.02, 'it never came near'
     assert twin.position(rig.q)[1] > wall - 0.02
     # It was predicted in advance: the command itself was still far away then.
     near = next(k for k, value in enumerate(highest) if value > wall - 0.02)
-    outputs = [output for output in rig.outputs if output.ahead is not None]
+    outputs = [output for output in rig.outputs if output.predicted_q is not None]
     assert twin.position(outputs[near].joint_q)[1] < wall - 0.02
 
 
@@ -274,8 +276,8 @@ def test_an_obstacle_is_not_predicted_to_be_met():
     least = min(
         np.linalg.norm(twin.position(q, frame) - center)
         for output in rig.outputs
-        if output.ahead is not None
-        for q in output.ahead
+        if output.predicted_q is not None
+        for q in output.predicted_q
         for frame in (TIP, 'panda_hand', 'panda_leftfinger', 'panda_rightfinger')
     )
     # Frames lie within their links, which keep the margin.
@@ -283,7 +285,7 @@ def test_an_obstacle_is_not_predicted_to_be_met():
     # Without the obstacle it arrives.
     rig.change(obstacles=())
     rig.tick(150)
-    assert np.linalg.norm(twin.position(rig.published[-1].ahead[-1]) - center) < 0.01
+    assert np.linalg.norm(twin.position(rig.published[-1].predicted_q[-1]) - center) < 0.01
 
 
 def test_from_a_failed_step_on_the_prediction_stays():
@@ -304,10 +306,10 @@ def test_from_a_failed_step_on_the_prediction_stays():
     for good, count in ((3, 4), (7, 12)):
         output = rig.tick()
         assert len(calls) == count
-        assert output.code == StatusCode.OK and np.isfinite(output.ahead).all()
-        assert np.all(output.ahead[good:] == output.ahead[good - 1])
-        assert np.all(output.ahead_qd[good:] == 0.0) and np.any(output.ahead_qd[good - 1])
-        assert np.any(output.ahead[good - 1] != output.ahead[good - 2])
+        assert output.code == StatusCode.OK and np.isfinite(output.predicted_q).all()
+        assert np.all(output.predicted_q[good:] == output.predicted_q[good - 1])
+        assert np.all(output.predicted_qd[good:] == 0.0) and np.any(output.predicted_qd[good - 1])
+        assert np.any(output.predicted_q[good - 1] != output.predicted_q[good - 2])
     rig.tick(50)
     assert_comes_true(rig, len(rig.outputs) - 50)
 
@@ -315,17 +317,17 @@ def test_from_a_failed_step_on_the_prediction_stays():
 def test_nothing_is_predicted_where_the_servo_brakes_or_rests():
     rig = rig_with(publish_when_idle=True)
     rig.aim(rig.moved((0.0, 0.2, 0.0)))
-    assert rig.tick(20).ahead.shape == (STEPS, rig.model.joint_coord_count)
+    assert rig.tick(20).predicted_q.shape == (STEPS, rig.model.joint_coord_count)
     rig.change(paused=True)
     braking = rig.tick()
-    assert not braking.still and braking.ahead is None and braking.ahead_qd is None
+    assert not braking.still and braking.predicted_q is None and braking.predicted_qd is None
     rest = rig.tick(60)
-    assert rest.publish and rest.still and rest.ahead is None
+    assert rest.publish and rest.still and rest.predicted_q is None
     rig.change(paused=False)
     rig.quiet()
     rig.aim_joints(panda_joint1=0.1)
     arrived = rig.tick(100)
-    assert arrived.text == 'tracking' and arrived.still and arrived.ahead is None
+    assert arrived.text == 'tracking' and arrived.still and arrived.predicted_q is None
 
 
 def test_joints_that_are_not_controlled_are_told_to_stay():
@@ -337,5 +339,5 @@ def test_joints_that_are_not_controlled_are_told_to_stay():
         # Another program moves it.
         rig.q[finger] += 0.001
         output = rig.tick()
-        assert np.all(output.ahead[:, finger] == held)
+        assert np.all(output.predicted_q[:, finger] == held)
     assert rig.servo.joint_q[finger] != held

@@ -89,7 +89,7 @@ def test_the_slope_of_the_manipulability_is_that_of_its_logarithm(robot):
         q = rig.q.copy()
         q[rig.robot.coords] += rng.uniform(-0.3, 0.3, len(rig.robot.coords))
         found = np.zeros(len(rig.robot.coords))
-        slope = manipulability_slope(*chain.at(rig.servo._solver.ahead.at(q)), rows)
+        slope = manipulability_slope(*chain.at(rig.servo._solver.commanded_state.at(q)), rows)
         np.add.at(found, chain.variables, chain.factors * slope)
         expected = []
         for coord in rig.robot.coords:
@@ -183,7 +183,7 @@ def test_steps_that_are_predicted_are_those_that_come():
     rig.tick(10)
     rig.set(ee__elbow_speed=0.5, ee__manipulability_speed=0.3)
     rig.tick(3)
-    predicted = rig.outputs[-1].ahead
+    predicted = rig.outputs[-1].predicted_q
     for row in predicted:
         np.testing.assert_allclose(rig.tick().joint_q, row, atol=1e-6)
 
