@@ -8,6 +8,9 @@ import importlib
 import numpy as np
 import pytest
 
+from ros_ik import DifferentialIK
+from ros_ik import Model
+from ros_ik.demo.robots import find_robot
 from ros_ik.limits import JerkLimit
 from ros_ik.limits import Limit
 import ros_ik.servo
@@ -69,6 +72,17 @@ def test_the_predictions_of_an_output_have_their_former_names(before, after):
     setattr(output, after, np.ones((2, 3)))
     with pytest.warns(DeprecationWarning, match=after):
         assert getattr(output, before) is getattr(output, after)
+
+
+def test_the_check_of_stops_has_its_former_name():
+    model = Model.from_urdf(find_robot('six_axis').urdf_path, device='cpu')
+    solver, q, dofs = DifferentialIK(model), model.neutral_joint_q(), model.joint_dof_count
+    steps = [np.full(dofs, 0.01) for _ in range(2)]
+    arguments = np.zeros(dofs), np.full(dofs, 10.0)
+    status = solver.limit_to_stoppable(q, (), steps[0], *arguments, tolerance=1e-6)
+    with pytest.warns(DeprecationWarning, match='limit_to_stoppable'):
+        assert solver.enforce_stopping(q, (), steps[1], *arguments, tolerance=1e-6) is status
+    np.testing.assert_array_equal(*steps)
 
 
 def test_the_precedence_of_a_limit_has_its_former_name():

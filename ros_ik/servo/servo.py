@@ -320,7 +320,7 @@ class Servo:
         slowed = self.following.limit(self._next_step, self._step, solver.limits.acceleration)
         if slowed and solver.limits.is_strict:
             solver.limits.clamp_step(self.joint_q, self._next_step, self._step)
-        cut = solver.enforce_stopping(self.joint_q, self._next_step, self._step)
+        cut = solver.limit_to_stoppable(self.joint_q, self._next_step, self._step)
         after = solver.commanded_state.advance(self.joint_q, self._next_step)
         fault = solver.limits.fault(self.joint_q, self._next_step, after)
         if fault:
@@ -438,7 +438,7 @@ class Servo:
         self._step[:] = 0.0
         group.write_steps(joints, self._step)
         if self._step.any():
-            if self._solver.enforce_stopping(self.joint_q, self._step, last):
+            if self._solver.limit_to_stoppable(self.joint_q, self._step, last):
                 self._halt.block()
             self._range.clamp(self.joint_q, self._step)
             self.joint_q = self._solver.commanded_state.advance(self.joint_q, self._step)

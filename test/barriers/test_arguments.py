@@ -68,7 +68,7 @@ def test_a_link_outside_the_model_is_refused_wherever_the_barrier_goes_each_time
             lambda: diff.solve_ik(joint_q, tasks, [], [barrier], step),
             lambda: diff.barrier_values(joint_q, [barrier]),
             lambda: diff.enforce_barriers(joint_q, [barrier], step),
-            lambda: diff.enforce_stopping(joint_q, [barrier], step, step, acceleration),
+            lambda: diff.limit_to_stoppable(joint_q, [barrier], step, step, acceleration),
             lambda: OptimalControl(model, GROUP, barriers=[barrier]),
         ):
             with pytest.raises(ArgumentError, match=message):

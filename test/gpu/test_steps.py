@@ -184,7 +184,7 @@ def checked_steps(device):
     last, found = 0.5 * step, {}
     found['status'] = solver.enforce_barriers(joint_q, [box, own], step)
     found['step'] = step.copy()
-    found['stops'] = solver.enforce_stopping(
+    found['stops'] = solver.limit_to_stoppable(
         joint_q, [box, own], step, last, np.full(model.joint_dof_count, 20.0)
     )
     return found | {'stopping step': step}

@@ -132,7 +132,7 @@ class Drive:
         record.relaxed += int((status == SolveStatus.RELAXED).sum())
         failed = ~np.isin(status, (SolveStatus.CONVERGED, SolveStatus.RELAXED))
         record.failed += int(failed.sum())
-        checked = self.diff.enforce_stopping(
+        checked = self.diff.limit_to_stoppable(
             self.joint_q, self.barriers, step, self.last, self.limit
         )
         record.halted += int((checked == SolveStatus.HALTED_BY_BARRIER).sum())

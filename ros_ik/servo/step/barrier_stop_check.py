@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Check of steps by ``enforce_stopping``: the robot must still be able to stop after them."""
+"""Check of steps by ``limit_to_stoppable``: the robot must still be able to stop after them."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class BarrierStopCheck:
         before: np.ndarray,
         deceleration: np.ndarray,
     ) -> bool:
-        status = self._diff.enforce_stopping(
+        status = self._diff.limit_to_stoppable(
             joint_q, self._barriers, step, last, deceleration, jerk=self._jerk,
             delta_q_before=before,
         )  # fmt: skip

@@ -232,7 +232,7 @@ class StepSolver:
         if self.scene is not None and self.scene.max_obstacles:
             self.scene.set_obstacles(obstacles, body_q)
 
-    def enforce_stopping(
+    def limit_to_stoppable(
         self, joint_q: np.ndarray, step: np.ndarray, last_step: np.ndarray
     ) -> bool:
         """Blend a step with braking until a stop is feasible; return True if it changed.
@@ -335,7 +335,7 @@ class StepSolver:
             self._active = self._active._replace(center=has_center)
             self._solve(joint_q, step)
         self.solve(joint_q, np.zeros_like(step), step)
-        self.enforce_stopping(joint_q, step, np.zeros_like(step))
+        self.limit_to_stoppable(joint_q, step, np.zeros_like(step))
         self.barrier_values(joint_q)
         self.commanded_state.advance(joint_q, step)
 

@@ -98,7 +98,7 @@ class Rollout:
         # A sum of squares is finite only if every number is finite.
         if not status.ok or not math.isfinite(step.dot(step)):
             return None
-        solver.enforce_stopping(joint_q, step, self._last)
+        solver.limit_to_stoppable(joint_q, step, self._last)
         after = solver.commanded_state.advance(joint_q, step)
         if solver.limits.fault(joint_q, step, after):
             return None

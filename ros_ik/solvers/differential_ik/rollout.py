@@ -67,8 +67,8 @@ def rollout(
         n_steps: Number of steps, 1 to 10,000.
         last_delta_q: Step before the start, shape [.., joint_dof_count]; None at rest.
         delta_q_before: The step before ``last_delta_q``, for jerk limits; None for an equal step.
-        acceleration: Deceleration for :meth:`DifferentialIK.enforce_stopping`, [joint_dof_count];
-            None for :meth:`DifferentialIK.enforce_barriers`.
+        acceleration: Deceleration for :meth:`DifferentialIK.limit_to_stoppable`,
+            [joint_dof_count]; None for :meth:`DifferentialIK.enforce_barriers`.
         regularization: As in :meth:`DifferentialIK.solve_ik`.
 
     Returns:
@@ -99,7 +99,7 @@ def rollout(
             if acceleration is None:
                 checked = solver.enforce_barriers(now, barriers, step)
             else:
-                checked = solver.enforce_stopping(now, barriers, step, last, acceleration)
+                checked = solver.limit_to_stoppable(now, barriers, step, last, acceleration)
             cut = np.asarray(checked) == SolveStatus.HALTED_BY_BARRIER
             status = np.where(cut, SolveStatus.HALTED_BY_BARRIER, status)
         now = solver.integrate(now, step)

@@ -15,6 +15,7 @@ import math
 import os
 from typing import Any
 from typing import NamedTuple
+import warnings
 
 import numpy as np
 import warp as wp
@@ -329,7 +330,7 @@ class DifferentialIK(ReadOnce):
         """
         return self._checks.enforce_barriers(joint_q, barriers, delta_q, tolerance)
 
-    def enforce_stopping(
+    def limit_to_stoppable(
         self,
         joint_q: Any,
         barriers: Sequence[Barrier],
@@ -372,9 +373,17 @@ class DifferentialIK(ReadOnce):
             ArgumentError: A wrong shape, a negative tolerance, an acceleration or a jerk not
                 above zero.
         """
-        return self._checks.enforce_stopping(
+        return self._checks.limit_to_stoppable(
             joint_q, barriers, delta_q, last_delta_q, acceleration, tolerance, jerk, delta_q_before
         )
+
+    def enforce_stopping(self, *arguments: Any, **options: Any) -> SolveStatus | np.ndarray:
+        """Call :meth:`limit_to_stoppable`, which had this name, for one release."""
+        warnings.warn(
+            'DifferentialIK.enforce_stopping is now limit_to_stoppable', DeprecationWarning,
+            stacklevel=2,
+        )  # fmt: skip
+        return self.limit_to_stoppable(*arguments, **options)
 
     def barrier_values(
         self, joint_q: np.ndarray | wp.array, barriers: Sequence[Barrier]

@@ -88,7 +88,7 @@ class StepChecks:
         delta_q[...] = check.delta_q if joint_q.ndim == 2 else check.delta_q[0]
         return returned_status(check.status, joint_q.ndim)
 
-    def enforce_stopping(
+    def limit_to_stoppable(
         self,
         joint_q: Any,
         barriers: Sequence[Barrier],
@@ -99,11 +99,11 @@ class StepChecks:
         jerk: Any,
         delta_q_before: Any,
     ) -> SolveStatus | np.ndarray:
-        """Check that a stop is possible; see :meth:`DifferentialIK.enforce_stopping`."""
+        """Check that a stop is possible; see :meth:`DifferentialIK.limit_to_stoppable`."""
         if is_exchanged(delta_q):
             return solved_into(
                 exchanged('delta_q', delta_q),
-                lambda step: self.enforce_stopping(
+                lambda step: self.limit_to_stoppable(
                     joint_q, barriers, step, last_delta_q, acceleration, tolerance, jerk,
                     delta_q_before,
                 ),  # fmt: skip

@@ -148,8 +148,8 @@ def test_strict_limits_hold_where_a_barrier_is_seen_late():
     rig = make_rig(10, ee__frame='tool0', **values)
     rig.aim_twist(linear=(0.0, 0.0, 0.5))
     rows, heights, cuts = [rig.q[rig.robot.coords]] * 3, [], []
-    enforce = rig.servo._solver.enforce_stopping
-    rig.servo._solver.enforce_stopping = lambda *steps: cuts.append(enforce(*steps)) or cuts[-1]
+    enforce = rig.servo._solver.limit_to_stoppable
+    rig.servo._solver.limit_to_stoppable = lambda *steps: cuts.append(enforce(*steps)) or cuts[-1]
     for _ in range(200):
         rows.extend(positions(rig, 1)[3:])
         heights.append(rig.pose()[2])

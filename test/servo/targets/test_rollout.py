@@ -170,8 +170,8 @@ def test_steps_are_predicted_to_be_cut_before_a_wall(aim):
         barriers__position__wall__max=[2.0, start[1] + 0.06, 2.0],
         barriers__position__wall__gain=200.0,
     )
-    cuts, enforce = [], rig.servo._solver.enforce_stopping
-    rig.servo._solver.enforce_stopping = lambda *steps: cuts.append(enforce(*steps)) or cuts[-1]
+    cuts, enforce = [], rig.servo._solver.limit_to_stoppable
+    rig.servo._solver.limit_to_stoppable = lambda *steps: cuts.append(enforce(*steps)) or cuts[-1]
     aim(rig)
     rig.tick(25)
     # A stop checked for other limits stays until one with these is possible.

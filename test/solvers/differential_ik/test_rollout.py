@@ -61,7 +61,7 @@ def test_it_is_the_steps_taken_one_by_one():
         one.acceleration.set_last_displacement(last)
         one.jerk.set_last_displacements(last, before)
         one.diff.solve_ik(joint_q, one.tasks, one.limits, [one.wall], step)
-        one.diff.enforce_stopping(joint_q, [one.wall], step, last, one.limit)
+        one.diff.limit_to_stoppable(joint_q, [one.wall], step, last, one.limit)
         joint_q = one.diff.integrate(joint_q, step)
         np.testing.assert_allclose(result.delta_q[k], step, atol=1e-14)
         np.testing.assert_allclose(result.joint_q[k + 1], joint_q, atol=1e-13)

@@ -269,7 +269,7 @@ def test_what_is_no_array_and_no_barrier_is_named():
         for call in (
             lambda barriers=barriers: arm.diff.barrier_values(HOME, barriers),
             lambda barriers=barriers: arm.diff.enforce_barriers(HOME, barriers, step),
-            lambda barriers=barriers: arm.diff.enforce_stopping(
+            lambda barriers=barriers: arm.diff.limit_to_stoppable(
                 HOME, barriers, step, step, np.ones(9), 0.0
             ),
         ):

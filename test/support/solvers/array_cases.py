@@ -164,7 +164,7 @@ def checks(rig, form):
     solver.enforce_barriers(q, [rig.box()], cut)
     other = rig.step()[0]
     last = form.array(np.zeros(rig.dofs))
-    other.enforce_stopping(q, [rig.box()], stopped, last, form.array(np.ones(rig.dofs)))
+    other.limit_to_stoppable(q, [rig.box()], stopped, last, form.array(np.ones(rig.dofs)))
     return [array.numpy() if form.is_warp else array for array in (cut, stopped)]
 
 

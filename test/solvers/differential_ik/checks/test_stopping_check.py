@@ -65,7 +65,7 @@ class Drive:
         assert np.isin(solved, (SolveStatus.CONVERGED, SolveStatus.RELAXED)).all()
         status = None
         if checked:
-            status = self.diff.enforce_stopping(
+            status = self.diff.limit_to_stoppable(
                 self.joint_q, [self.barrier], step, self.last, self.limit, tolerance
             )
         along = [
@@ -144,7 +144,7 @@ def test_a_safe_step_passes_as_it_is():
     locked = drive.diff.group.dof_variable < 0
     step[:, locked] = 0.0
     given = step.copy()
-    status = drive.diff.enforce_stopping(
+    status = drive.diff.limit_to_stoppable(
         drive.joint_q[0], [drive.barrier], step[0], drive.last[0], drive.limit
     )
     assert status == SolveStatus.CONVERGED
@@ -159,7 +159,9 @@ def test_robots_of_a_batch_are_judged_each_for_itself():
     steps[0] *= 0.01
     given = steps.copy()
     last[0] *= 0.01
-    status = drive.diff.enforce_stopping(drive.joint_q, [drive.barrier], steps, last, drive.limit)
+    status = drive.diff.limit_to_stoppable(
+        drive.joint_q, [drive.barrier], steps, last, drive.limit
+    )
     assert status.tolist() == [SolveStatus.CONVERGED, SolveStatus.HALTED_BY_BARRIER]
     np.testing.assert_array_equal(steps[0], given[0])
     slower = np.sign(last[1]) * np.maximum(np.abs(last[1]) - 3.0 * DT**2, 0.0)
@@ -222,7 +224,7 @@ def test_a_step_that_is_no_number_becomes_a_stop():
     for bad in (np.nan, np.inf):
         step = last.copy()
         step[dofs[0]] = bad
-        status = drive.diff.enforce_stopping(
+        status = drive.diff.limit_to_stoppable(
             drive.joint_q[0], [drive.barrier], step, last, drive.limit
         )
         assert status == SolveStatus.NON_FINITE_INPUT
@@ -244,7 +246,7 @@ def test_mimic_joints_stop_together():
     hand = model.body_index('panda_hand')
     barrier = PositionBarrier(hand, [-9, -9, -9], [9, 9, 9])
     q = model.neutral_joint_q()
-    assert diff.enforce_stopping(q, [barrier], step, last, limit) == SolveStatus.NON_FINITE_INPUT
+    assert diff.limit_to_stoppable(q, [barrier], step, last, limit) == SolveStatus.NON_FINITE_INPUT
     assert step[starts[driver]] == pytest.approx(1e-3 - 1.0 * DT**2 / abs(factor))
     assert step[starts[follower]] == pytest.approx(factor * step[starts[driver]])
 
@@ -272,7 +274,7 @@ def test_bad_arguments_are_named(change, message):
     if np.ndim(given['acceleration']) == 0:
         given['acceleration'] = np.full(dofs, given['acceleration'])
     with pytest.raises(ArgumentError, match=message):
-        drive.diff.enforce_stopping(
+        drive.diff.limit_to_stoppable(
             drive.joint_q[0],
             [drive.barrier],
             given['step'],

@@ -127,7 +127,7 @@ class Stops:
         self.scene.add_obstacle('ball', CollisionShape.sphere(radius), place)
         whole, limit = np.zeros((2, self.model.joint_dof_count))
         whole[self.dofs], limit[:] = step, acceleration
-        status = self.diff.enforce_stopping(
+        status = self.diff.limit_to_stoppable(
             joint_q, [self.barrier], whole, whole.copy(), limit, 0.0
         )
         return distances, status == SolveStatus.CONVERGED
