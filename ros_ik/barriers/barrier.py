@@ -157,7 +157,7 @@ class Barrier(SolverPart):
     def launch_values(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
         """Write h into ``values[:, start_idx:start_idx + row_count]``.
 
-        Of several robots on a GPU, arrays may be not contiguous, see
+        For several robots on a GPU, arrays may not be contiguous; see
         :mod:`ros_ik.kinematics.runtime.batch_layout`.
 
         Args:
@@ -205,7 +205,7 @@ class Barrier(SolverPart):
         return self.row_count
 
     def launch_rows(self, box: StepBox, values: wp.array, jacobian: wp.array, start: int) -> None:
-        """Write h and dh/dx of this barrier's rows of a quadratic program, at the present state.
+        """Write h and dh/dx of this barrier's rows of a quadratic program, at the current state.
 
         A barrier may select which of its values get a row. An inactive row has h = inf.
 

@@ -97,7 +97,7 @@ class CollisionBarrier(Barrier):
         raise NotImplementedError
 
     def current_pairs(self) -> np.ndarray:
-        """Return the present pairs, as rows of the scene, int [n, 2]."""
+        """Return the current pairs, as rows of the scene, int [n, 2]."""
         raise NotImplementedError
 
     def links(self) -> set[int] | None:

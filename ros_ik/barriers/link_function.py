@@ -161,7 +161,7 @@ class LinkFunctionBarrier(Barrier):
         return self.link_index, self.reference_link_index
 
     def set_parameters(self, parameters: Any) -> None:
-        """Change the parameters between solves, as many as were given, without a new graph.
+        """Change the parameters, whose number is fixed, between solves without a new graph.
 
         Raises:
             ArgumentError: Another number of parameters, or another struct.

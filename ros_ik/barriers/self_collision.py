@@ -97,7 +97,7 @@ class SelfCollisionBarrier(CollisionBarrier):
         return len(self.pairs) + carried * own + carried * (carried - 1) // 2
 
     def current_pairs(self) -> np.ndarray:
-        """Return the present pairs; see :meth:`CollisionBarrier.current_pairs`."""
+        """Return the current pairs; see :meth:`CollisionBarrier.current_pairs`."""
         return np.concatenate([self.pairs, self.scene.attached_pairs()])
 
 

@@ -81,5 +81,5 @@ class WorldCollisionBarrier(CollisionBarrier):
         return self.scene.max_obstacles * (len(self.scene.geometry) + self.scene.max_attached)
 
     def current_pairs(self) -> np.ndarray:
-        """Return the present pairs; see :meth:`CollisionBarrier.current_pairs`."""
+        """Return the current pairs; see :meth:`CollisionBarrier.current_pairs`."""
         return self.scene.world_pairs()

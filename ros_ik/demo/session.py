@@ -48,7 +48,7 @@ def run_until_signal(program: str, run: Callable[[threading.Event], str]) -> int
 
     Args:
         program: Name for messages.
-        run: Called with an event that a signal sets; returns an error text, or ''.
+        run: Function called with an event that a signal sets; returns an error text, or ''.
 
     Returns:
         0, or 1 after an error, or 2 for a session that cannot start.

@@ -95,7 +95,7 @@ class JointFunctionLimit(Limit):
         self._bounds, self._table = bounds, ParameterTable(owner, struct, parameters)
 
     def set_parameters(self, parameters: Any) -> None:
-        """Change the parameters between solves, as many as were given, without a new graph.
+        """Change the parameters, whose number is fixed, between solves without a new graph.
 
         Raises:
             ArgumentError: Another number of parameters, or another struct.

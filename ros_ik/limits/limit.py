@@ -71,7 +71,7 @@ class Limit(SolverPart):
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box.
 
-        Of several robots on a GPU, the arrays are not contiguous, see
+        For several robots on a GPU, the arrays are not contiguous; see
         :mod:`ros_ik.kinematics.runtime.batch_layout`.
 
         Args:

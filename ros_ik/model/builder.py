@@ -109,7 +109,7 @@ class ModelBuilder(UrdfMethods):
         Args:
             label: Name of the body.
             custom_attributes: Values of the body by ``namespace:name``.
-            **link: What :meth:`add_link` takes.
+            **link: Arguments of :meth:`add_link`.
 
         Returns:
             The body index.

@@ -382,7 +382,7 @@ class IkNode(GuardedNode, StreamNode):
         self._loop.statistics.update()
 
     def _give_up(self, reason: str) -> None:
-        """Release a servo whose ticks fail, become inactive, and build another one, once."""
+        """Deactivate, release a servo whose ticks fail, and build another one, once."""
         self.get_logger().error(f'{reason}: going to inactive')
         self._autostart, may_build = False, not self._failure
         self._report_waiting(StatusCode.SOLVER_FAILED, reason)

@@ -85,8 +85,8 @@ class NodeParameters:
 
         Args:
             node: The node, with undeclared overrides.
-            on_change: Called with checked settings before they take effect; returns why they
-                cannot, or ''.
+            on_change: Function called with checked settings before they take effect; it returns
+                the reason why they cannot, or ''.
         """
         self._on_change = on_change
         self.settings: Settings | None = None

@@ -88,7 +88,7 @@ class IKObjectiveLinkFunction(LinkObjective):
         self._table.bind_device(self.device)
 
     def set_parameters(self, parameters: Any) -> None:
-        """Change the parameters of all problems, as many as were given.
+        """Change the parameters of all problems; their number is fixed.
 
         Raises:
             ArgumentError: Another number of parameters, or another struct.

@@ -20,7 +20,7 @@ class ChildProcesses:
     """Child processes that live as long as the ``with`` block."""
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
-        """Start with none.
+        """Start without processes.
 
         Args:
             environment: Their environment; None for that of this process.

@@ -160,7 +160,7 @@ class DemoClient(PolledEventsMixin, Node):
         Args:
             timeout: Longest wait [s].
             ended_child: Function that returns a description of an ended process, or ''.
-            say: Called with each new missing input of the node.
+            say: Function called with each new missing input of the node.
         """
         give_up = time.monotonic() + timeout
         while time.monotonic() < give_up:

@@ -139,7 +139,7 @@ class MotionServer:
             make: Creates a motion from a goal message, or raises :class:`GoalError`.
             refuse: Creates the result message of an invalid goal.
             drops: Counter and log of invalid goals.
-            begun: Called when a goal starts.
+            begun: Function called when a goal starts.
         """
         self._node, self._name, self._drops = node, name, drops
         self._make, self._refuse, self._begun = make, refuse, begun

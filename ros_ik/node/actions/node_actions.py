@@ -83,7 +83,7 @@ class Actions:
             server.abort(reason)
 
     def end(self, reason: str) -> None:
-        """Abort all goals in the executor's thread, and wait briefly for that."""
+        """Abort all goals in the executor's thread, and wait briefly until they have ended."""
         self._ending = reason
         give_up = time.monotonic() + _ABORT_TIMEOUT
         while self.busy and time.monotonic() < give_up:

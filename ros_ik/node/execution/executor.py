@@ -89,7 +89,7 @@ def spin_until(
     Args:
         executor: Executor of :func:`make_executor`.
         ended: Set by a signal handler or another thread.
-        on_fault: Called with the origin of an error and the error; None raises it.
+        on_fault: Function called with the origin of an error and the error; None raises it.
 
     Raises:
         Exception: For ``GIVE_UP`` seconds, every call of the executor has raised an error.

@@ -34,8 +34,8 @@ class Job:
         urdf: Text of the robot description.
         srdf: Text of the semantic description, or ''.
         settings: Settings in force.
-        request_rest: Called once the description is parsed, because graphs must not be captured
-            during ticks of another servo.
+        request_rest: Function called once the description is parsed, because graphs must not be
+            captured during ticks of another servo.
         is_resting: Function that tells whether the control thread leaves the device alone.
     """
 

@@ -46,9 +46,9 @@ class ModelSource:
         Args:
             node: The node.
             settings: Function that returns the current settings, None if nothing can be built.
-            prepare_build: Called before a new description is built; False ignores it.
+            prepare_build: Function called before a new description is built; False ignores it.
             is_resting: Function that tells whether the control thread leaves the device alone.
-            report: Called with the progress of a build whenever it changes.
+            report: Function called with the progress of a build whenever it changes.
             drops: Counter of empty and oversized messages.
         """
         self._report, self._reported = report, ''

@@ -104,9 +104,9 @@ class ProgressLog:
             self.latest.update(lambda now: dataclasses.replace(now, cached=now.cached + 1))
 
     def warning(self, message: str, category: Any = None, stacklevel: int = 1) -> None:
-        """Pass on a warning."""
+        """Forward a warning."""
         self._usual.warning(message, category, stacklevel + 1)
 
     def error(self, message: str) -> None:
-        """Pass on an error."""
+        """Forward an error."""
         self._usual.error(message)

@@ -45,12 +45,12 @@ class Job:
     _open: threading.Lock = dataclasses.field(default_factory=threading.Lock, init=False)
 
     def answer(self, result: Any) -> None:
-        """Pass on the result, unless the request was answered or rejected before."""
+        """Forward the result, unless the request was answered or rejected before."""
         if self._open.acquire(blocking=False):
             self.on_answer(result)
 
     def refuse(self, reason: str) -> None:
-        """Pass on the reason for a missing result, unless the request was answered or rejected."""
+        """Forward the reason for a missing result, unless the request was answered or rejected."""
         if self._open.acquire(blocking=False):
             self.on_refusal(reason)
 
@@ -82,7 +82,7 @@ class Jobs:
 
         Args:
             max_waiting: Maximum number of waiting requests.
-            prepare: Called with a new planner before its first request.
+            prepare: Function called with a new planner before its first request.
             log: Receives internal errors.
             package_paths: Folders in which meshes are looked up.
         """

@@ -68,7 +68,7 @@ class PlannerRobotState:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ObstacleState:
-    """The obstacles.
+    """Obstacles of the node.
 
     Attributes:
         generation: Number of the model with the links of their poses.

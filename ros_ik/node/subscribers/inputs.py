@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Topics and services that command the node: messages in, the latest command out.
+"""Topics and services that command the node, merged into the latest command.
 
 The control thread reads the streams of targets and joint states; the executor serves the others.
 """

@@ -168,7 +168,7 @@ class ObstacleTopic:
         if parts[obstacle.frame_link] != parts[before.base_link]:
             log(
                 f'obstacle {obstacle.name!r} was given in {frame!r}, which moves: it is placed '
-                'by the present pose of that link; send it again if it is elsewhere'
+                'by the current pose of that link; send it again if it is elsewhere'
             )
 
     def _put(self, obstacles: tuple[Obstacle, ...]) -> None:

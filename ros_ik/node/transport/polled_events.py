@@ -26,9 +26,9 @@ _PERIOD = 1.0
 
 
 class PolledEventsMixin:
-    """Mixin for nodes of the events executor, to be derived before the node.
+    """Mixin for nodes of the events executor, before the class of the node among the bases.
 
-    They destroy publishers and subscriptions at their end at the latest.
+    Such nodes destroy their publishers and subscriptions when they end, or earlier.
 
     Callbacks of events are called up to a second late, and only for events that are counted:
     those of an incompatible type are not.

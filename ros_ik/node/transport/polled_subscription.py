@@ -53,7 +53,7 @@ class Stream:
             node: The node.
             kind: Type of the messages.
             topic: Name of the topic.
-            receive: Called by :meth:`read` with each serialized message.
+            receive: Function called by :meth:`read` with each serialized message.
             qos: Quality of service; its depth is the maximum number of messages per reading.
         """
         self._node, self._kind, self._receive, self._depth = node, kind, receive, qos.depth
@@ -65,7 +65,7 @@ class Stream:
         self._subscription = node.create_subscription(kind, topic, _never_called, qos, raw=True)
 
     def read(self, now: float) -> None:
-        """Pass on new messages, the oldest first; ``now`` in s."""
+        """Forward new messages, the oldest first; ``now`` in s."""
         self._discards_before = self._discards
         for data, info in self._messages():
             self.heard, self.info = now, info
@@ -133,7 +133,7 @@ class StreamPoller:
 
 
 class PolledStreamsMixin:
-    """Mixin for nodes with streams, to be derived before the node."""
+    """Mixin for nodes with streams, before the class of the node among the bases."""
 
     @property
     def subscriptions(self) -> Iterator[Subscription]:

@@ -49,7 +49,7 @@ def subscribe(
         node: The node.
         kind: Type of the messages.
         topic: Name of the topic.
-        callback: Called with each accepted message.
+        callback: Function called with each accepted message.
         drops: Counter of rejected messages.
         most_bytes: Largest size of a serialized message.
         qos: Quality of service.
@@ -76,7 +76,7 @@ def stream(
         node: The node.
         kind: Type of the messages.
         topic: Name of the topic.
-        callback: Called by the reader of the stream with the result of ``read``.
+        callback: Function called by the reader of the stream with the result of ``read``.
         drops: Counter of rejected messages.
         most_bytes: Largest size of a serialized message.
         read: Converts a serialized message. Raises RuntimeError, ValueError or MemoryError if it

@@ -150,7 +150,7 @@ class BuiltinObjective(ReadOnce, IKObjective):
         return frozenset(getattr(self, name) for name in names if hasattr(self, name))
 
     def _filled(self, scalar: type) -> Any:
-        """Return the present parameters of the formula."""
+        """Return the current parameters of the formula."""
         changes, parameters = self._structs.get(scalar, (-1, None))
         if changes != BuiltinObjective.changes:
             parameters = self.formula.functions(scalar).Parameters()

@@ -78,7 +78,7 @@ class Ownership:
             any_rows: True if the arrays serve any layout of rows.
 
         Raises:
-            ArgumentError: Another solver needs the present arrays.
+            ArgumentError: Another solver needs the current arrays.
         """
         if self._others_need_arrays(owner, layout, any_rows):
             gc.collect()  # until then, deleted solvers in reference cycles still exist

@@ -48,7 +48,7 @@ class Snapshot:
     """
 
     def __init__(self, objective: Any, *, whole: bool = False, public_only: bool = False) -> None:
-        """Copy the present data.
+        """Copy the current data.
 
         Args:
             objective: The objective; or a user's limit or barrier.
@@ -146,7 +146,7 @@ class Snapshots:
     """
 
     def __init__(self, objectives: Iterable[Any], parts: Iterable[Any] = ()) -> None:
-        """Copy the present data.
+        """Copy the current data.
 
         Args:
             objectives: Objectives of any kind.

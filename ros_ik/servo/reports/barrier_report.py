@@ -29,7 +29,7 @@ _REPEATED = operator.attrgetter(
 
 
 class BarrierReport:
-    """Report of barrier values, in each tick or in those with a status."""
+    """Report of barrier values, computed every tick or only when a status is sent."""
 
     def __init__(self, solver: StepSolver) -> None:
         """Start without values."""

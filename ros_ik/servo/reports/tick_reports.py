@@ -124,7 +124,7 @@ class AccelerationReport:
     """Report of joints at their acceleration limits."""
 
     def __init__(self, robot: ControlledRobot, dt: float) -> None:
-        """Start without any; ``dt`` is the duration of a tick [s]."""
+        """Start without a limited joint; ``dt`` is the duration of a tick [s]."""
         self._dofs, self._names = robot.group.variable_dof, robot.group.joint_names
         self._dt = dt
         self._looked, self._remark = -math.inf, ''

@@ -40,7 +40,7 @@ class MeasuredState:
     """Recent measurements of the controlled joints; one per servo."""
 
     def __init__(self, robot: ControlledRobot) -> None:
-        """Start without any."""
+        """Start without measurements."""
         self._coords, self._unit = robot.coords, robot.radian
         self._newest: Measurement | None = None
         self._samples: collections.deque[tuple[float, np.ndarray]] = collections.deque()
@@ -90,7 +90,7 @@ class MeasuredState:
     def _fit(
         self, now: float, moves: np.ndarray, positions: np.ndarray, velocities: np.ndarray
     ) -> None:
-        """Write positions and velocities of joints in smooth motion; others are at rest."""
+        """Write positions and velocities of joints in smooth motion; leave the others."""
         times = np.array([time for time, _ in self._samples]) - now
         if len(times) < _MIN_SAMPLES or np.ptp(times) < _MIN_SPAN * _SPAN:
             return

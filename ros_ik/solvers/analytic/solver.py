@@ -100,7 +100,7 @@ class ClosedFormIK:
             all_turns: True to return all turns of a joint within its limits as separate
                 solutions; otherwise only the turn nearest to the seed. Joints without limits
                 always get one turn.
-            least_error: True to search a configuration of least error for a pose without a
+            least_error: True to find a configuration of least error for a pose without a
                 solution; otherwise the result is the seed.
             settings: Tolerances and other settings.
 

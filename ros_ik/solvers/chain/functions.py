@@ -57,7 +57,7 @@ def chain_structs(scalar: type) -> SimpleNamespace:
         upper: wp.array(dtype=scalar)  # [m]
         offset: wp.array(dtype=transform)  # [1]
 
-    # Two slots for each problem i, 2 i and 2 i + 1, for the present and the trial configuration.
+    # Two slots for each problem i, 2 i and 2 i + 1, for the current and the trial configuration.
     @wp.struct
     class Iterates:
         q: wp.array2d(dtype=scalar)  # [2 n, m], variables

@@ -94,7 +94,7 @@ class _ChainSolver:
         return rows.reshape(*leading, rows.shape[-1])
 
     def _rules(self) -> dict[str, Any]:
-        """Return the settings for the kernel from the present attributes, or raise."""
+        """Return the settings for the kernel from the current attributes, or raise."""
         return {
             'max_iterations': checked_count('max_iter', self.max_iter, 1),
             'step_size': checked_number('step_size', self.step_size, positive=True),

@@ -42,7 +42,7 @@ class SharedGraphs:
 
         Args:
             graphs: The graphs, which must not write to shared memory.
-            pool: Threads that help the calling thread; None for none.
+            pool: Threads that help the calling thread; None if there are none.
             n_threads: Number of threads, including the calling thread.
         """
         self._graphs = tuple(graphs)

@@ -134,7 +134,7 @@ class Evaluation:
             self._set_up(objective, offset, analytic)
 
     def keep_arrays(self) -> None:
-        """Keep the present arrays of the objectives alive, because recorded graphs use them.
+        """Keep the current arrays of the objectives alive, because recorded graphs use them.
 
         Newton's solvers may set up shared objectives again without notice.
         """

@@ -7,7 +7,7 @@
    ``min_delta_cost`` and ``patience`` end it. If it ends at a local minimum, other ends are found
    from a batch of seeds (:mod:`ros_ik.solvers.optimal_control.ends.ends`).
 2. The path to the end becomes a motion (:mod:`ros_ik.solvers.optimal_control.timing.motion`) with
-   a knot every dt, from the present velocity to rest. It respects velocity and acceleration
+   a knot every dt, from the current velocity to rest. It respects velocity and acceleration
    limits, and the barriers at and between the knots.
 
 rby1 instead solves a velocity program in each control tick. Here the end is known before the

@@ -49,7 +49,7 @@ class MotionCheck:
         """Return the links of a pair that collides at a configuration, or two empty names.
 
         Args:
-            joint_q: The configuration, [joint_coord_count]; None for none.
+            joint_q: The configuration, [joint_coord_count]; None if there is none.
         """
         if joint_q is None or self.checker is None or self.is_free(joint_q[None])[0]:
             return '', ''

@@ -61,7 +61,7 @@ class Commands:
             self._targets[task].publish(message)
 
     def send_joints(self, goal: Mapping[str, float]) -> None:
-        """Publish a joint target [rad or m] by joint, if there is one."""
+        """Publish target positions [rad or m] of joints, by name, if there are any."""
         if goal:
             self._halts.clear()
             message = JointState(name=list(goal), position=list(goal.values()))

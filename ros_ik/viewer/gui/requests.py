@@ -23,7 +23,7 @@ class Requests:
         """Start empty.
 
         Args:
-            clock: Returns a monotonic time [s].
+            clock: Function that returns a monotonic time [s].
         """
         self._lock, self._clock = threading.Lock(), clock
         self._pending: dict[str, Any] = {}

@@ -10,7 +10,7 @@ import viser
 
 
 class ShowControls:
-    """The switches.
+    """Switches of what the page shows.
 
     Attributes:
         ghost: True if the commanded robot is drawn.

@@ -102,7 +102,8 @@ class SharedObstacles:
 
         Args:
             message: The complete list: CLEAR, and an ADD for each obstacle.
-            link_pose: Returns the pose of a link in the world [7], or None for an unknown link.
+            link_pose: Function that returns the pose of a link in the world [7], or None for
+                an unknown link.
             is_other_node: True if the node was restarted. It may not know this page yet, so
                 missing obstacles were not removed.
         """

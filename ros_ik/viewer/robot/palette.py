@@ -18,11 +18,11 @@ Color = tuple[int, int, int]
 
 @dataclasses.dataclass(frozen=True)
 class Fill:
-    """Look of a surface.
+    """Appearance of a surface.
 
     Attributes:
         color: Its colour.
-        opacity: Part that covers what lies behind it, in (0, 1].
+        opacity: 1 hides everything behind it, in (0, 1].
     """
 
     color: Color

@@ -19,7 +19,7 @@ class RobotReader:
         """Start idle.
 
         Args:
-            package_paths: Returns the folders in which meshes are looked up.
+            package_paths: Function that returns the folders in which meshes are looked up.
             triangles: Maximum number of triangles of a robot, 0 for no limit.
         """
         self._package_paths, self._triangles = package_paths, triangles

@@ -19,10 +19,10 @@ _STILL = 1e-4
 
 
 class TargetGizmos:
-    """The gizmos by task."""
+    """Gizmos of the targets, one for each task."""
 
     def __init__(self, server: viser.ViserServer, requests: Requests) -> None:
-        """Start with none."""
+        """Start without gizmos."""
         self._server, self._requests = server, requests
         self._handles: dict[str, viser.TransformControlsHandle] = {}
         self._drawn: dict[str, np.ndarray] = {}

@@ -37,7 +37,7 @@ class Trails:
     """The trails of the frames, blue, and of their targets, vermillion; for one thread."""
 
     def __init__(self, server: viser.ViserServer) -> None:
-        """Start with none."""
+        """Start without trails."""
         self._server = server
         self._trails: dict[str, _Trail] = {}
 

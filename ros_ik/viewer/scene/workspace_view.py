@@ -45,14 +45,14 @@ def read_boxes(values: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 class WorkspaceView:
-    """The boxes.
+    """View of the boxes of the workspace.
 
     Attributes:
         names: Names of the drawn boxes.
     """
 
     def __init__(self, server: viser.ViserServer) -> None:
-        """Start with none."""
+        """Start without boxes."""
         self._server = server
         self._root = server.scene.add_frame('/workspace', show_axes=False)
         self._handles: list[viser.SceneNodeHandle] = []

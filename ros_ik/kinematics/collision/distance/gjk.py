@@ -236,7 +236,7 @@ def shape_distance_function(scalar: type) -> wp.Function:
     def above_plane(
         shapes: Shapes, plane: int, other: int, pose_plane: transform, pose_other: transform
     ) -> Proximity:
-        """Return the distance of a half-space and another core; negative inside."""
+        """Return the distance between a half-space and another core; negative inside."""
         n = wp.quat_rotate(
             wp.transform_get_rotation(pose_plane), vec3(scalar(0.0), scalar(0.0), scalar(1.0))
         )

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints of a ModelBuilder, under Newton's names.
 
-Keyword arguments that every method takes: ``label``, ``parent_xform`` and ``child_xform`` (pose of
-the joint in parent and child, [7], identity where None), ``collision_filter_parent`` (True if
+Every method takes these keyword arguments: ``label``, ``parent_xform`` and ``child_xform`` (pose
+of the joint in parent and child, [7], identity if None), ``collision_filter_parent`` (True if
 shapes of parent and child never collide: the default, except for joints to the world that are not
 fixed), ``enabled``, ``custom_attributes``.
 """
@@ -34,7 +34,7 @@ class JointMethods(JointRows):
     """
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start without joints."""
         super().__init__()
         self.default_joint_cfg = JointDofConfig()
 
@@ -91,7 +91,7 @@ class JointMethods(JointRows):
             child: Child body.
             armature: Inertia added about each axis [kg m^2].
             friction: Friction about each axis [Nm].
-            **joint: What :meth:`add_joint` takes; ``damping``, ``stiffness`` and
+            **joint: Arguments of :meth:`add_joint`; ``damping``, ``stiffness`` and
                 ``actuator_mode`` are not used.
         """
         common = used('add_joint_ball', joint, JOINT, UNUSED_BALL)
@@ -119,7 +119,7 @@ class JointMethods(JointRows):
             *bodies: The child, connected to the world as in Newton, or parent and child.
             child: The child by name.
             parent: The parent by name, -1 for the world.
-            **joint: What :meth:`add_joint` takes.
+            **joint: Arguments of :meth:`add_joint`.
         """
         given = [body for body in (parent, child) if body is not None]
         if not 1 <= len(bodies) + len(given) <= 2 or (len(bodies) == 1 and child is not None):

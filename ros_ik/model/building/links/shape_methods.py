@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shapes of a ModelBuilder, under Newton's names.
 
-Keyword arguments that every ``add_shape_*`` takes: ``xform`` (pose in the body, [7], identity
-where None), ``cfg`` (a ShapeConfig), ``as_site`` (make it a marker without mass and collisions),
+Every ``add_shape_*`` takes these keyword arguments: ``xform`` (pose in the body, [7], identity if
+None), ``cfg`` (a ShapeConfig), ``as_site`` (make it a marker without mass and collisions),
 ``label``, ``custom_attributes``; ``color`` and ``opacity`` are accepted and not used.
 """
 
@@ -47,7 +47,7 @@ class ShapeMethods(LinkMethods):
     """
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start without shapes."""
         super().__init__()
         self.default_shape_cfg = ShapeConfig()
         self.up_axis = 2
@@ -70,7 +70,7 @@ class ShapeMethods(LinkMethods):
             width: Extent along x [m], 0 for an infinite plane.
             length: Extent along y [m], 0 for an infinite plane.
             body: Body that carries it, -1 for the world.
-            **shape: What :meth:`add_shape` takes.
+            **shape: Arguments of :meth:`add_shape`.
 
         Raises:
             ArgumentError: A normal of zero length, or as :meth:`add_shape`.
@@ -100,7 +100,7 @@ class ShapeMethods(LinkMethods):
         Args:
             height: Position along that axis [m].
             label: Name; 'ground_plane' where empty.
-            **shape: What :meth:`add_shape` takes.
+            **shape: Arguments of :meth:`add_shape`.
         """
         return self.add_shape_plane(
             (*np.eye(3)[self.up_axis], -height), width=0.0, length=0.0,
@@ -156,7 +156,7 @@ class ShapeMethods(LinkMethods):
             radius: Radius [m].
             half_height: Half of its length [m].
             barrel_radius: Bulge of its side [m]; only 0 is supported.
-            **shape: What :meth:`add_shape` takes.
+            **shape: Arguments of :meth:`add_shape`.
         """
         if barrel_radius != 0.0:
             raise ArgumentError(
@@ -179,7 +179,7 @@ class ShapeMethods(LinkMethods):
         Args:
             body: Body that carries it.
             mesh: Any object; radius and mass need ``vertices`` [n, 3] and ``indices`` [3 m].
-            **shape: What :meth:`add_shape` takes; ``scale`` are factors.
+            **shape: Arguments of :meth:`add_shape`; ``scale`` are factors.
         """
         keywords = _shape_keywords('mesh', shape, 'scale')
         return self.add_shape(body, GeoType.MESH, src=mesh, **keywords)

@@ -251,7 +251,7 @@ def _offsets(attribute: CustomAttribute, starts: Mapping[str, np.ndarray]) -> np
 
 
 def _moved(value: Any, offset: int) -> Any:
-    """Return indices with an offset, but -1 unchanged; vectors as tuples."""
+    """Add an offset to an index or a vector of indices, a tuple then; -1 stays -1."""
     moved = np.asarray(value)
     moved = np.where(moved >= 0, moved + offset, moved)
     return int(moved) if moved.ndim == 0 else tuple(moved.tolist())

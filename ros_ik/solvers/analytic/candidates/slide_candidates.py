@@ -100,7 +100,7 @@ def slide_and_turn(
     middle_slides: int, h2: vec3, p2: vec3, start: vec3, way: vec3, axis: vec3, pivot: vec3,
     arm: vec3, loose: wp.float64, opening: wp.float64,
 ):  # fmt: skip
-    """Find t and s for which joint 2 moves start + t way to pivot + R(axis, s) arm, or back.
+    """Find t and s for which a turn of joint 2 joins start + t way and pivot + R(axis, s) arm.
 
     Returns:
         Rows (t, s, miss), and their number.

@@ -161,7 +161,7 @@ def candidate_source(
         n_problems: Largest number of poses of a launch.
         device: Warp device.
         limits: Lower and upper limits of the joints, beyond which candidates may be left out;
-            None for none.
+            None if there are none.
     """
     if len(made) == 1 and len(made[0].real) == _JOINTS:
         return six_joint_source(made[0], exact, n_problems, device, limits)

@@ -99,7 +99,7 @@ class BarrierEvaluation:
 
         Args:
             values: Output: h, shape [n, n_rows].
-            jacobian: Output: dh/dx, shape [n, n_rows, n_variables]; None for none.
+            jacobian: Output: dh/dx, shape [n, n_rows, n_variables]; None to leave it out.
         """
         state = self._state
         launch_place_nodes(self._nodes, state.joint_q, state.body_q, state.joint_S_s)
@@ -161,7 +161,7 @@ class BarrierEvaluation:
 
 
 class BarrierValues:
-    """Captured evaluation of a set of barriers at the present configuration."""
+    """Captured evaluation of a set of barriers at the current configuration."""
 
     def __init__(
         self,

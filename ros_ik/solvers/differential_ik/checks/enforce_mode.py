@@ -1,12 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Choice of how to cut a step that violates a barrier."""
+"""Modes of cutting a step that violates a barrier."""
 
 import enum
 
 
 class EnforceMode(str, enum.Enum):
-    """Cut by :meth:`DifferentialIK.enforce_barriers` of a step that violates a barrier."""
+    """Mode in which :meth:`DifferentialIK.enforce_barriers` cuts a step."""
 
     STOP = 'stop'
     """The joints that move the barrier stop."""

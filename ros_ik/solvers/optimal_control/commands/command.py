@@ -44,7 +44,7 @@ class CommandHeaderBuilder:
         self._header = CommandHeader()
 
     def set_control_hold_time(self, control_hold_time: float) -> CommandHeaderBuilder:
-        """Set the duration for which the last point is held [s], not negative."""
+        """Set the duration for which the last point is held [s], at least 0."""
         value = _number('control_hold_time', control_hold_time, minimum=0.0)
         self._header = dataclasses.replace(self._header, control_hold_time=value)
         return self
@@ -163,11 +163,11 @@ class OptimalControlCommandBuilder:
         return self._set(error_scaling=_positive('error_scaling', error_scaling))
 
     def set_stop_cost(self, stop_cost: float) -> OptimalControlCommandBuilder:
-        """Set the total cost below which the command is solved, not negative."""
+        """Set the total cost, at least 0, below which the command is solved."""
         return self._set(stop_cost=_number('stop_cost', stop_cost, minimum=0.0))
 
     def set_min_delta_cost(self, min_delta_cost: float) -> OptimalControlCommandBuilder:
-        """Set the improvement per iteration below which ``patience`` applies, not negative."""
+        """Set the improvement per iteration, at least 0, below which ``patience`` applies."""
         return self._set(min_delta_cost=_number('min_delta_cost', min_delta_cost, minimum=0.0))
 
     def set_patience(self, patience: int) -> OptimalControlCommandBuilder:

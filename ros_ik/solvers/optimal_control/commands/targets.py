@@ -83,7 +83,7 @@ class OptimalControlCommand:
     Attributes:
         cartesian_targets: Pose costs, in the order in which they were added.
         joint_position_targets: Joint costs, in the order in which they were added.
-        center_of_mass_target: Centre-of-mass cost, None for none.
+        center_of_mass_target: Centre-of-mass cost, or None.
         velocity_limit_scaling: Fraction of the velocity limits that is used, (0, 1].
         acceleration_limit_scaling: Factor on the acceleration limits, positive.
         error_scaling: Factor on every error before it is squared, positive.

@@ -114,7 +114,7 @@ def make_placement(
         tolerance: Tolerances of a solution.
         weights: Weight of a distance, and of an angle [m], in the cost of the search.
         separation: Least distance of distinct solutions.
-        free: Axes of the tool about which it may rotate, [0, 1 or 3, 3]; None for none.
+        free: Axes of the tool about which it may rotate, [0, 1 or 3, 3]; None if there are none.
     """
     mimics = model.mimic_driver
     start = model.joint_q_start.numpy()
