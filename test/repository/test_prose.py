@@ -24,8 +24,9 @@ TEXTS = sorted([
     ROOT / 'docs' / 'interface.yaml',
     ROOT / 'Makefile',
 ])
-# Readers hold about 30 words in mind; the plain language guides of the UK and the EU ask for 20 to
-# 25 at most. A colon or a semicolon does not end a sentence.
+# GOV.UK permits 25 words and finds 29 very difficult (insidegovuk.blog.gov.uk, "Sentence length:
+# why 25 words is our limit", 2014); names and figures get some more here. A colon or a semicolon
+# does not end a sentence.
 MAX_WORDS = 30
 # Riddles and translations. Name the reader or client instead; adopt, apply, preempt, relax, again.
 PHRASES = (
