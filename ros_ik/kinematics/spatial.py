@@ -99,6 +99,7 @@ def spatial_functions(scalar: type) -> SimpleNamespace:
     Returns:
         The types ``vec3``, ``quat``, ``transform``, ``twist`` and the functions
         ``rotation_log(quat) -> vec3``, ``rotation_exp(vec3) -> quat``,
+        ``rotation_difference(target, quat) -> vec3``,
         ``normal_to(vec3) -> vec3``, ``turn_between(a, b) -> vec3``,
         ``point_velocity(twist, point) -> vec3``, ``axis_twist(axis, pivot) -> twist``,
         ``slide_twist(axis) -> twist`` and ``read_quat(table, row, start) -> quat``.
@@ -124,6 +125,11 @@ def spatial_functions(scalar: type) -> SimpleNamespace:
         if sine <= scalar(wp.static(small)) * w:
             return v * (scalar(2.0) / w)
         return v * (scalar(2.0) * wp.atan2(sine, w) / sine)
+
+    @wp.func
+    def rotation_difference(target: quat, q: quat) -> vec3:
+        """Return the rotation vector from q to the target, in the axes of both."""
+        return rotation_log(target * wp.quat_inverse(q))
 
     @wp.func
     def rotation_exp(theta: vec3) -> quat:
@@ -187,6 +193,7 @@ def spatial_functions(scalar: type) -> SimpleNamespace:
         transform=transform,
         twist=twist,
         rotation_log=rotation_log,
+        rotation_difference=rotation_difference,
         rotation_exp=rotation_exp,
         normal_to=normal_to,
         turn_between=turn_between,

@@ -41,7 +41,7 @@ from ros_ik.objectives.base.number_table import table_functions
 def _functions(exact: bool, scalar: type) -> SimpleNamespace:
     types, tables = objective_functions(scalar), table_functions(scalar)
     vec3, quat, transform, twist = types.vec3, types.quat, types.transform, types.twist
-    rotation_log, log_velocity = types.rotation_log, types.log_velocity
+    rotation_difference, log_velocity = types.rotation_difference, types.log_velocity
     point_velocity, link_pose = types.point_velocity, types.link_pose
     read_transform = types.read_transform
     Table, table_vec3, table_quat = tables.Table, tables.table_vec3, tables.table_quat
@@ -76,9 +76,8 @@ def _functions(exact: bool, scalar: type) -> SimpleNamespace:
         state.to_reference = wp.transform_get_rotation(to_reference)
         target = table_vec3(parameters.target, problem, 0)
         state.position = target - wp.transform_get_translation(pose)
-        state.rotation = rotation_log(
-            table_quat(parameters.target, problem, 3)
-            * wp.quat_inverse(wp.transform_get_rotation(pose))
+        state.rotation = rotation_difference(
+            table_quat(parameters.target, problem, 3), wp.transform_get_rotation(pose)
         )
         return state
 

@@ -20,6 +20,7 @@ from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.model.conventions.poses import rotate
 from ros_ik.objectives import IKObjectiveManipulability
 from ros_ik.servo.motion.manipulability_slope import manipulability_slope
+from ros_ik.servo.motion.pose_math import float_difference
 from ros_ik.servo.motion.pose_math import pose_multiply
 from ros_ik.servo.motion.pose_math import quat_rotate
 from ros_ik.servo.motion.pose_math import rotation_exp
@@ -34,6 +35,7 @@ MARKS = {
     'rotation of a vector by a quaternion': r'cross\(u, cross\(u|tx, ty, tz = 2\.0',
     'product of two quaternions': r'w \* v \+ s \* u|aw \* bw',
     'rotation vector of a quaternion': r'atan2\(sine, w\)',
+    'rotation vector between two orientations': r'rotation_log\(target \*|ax \* qw - aw',
     'quaternion of a rotation vector': r'wp\.sin\(half\) / half|sin\(0\.5 \* angle\) / angle',
     'rotation vector of a matrix': r'\(wp\.trace\(E\) - ',
     'rotation vector up to a full turn': r'atan2\(sine, q\[3\]\)',
@@ -120,6 +122,28 @@ def test_rotation_vectors_of_host_and_device_agree():
     logs = on_device('rotation_log', given, wp.float64, types.vec3)
     np.testing.assert_allclose(logs, [rotation_log(q) for q in quaternions * signs], atol=1e-14)
     np.testing.assert_allclose(logs, turns, atol=1e-13)
+
+
+def test_rotations_between_orientations_of_host_and_device_agree():
+    rng = np.random.default_rng(4)
+    first, second = (pose_rows(rng.normal(size=(100, 7))) for _ in range(2))
+    types = spatial_functions(wp.float64)
+    difference = types.rotation_difference
+
+    @wp.kernel(module='unique')
+    def apply(
+        targets: wp.array(dtype=types.quat),
+        rotations: wp.array(dtype=types.quat),
+        out: wp.array(dtype=types.vec3),
+    ):
+        k = wp.tid()
+        out[k] = difference(targets[k], rotations[k])
+
+    given = [wp.array(poses[:, 3:], dtype=types.quat, device='cpu') for poses in (first, second)]
+    out = wp.zeros(100, dtype=types.vec3, device='cpu')
+    wp.launch(apply, 100, given, [out], device='cpu')
+    expected = [float_difference(*pair)[1] for pair in zip(first, second, strict=True)]
+    np.testing.assert_allclose(out.numpy(), expected, atol=1e-14)
 
 
 def test_products_of_many_poses_and_of_one_agree():

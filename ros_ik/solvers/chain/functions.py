@@ -83,7 +83,7 @@ def chain_evaluation(scalar: type) -> SimpleNamespace:
     """
     types = spatial_functions(scalar)
     transform, twist = types.transform, types.twist
-    rotation_log, point_velocity = types.rotation_log, types.point_velocity
+    rotation_difference, point_velocity = types.rotation_difference, types.point_velocity
     joints, joint_transform = joint_functions(scalar), joint_transform_function(scalar)
     axis_motion, axis_column = joints.axis_motion, joints.axis_column
     structs = chain_structs(scalar)
@@ -144,9 +144,8 @@ def chain_evaluation(scalar: type) -> SimpleNamespace:
             for row in range(3):
                 at.jacobian[slot, row, j] = velocity[row]
         position = wp.transform_get_translation(target) - point
-        rotation = rotation_log(
-            wp.normalize(wp.transform_get_rotation(target))
-            * wp.quat_inverse(wp.transform_get_rotation(pose))
+        rotation = rotation_difference(
+            wp.normalize(wp.transform_get_rotation(target)), wp.transform_get_rotation(pose)
         )
         for row in range(3):
             at.error[slot, row] = position[row]

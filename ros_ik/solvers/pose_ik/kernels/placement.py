@@ -86,7 +86,7 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
     LanePoses = wp.types.matrix((7, lanes), wp.float64)
     joint_transform = joint_transform_function(wp.float64)
     sincos = sincos_function(wp.float64)
-    rotation_log = spatial_functions(wp.float64).rotation_log
+    rotation_difference = spatial_functions(wp.float64).rotation_difference
     bound = axis_bound_functions(wp.float64)
     is_inside, counted = bound.is_inside, bound.counted
     limits = limit_functions(wp.float64)
@@ -169,7 +169,7 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
         inside = bool(True)
         angle = wp.float64(0.0)
         if placement.free_turns == 0:
-            turned = rotation_log(goal * wp.quat_inverse(is_at))
+            turned = rotation_difference(goal, is_at)
             bounds = placement.bounds
             frame = goal
             if bounds.in_tool == 1:
