@@ -51,7 +51,8 @@ def markdown_text() -> str:
     or a barrier exists once one of its parameters is given. Parameters with "any time" are checked
     when set and apply at the next tick; no change rebuilds the solver. Limits that become stricter
     in motion are deferred until the robot can stop within them. Parameters with "at start" are
-    read-only afterwards. `make docs` generates this page from `ros_ik/settings/schema.py`.
+    read-only afterwards. `make docs` generates this page from
+    `ros_ik/settings/schema*.py`.
 
     """
     contents = [

@@ -55,9 +55,10 @@ _NODE = (
     ),
     Parameter(
         'on_description_change', 'string', 'hold_and_swap',
-        "Reaction to a new robot description: 'hold_and_swap' stops, builds the model and "
-        "continues with it (inactive if the controlled joints changed), 'ignore' keeps the first "
-        "one, 'deactivate' stops, swaps and stays inactive.", choices=DESCRIPTION_CHANGES,
+        "Reaction to a new robot description. 'hold_and_swap' stops, builds the model and "
+        'continues with it; the node becomes inactive if the controlled joints changed. '
+        "'ignore' keeps the first one. 'deactivate' stops, swaps and stays inactive.",
+        choices=DESCRIPTION_CHANGES,
     ),
     Parameter(
         'base_frame', 'string', '',
@@ -152,12 +153,12 @@ _TASK = (
     ),
     Parameter(
         '<task>.target_prediction', 'string', 'velocity',
-        "Motion of a streamed pose between its messages: 'velocity' continues the motion of the "
-        'target between messages and across lost ones, so that the robot lags by less than a '
-        'tick, follows slow streams smoothly and averages noise. If the target stops abruptly, '
-        'the robot overshoots by the distance until the next message; if its sender falls '
-        'silent, the robot returns to the last pose after 2.5 periods, or later if messages were '
-        "lost before. 'off' stays at the last pose, for senders that do not repeat it. No effect "
+        "Motion of a streamed pose between its messages. 'velocity' continues the motion of the "
+        'target between messages and across lost ones. The robot then lags by less than a tick, '
+        'follows slow streams smoothly and averages noise. If the target stops abruptly, the '
+        'robot overshoots by the distance until the next message. If its sender falls silent, '
+        'the robot returns to the last pose after 2.5 periods, or later if messages were lost '
+        "before. 'off' stays at the last pose, for senders that do not repeat it. No effect "
         'together with target_filter_tau.', choices=PREDICTIONS,
     ),
     Parameter(
@@ -226,9 +227,9 @@ _SOLVER = (
     ),
     Parameter(
         'solver.max_iterations', 'int', 500,
-        'Bound on the iterations of the fallback method, which runs if the usual one does not '
-        'converge within its own bound of 12, and so a bound on the time of a tick. If barriers '
-        'must be relaxed, the fallback runs several times.',
+        'Bound on the iterations of the fallback method, and so on the time of a tick. The '
+        'fallback runs if the usual method does not converge within its own bound of 12. If '
+        'barriers must be relaxed, it runs several times.',
         minimum=1, maximum=100000,
     ),
 )  # fmt: skip

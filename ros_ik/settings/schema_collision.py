@@ -9,11 +9,11 @@ from ros_ik.settings.parameter import Parameter
 _SELF = (
     Parameter(
         'barriers.self_collision.enabled', 'bool', True,
-        'Keep the links apart from each other, by the collision shapes of the description, except '
-        'neighbours at a joint, pairs that the SRDF disables, collision.ignore_pairs, and pairs '
-        'that are nearer than the margin at nearly all configurations. A mesh becomes a few '
-        'capsules that enclose it; a missing mesh is ignored, and the status names its link in '
-        'unmeasured_links.', read_only=True,
+        'Keep the links apart from each other, by the collision shapes of the description. Not '
+        'checked are neighbours at a joint, pairs that the SRDF disables, collision.ignore_pairs, '
+        'and pairs that are nearer than the margin at nearly all configurations. A mesh becomes a '
+        'few capsules that enclose it; a missing mesh is ignored, and the status names its link '
+        'in unmeasured_links.', read_only=True,
     ),
     Parameter(
         'barriers.self_collision.margin', 'double', 0.01,
@@ -74,9 +74,10 @@ COLLISION: tuple[Parameter, ...] = (
     Parameter(
         'collision.exclude_touching_pairs', 'bool', True,
         'Ignore pairs of collision shapes that are nearer than the margin at the neutral and at '
-        '95 % of random configurations, and pairs whose fits touch often while the hulls of their '
-        'meshes meet at none of 4000 configurations. The pairs are found once and stored with the '
-        'fits; ~/srdf_lines writes the pairs of links that always touch for an SRDF.',
+        '95 % of random configurations. Ignore also pairs whose fits touch often while the hulls '
+        'of their meshes meet at none of 4000 configurations. The pairs are found '
+        'once and stored with the fits; ~/srdf_lines writes the pairs of links that always touch '
+        'for an SRDF.',
         read_only=True,
     ),
 )  # fmt: skip

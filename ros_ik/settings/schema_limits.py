@@ -87,7 +87,7 @@ BARRIERS = (
     Parameter(
         'barriers.recheck', 'bool', True,
         'Check every commanded configuration, and the stop that could follow it, against the '
-        'barriers by forward kinematics before it is sent, and brake in time if the stop would '
+        'barriers by forward kinematics before it is sent. Brake in time if the stop would '
         'violate one. Without the check, barriers hold only as far as their linearisation is '
         'right.',
     ),

@@ -41,9 +41,9 @@ CENTER_OF_MASS = (
 TARGETS = (
     Parameter(
         'command_time_source', 'string', 'receive',
-        "Time from which the age of a target is counted: 'receive' is its receipt, 'header' the "
-        'stamp of its header, which includes the delay of the network but needs synchronised '
-        'clocks; a stamp of zero is the time of receipt.', choices=TIME_SOURCES,
+        "Time from which the age of a target is counted. 'receive' is its receipt. 'header' is "
+        'the stamp of its header, which includes the delay of the network but needs synchronised '
+        'clocks. A stamp of zero is the time of receipt.', choices=TIME_SOURCES,
     ),
     Parameter(
         'target_filter_tau', 'double', 0.0,
@@ -53,10 +53,10 @@ TARGETS = (
     ),
     Parameter(
         'halt_mode', 'string', 'decelerate',
-        "End of a motion when targets end or the servo must hold: 'decelerate' brakes each joint "
-        "with its acceleration limit and stays where it stops; 'hold' brakes in the same way, "
+        "End of a motion when targets end or the servo must hold. 'decelerate' brakes each joint "
+        "with its acceleration limit and stays where it stops. 'hold' brakes in the same way, "
         'then returns to the position commanded when the halt began, like a controller that holds '
-        'its position; a joint outside its position limits then stays where it stops. Neither '
+        'its position. A joint outside its position limits then stays where it stops. Neither '
         'exceeds the velocity and acceleration limits. Deactivation and a new robot description '
         'always decelerate.', choices=HALT_MODES,
     ),
@@ -65,9 +65,9 @@ TARGETS = (
 VELOCITIES = (
     Parameter(
         'command_in_type', 'string', 'speed_units',
-        "Units of velocity targets, of frames and of joints: 'speed_units' is m/s and rad/s, "
-        "'unitless' is a fraction from -1 to 1 of the scales below, like the values of joysticks; "
-        'a message with a number outside this range is refused.', choices=COMMAND_TYPES,
+        "Units of velocity targets, of frames and of joints. 'speed_units' is m/s and rad/s. "
+        "'unitless' is a fraction from -1 to 1 of the scales below, like the values of joysticks. "
+        'A message with a number outside this range is refused.', choices=COMMAND_TYPES,
     ),
     Parameter(
         'scale.linear', 'double', 0.4,
@@ -112,26 +112,26 @@ FOLLOWING_ERROR = (
     Parameter(
         'following_error.max', 'double[]', (),
         'Largest distance of the command ahead of the measured position, including its stopping '
-        'distance, one number or one per controlled joint in the order of the group; 0 disables '
+        'distance. One number, or one per controlled joint in the order of the group; 0 disables '
         'the check of a joint. Fast motion slows down if lag and stopping distance need more. '
-        'Empty selects 0.1 rad or 0.03 m, plus v t + v^2 / (2 a) for a robot at its velocity '
-        'limit v, or plus a t^2 for a robot at rest, with the acceleration limit a, and t the '
-        'delay plus 0.025 s and a period.', unit='rad or m', minimum=0.0,
+        'Empty selects 0.1 rad or 0.03 m, and adds v t + v^2 / (2 a) for a robot at its velocity '
+        'limit v. For a robot at rest it adds a t^2. Here a is the acceleration limit, and t is '
+        'the delay plus 0.025 s and a period.', unit='rad or m', minimum=0.0,
     ),
     Parameter(
         'following_error.action', 'string', 'slow',
-        "Reaction if the command would get farther ahead: 'slow' slows it down to the speed of "
-        "the robot, 'stop' brakes, waits until the robot stands still, and starts again from the "
+        "Reaction if the command would get farther ahead. 'slow' slows it down to the speed of "
+        "the robot. 'stop' brakes, waits until the robot stands still, and starts again from the "
         'measured position. With either, a joint that stands still while its command moves away '
         'stops the command.', choices=FOLLOWING_ACTIONS,
     ),
     Parameter(
         'synchronise_to', 'string', 'reference',
-        "Start of a motion: 'reference' is the reference that the controllers publish, see "
-        "outputs.<output>.state_topic; without one, it is the same as 'command'. 'command' is the "
+        "Start of a motion. 'reference' is the reference that the controllers publish, see "
+        "outputs.<output>.state_topic. Without one, it is the same as 'command'. 'command' is the "
         'last command, if the robot is within synchronise_tolerance of it and has not been moved '
-        'since; otherwise the measured state, which is the mean of the last 0.1 s for a robot at '
-        'rest and includes the velocity of one in motion. After an activation, a stop, a reset or '
+        'since. Otherwise it is the measured state: the mean of the last 0.1 s for a robot at '
+        'rest, position and velocity for one in motion. After an activation, a stop, a reset or '
         "missing joint states the last command is not used. 'measured' is always the measured "
         'state, so that a robot that sags starts with a step. motion_start in ~/status names the '
         'one in use.',

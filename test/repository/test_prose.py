@@ -11,6 +11,8 @@ import re
 
 import pytest
 
+from ros_ik.settings.schema import SCHEMA
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([
     *(ROOT / 'docs').rglob('*.md'),
@@ -87,6 +89,13 @@ def test_sentences_of_documents_are_short_and_plain(path):
     long = [one for one in sentences(text) if length(one) > MAX_WORDS]
     assert not long, '\n'.join(long)
     assert not found_phrases(text)
+
+
+# The tables of docs/parameters.md and the comments of config/ros_ik.yaml are made of these.
+@pytest.mark.parametrize('entry', SCHEMA, ids=lambda entry: entry.name)
+def test_sentences_of_parameters_are_short(entry):
+    long = [one for one in sentences(entry.description) if length(one) > MAX_WORDS]
+    assert not long, '\n'.join(long)
 
 
 @pytest.mark.parametrize('folder', FOLDERS)
