@@ -27,9 +27,9 @@ def limit_functions(scalar: type) -> SimpleNamespace:
         scalar: ``wp.float32`` or ``wp.float64``.
 
     Returns:
-        - ``presses(slope, below, above, close) -> bool``: whether a variable presses against a
-          limit, given the slope of the cost, the distances ``below`` and ``above`` to its limits,
-          and the distance ``close`` up to which it is at a limit;
+        - ``presses(slope, below, above, close) -> bool``: True if a variable presses against a
+          limit. Its arguments are the slope of the cost, the distances ``below`` and ``above`` to
+          the limits, and the distance ``close`` up to which a variable is at a limit;
         - ``unsolved_status(is_stationary, is_pressed) -> int``: ITERATION_LIMIT if a variable that
           does not press against a limit has a slope; otherwise AT_LIMITS if any variable presses
           against a limit, else UNREACHABLE.

@@ -4,6 +4,14 @@
 
 A description is untrusted, and its meshes may be missing, broken or huge. Unreadable shapes are
 ignored with a warning.
+
+Four modules decide that a pair is ignored for self-collision, in this order:
+
+- :mod:`ros_ik.model.building.tables.collision_filters`: adjacent links, and pairs of the SRDF;
+- ``CollisionGeometry.self_pairs`` of :mod:`ros_ik.model.shapes.collision_geometry`: the same for
+  primitives, also without shapes in the model;
+- this module: ``collision.ignore_pairs``;
+- :mod:`ros_ik.servo.robot.touching_pairs`: pairs that touch by design, or because of their fits.
 """
 
 from __future__ import annotations

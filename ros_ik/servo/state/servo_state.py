@@ -13,8 +13,11 @@ import enum
 class ServoState(enum.Enum):
     """State between two ticks.
 
-    It tells what the last tick did. After that, a command in a resting state may have a braking
-    step left, and one in a braking state may be at rest: ``Servo.moving`` is True while it moves.
+    The state is that of the last tick; ask ``Servo.moving`` for motion. They
+    disagree in two cases:
+
+    - in a resting state, a command may have a braking step left;
+    - in a braking state, the command may be at rest already.
     """
 
     # At rest and silent; the next motion starts at the state that the controller holds.

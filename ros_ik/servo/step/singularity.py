@@ -8,6 +8,10 @@ the cost of a step. This bounds the steps and does not change their end (Nakamur
 Inverse Kinematic Solutions with Singularity Robustness, 1986):
 
     lambda^2 = max(W)^2 lambda_max^2 (1 - (sigma / s)^2)
+
+The bound on the speed towards a singularity is elsewhere: its formula is in
+:mod:`ros_ik.servo.motion.singular_approach`, and :mod:`ros_ik.servo.step.frame_mobility` applies
+it to a frame.
 """
 
 from collections.abc import Sequence
