@@ -40,13 +40,13 @@ MARKS = {
     'rotation vector of a matrix': r'\(wp\.trace\(E\) - ',
     'rotation vector up to a full turn': r'atan2\(sine, q\[3\]\)',
     'rotation between two directions': r'= s \* \(wp\.atan2\(sine, c\) / sine\)',
-    'its rate': r'f = wp\.atan2\(sine, c\)',
+    'rate of the rotation between two directions': r'f = wp\.atan2\(sine, c\)',
     'rate of a rotation vector': r'wp\.cos\(half\) / wp\.sin\(half\)',
     'twist of an axis': r'wp\.cross\(pivot, axis\)',
     'motion of a joint, its columns': r'vec3\(joint_q\[row',
     'step of coordinates, q (+) dq': r'rotation_exp\(read3',
     'axes of joints in their children': r'reshape\(-1, 7\)\[joints\]',
-    'poses that count, their unit quaternions': r'[<>]= (wp\.static\(wp\.float64\()?MIN_NORM',
+    'valid poses, normalised': r'[<>]= (wp\.static\(wp\.float64\()?MIN_NORM',
     'folded chain in registers': r'pivots\[i, k\] = p\[k\]',
     "determinant of J J', its derivative": r'wp\.func_grad',
     'derivative of columns by joints': r'def column_derivative|cumsum\(moments',
@@ -65,7 +65,7 @@ MARKS = {
     "L D L' of a small system, in registers": r'inverse\[i\] = one / pivot',
     'bounds at which variables of a step are held': r'low == high:',
     'dual active-set method': r'Givens',
-    'whether limits hold a solution back': r'room <= close',
+    'AT_LIMITS or UNREACHABLE': r'room <= close',
     'saturation of task errors': r'wp\.tanh',
 }
 
@@ -158,7 +158,7 @@ def test_products_of_many_poses_and_of_one_agree():
     np.testing.assert_allclose(rotate(first[:, 3:], second[:, :3]), expected, atol=1e-14)
 
 
-def test_poses_that_count_on_host_and_device_are_the_same():
+def test_valid_poses_on_host_and_device_are_the_same():
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(400, 7))
     rows[:, 3:] /= np.linalg.norm(rows[:, 3:], axis=1, keepdims=True)

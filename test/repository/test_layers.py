@@ -19,7 +19,7 @@ LAYERS = [
 ]  # fmt: skip
 # The one module with a layer of its own: it shows the robot of the demo in the viewer.
 MAKE_VIEW = ROOT / 'ros_ik' / 'viewer' / 'demo.py'
-# Folders inside a folder, in the same order; '.' stands for the files beside them.
+# Folders inside a folder, in the same order; '.' stands for the files at the top.
 ROOMS = {
     'model': ['conventions', 'hulls', 'readers', 'building', 'urdf', '.', 'shapes'],
     'model/building': ['tables', 'joints', 'links', 'worlds', '.'],
@@ -76,7 +76,7 @@ def layer_of_module(module):
 
 
 def room_index(package, room):
-    """Return the place of a folder, or of a file beside the folders, in the order of a package."""
+    """Return the place of a folder, or of a file at the top, in the order of a package."""
     rooms = ROOMS[package]
     return rooms.index(room if room in rooms else '.')
 
@@ -132,7 +132,7 @@ def test_every_package_has_a_layer():
 
 
 def folder(path, package):
-    """Return the folder of a package that a file lies in, the package itself for one beside."""
+    """Return the folder of a package that a file lies in, or the package for a file at its top."""
     if path == MAKE_VIEW and not package:
         return 'make_view'
     folders = path.relative_to(ROOT / 'ros_ik' / package).parts[:-1]
@@ -203,8 +203,8 @@ def test_the_picture_of_the_folders_is_that_of_their_imports(package):
 
 
 def test_the_picture_of_the_packages_is_that_of_their_imports():
-    files_beside = ''
-    arrows = {arrow for arrow in folder_imports('') if files_beside not in arrow}
+    files_at_the_top = ''
+    arrows = {arrow for arrow in folder_imports('') if files_at_the_top not in arrow}
     assert drawn_arrows('Layers') == arrows
 
 
