@@ -99,8 +99,8 @@ SECTIONS = {
     'node_viewer': Section(
         'The loop beside the viewer',
         'A node at 500 Hz moves a mock robot to and fro. The browser is on the same machine and '
-        'draws with the graphics card, or with the processors where there is none. Columns as '
-        'above.',
+        'draws with the graphics card, or with the processors where there is none. Rows with '
+        '`real-time` have rt.priority 50. Columns as above.',
         {
             'robot and what is beside': 'problem', 'ticks': 'n', 'p50': 'ours', 'p99': 'ours_p99',
             'pause': 'ours_pause', 'missed': 'ours_missed', 'in time': 'success_ours',
