@@ -204,7 +204,7 @@ class Servo:
     def interrupt(self) -> None:
         """Reset after a failed tick, because the commanded position is unknown.
 
-        The next motion starts from the measured state.
+        The next motion starts at the reference of the controller, or at the measured state.
         """
         self._step[:] = 0.0
         self._solver.limits.rest()

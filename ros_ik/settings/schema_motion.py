@@ -121,9 +121,9 @@ FOLLOWING_ERROR = (
     Parameter(
         'following_error.action', 'string', 'slow',
         "Reaction if the command would get farther ahead. 'slow' slows it down to the speed of "
-        "the robot. 'stop' brakes, waits until the robot stands still, and starts again from the "
-        'measured position. With either, a joint that stands still while its command moves away '
-        'stops the command.', choices=FOLLOWING_ACTIONS,
+        "the robot. 'stop' brakes, waits until the robot stands still, and starts again as "
+        'synchronise_to says. With either, a joint that stands still while its command moves '
+        'away stops the command.', choices=FOLLOWING_ACTIONS,
     ),
     Parameter(
         'synchronise_to', 'string', 'reference',
