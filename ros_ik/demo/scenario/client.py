@@ -44,8 +44,9 @@ _LISTENING = 0.005
 _ARRIVED = (2e-4, 1e-3)
 _SETTLED = 0.2
 # A robot is at rest if no joint moves farther than this [rad or m] during this number of joint
-# states, and this number of statuses agree and report no delay.
-_REST, _REST_STATES, _REST_STATUSES = 1e-4, 30, 10
+# states, this number of statuses agree and report no delay, and the last command is this near
+# [rad or m]: on a busy machine the robot may not have heard the newest ones yet.
+_REST, _REST_STATES, _REST_STATUSES, _NEAR = 1e-4, 30, 10, 0.01
 _DELAYED = (IkStatus.JOINT_STATE_STALE, IkStatus.COMMAND_STALE, IkStatus.FOLLOWING_ERROR)
 # Longest time by which the ball advances per status [s].
 _BALL_STRIDE = 0.05
@@ -271,9 +272,17 @@ class DemoClient(PolledEventsMixin, Node):
             Requirement.PRESS_LIMIT,
             Requirement.REFUSE,
         ):
-            rests = self._still_states >= _REST_STATES and self._still_statuses >= _REST_STATUSES
-            return elapsed >= PATIENCE or (rests and elapsed >= _MIN_WAY)
+            return elapsed >= PATIENCE or (self._rests() and elapsed >= _MIN_WAY)
         return elapsed >= phase.duration
+
+    def _rests(self) -> bool:
+        """Return True if the robot rests where the node commands it to be."""
+        if self._still_states < _REST_STATES or self._still_statuses < _REST_STATUSES:
+            return False
+        if not self.recording.commands:
+            return True
+        ahead = self.recording.commands[-1] - self._joint_q[self._robot.coords]
+        return bool(np.abs(ahead).max() <= _NEAR)
 
     def _disturb(self, phase: Phase, elapsed: float) -> None:
         """Move the ball, and freeze or release the robot, as the phase requires."""

@@ -112,6 +112,16 @@ def test_a_robot_rests_once_the_status_stays_the_same(client):
     assert client._is_over(press, 1.3)
 
 
+def test_a_robot_rests_once_it_is_where_the_node_commands_it_to_be(client, robot):
+    # On a busy machine the robot may not have heard the newest commands yet.
+    press = Phase('press', 'stops', 2.5, requirement=Requirement.PRESS_BOX)
+    client._still_states = client._still_statuses = 100
+    client.recording.commands.append(client._joint_q[robot.coords] + 0.02)
+    assert not client._is_over(press, 1.3)
+    client.recording.commands.append(client._joint_q[robot.coords] + 0.001)
+    assert client._is_over(press, 1.3)
+
+
 def test_silence_ends_a_phase_with_a_sentence(client, domain, robot, monkeypatch):
     monkeypatch.setattr(ros_ik.demo.scenario.client, '_SILENT', 1.0)
     sentence = client.play(phase(robot, 0.05))
