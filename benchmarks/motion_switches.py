@@ -60,7 +60,7 @@ class Switch:
 
 def tool(servo: TickedServo) -> np.ndarray:
     """Return the pose of the tool at the commanded configuration [7]."""
-    return np.array(servo.servo.goals.trackers[0].frame_pose(servo.servo._poses()))
+    return np.array(servo.servo.targets.trackers[0].frame_pose(servo.servo._poses()))
 
 
 def far_pose(servo: TickedServo) -> Fields:

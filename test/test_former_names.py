@@ -74,6 +74,13 @@ def test_the_predictions_of_an_output_have_their_former_names(before, after):
         assert getattr(output, before) is getattr(output, after)
 
 
+def test_the_targets_of_a_servo_have_their_former_name():
+    servo = object.__new__(ros_ik.servo.Servo)
+    servo.targets = object()
+    with pytest.warns(DeprecationWarning, match='targets'):
+        assert servo.goals is servo.targets
+
+
 def test_the_check_of_stops_has_its_former_name():
     model = Model.from_urdf(find_robot('six_axis').urdf_path, device='cpu')
     solver, q, dofs = DifferentialIK(model), model.neutral_joint_q(), model.joint_dof_count

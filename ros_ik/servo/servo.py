@@ -10,6 +10,7 @@ at the position that the controller holds, see :mod:`ros_ik.servo.state.motion_s
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 
@@ -63,7 +64,7 @@ class Servo:
     Attributes:
         robot: Settings resolved in the model.
         settings: The current settings.
-        goals: Known and active targets.
+        targets: Known and active targets.
         joint_q: Commanded coordinates [joint_coord_count].
         following: Following error of the robot.
     """
@@ -77,7 +78,7 @@ class Servo:
         self.settings = settings
         self.robot = resolve_robot(model, settings)
         check_center(settings, model)
-        self.goals = TargetSelection(self.robot, settings)
+        self.targets = TargetSelection(self.robot, settings)
         self._solver = StepSolver(self.robot, settings)
         self._report = BarrierReport(self._solver)
         self._rollout = (
@@ -123,6 +124,12 @@ class Servo:
         return self._machine.state
 
     @property
+    def goals(self) -> TargetSelection:
+        """Former name of ``targets``, for one release."""
+        warnings.warn('Servo.goals is now targets', DeprecationWarning, stacklevel=2)
+        return self.targets
+
+    @property
     def moving(self) -> bool:
         """True if the command is in motion."""
         return bool(np.count_nonzero(self._step)) or self._solver.limits.is_reversing(self._step)
@@ -143,7 +150,7 @@ class Servo:
         if self._rollout is not None:
             self._rollout.apply(settings)
         self.settings = settings
-        self.goals.apply(settings)
+        self.targets.apply(settings)
         self.following.apply(settings)
         self._starts.apply(settings)
         self._secondary.apply(settings, self.joint_q)
@@ -178,8 +185,8 @@ class Servo:
         )  # fmt: skip
         if reason is None:
             self._accept_targets(now, measurement, command)
-            choice = self.goals.candidates(now, command.mode)
-            reason = self.goals.reason_to_hold(now, command.mode, choice, self._events)
+            choice = self.targets.candidates(now, command.mode)
+            reason = self.targets.reason_to_hold(now, command.mode, choice, self._events)
             if reason is not None and self.state.resumes and not resumes and self.moving:
                 # The motion just started with a velocity: something else moves the robot.
                 self._step[:] = 0.0
@@ -212,7 +219,7 @@ class Servo:
         self.following.forget()
         self._starts.command.forget()
         self._report.forget()
-        self._reset_goals()
+        self._reset_targets()
         self._machine.handle(ServoEvent.FAIL)
 
     def _notice_events(self, now: float, command: Command) -> None:
@@ -223,7 +230,7 @@ class Servo:
             self._starts.command.forget()
         if self._events.drops_targets:
             self.following.forget()
-            self.goals.drop(self._events.last_dropped)
+            self.targets.drop(self._events.last_dropped)
             self._machine.handle(ServoEvent.DETACH)
 
     def _apply_obstacles(self, measurement: Measurement, command: Command) -> None:
@@ -244,18 +251,18 @@ class Servo:
         """Accept new targets, at the configuration from which the motion will start."""
         if command is self._accepted:
             return
-        self._accepted, goals = command, self.goals
-        poses, center = goals.new_poses(command), goals.new_center(command)
-        goals.withdraw(command)
-        goals.accept_twists(command)
-        has_new_joints = goals.has_new_joints(command)
+        self._accepted, targets = command, self.targets
+        poses, center = targets.new_poses(command), targets.new_center(command)
+        targets.withdraw(command)
+        targets.accept_twists(command)
+        has_new_joints = targets.has_new_joints(command)
         if (poses or center or has_new_joints) and not (self.state.resumes or self.moving):
             self._synchronise(now, measurement)
-        if goals.accept_joints(command):
+        if targets.accept_joints(command):
             # Joints without a target any longer stay at their current positions.
             self._secondary.place(self.joint_q)
         if poses or center:
-            goals.accept_targets(self._poses(), poses, center)
+            targets.accept_targets(self._poses(), poses, center)
 
     def _synchronise(self, now: float, measurement: Measurement) -> None:
         """Start a motion at the state that the controller holds, with its velocity."""
@@ -276,12 +283,12 @@ class Servo:
         self._followed = None
         self.following.restart(now, measurement, self.joint_q)
         self._report.forget()
-        self._reset_goals()
+        self._reset_targets()
         self._machine.handle(ServoEvent.BEGIN)
 
-    def _reset_goals(self) -> None:
+    def _reset_targets(self) -> None:
         """Start the next motion from rest, or with the current velocity of the joints."""
-        self.goals.rest()
+        self.targets.rest()
         self._secondary.rest()
 
     def _track(
@@ -294,7 +301,7 @@ class Servo:
         self._starts.command.move()
         if self._has_others and measurement is not self._followed:
             self._follow_measurement(measurement)
-        if self.goals.choose(choice):
+        if self.targets.choose(choice):
             active = choice.active
             self._solver.choose(active)
             self._secondary.choose(active, self.joint_q)
@@ -303,11 +310,11 @@ class Servo:
                 self._set_initial_velocities()
         solver = self._solver
         wanted = set_references(
-            solver, self.robot, self.goals, self._secondary, self.joint_q, self._step,
+            solver, self.robot, self.targets, self._secondary, self.joint_q, self._step,
             self.settings,
         )  # fmt: skip
         damping = solver.update_damping()
-        before = self.goals.remaining(self.joint_q)
+        before = self.targets.remaining(self.joint_q)
         status = solver.solve(self.joint_q, self._step, self._next_step)
         # A sum of squares is finite only where every number is.
         finite = math.isfinite(self._next_step.dot(self._next_step))
@@ -331,19 +338,19 @@ class Servo:
         output = self._output(StatusCode.OK, 'tracking', publish=True)
         if self._drives_velocities:
             output.measured_q = self._measured(measurement, self._held)
-        if self.goals.jump_refused(now):
+        if self.targets.jump_refused(now):
             output.code, output.text = StatusCode.TARGET_JUMP, JUMP_REFUSED
         slowed_by = self.following.slowed_by
         if slowed_by:
             output.code = StatusCode.FOLLOWING_ERROR
             output.text = f'the command waits for joint {slowed_by}, which does not follow'
         self._report_targets(output, now)
-        left = self.goals.remaining(after)
+        left = self.targets.remaining(after)
         achieved = before - left
         if reports:
-            remark = self.goals.sender_fault(now)
+            remark = self.targets.sender_fault(now)
             self._report.update(output, joint_q, after, wanted, achieved, cut)
-            if not self.goals.choice.joints:
+            if not self.targets.choice.joints:
                 held_back = self._acceleration_report.update(
                     now, self._step, self._next_step, solver.limits.acceleration,
                     solver.commanded_state.conditioning.demand.limiting_joints,
@@ -354,9 +361,9 @@ class Servo:
         else:
             self._report.repeat(output)
         self._damping_report.update(output, damping, wanted / self.settings.period)
-        if not self.goals.choice.joints:
+        if not self.targets.choice.joints:
             self._standstill.update(
-                output, self.goals.trackers, self._step, wanted, achieved, left
+                output, self.targets.trackers, self._step, wanted, achieved, left
             )
         if self._rollout is not None and self.moving and not slowed_by:
             self._predict(self._rollout, output)
@@ -366,12 +373,12 @@ class Servo:
         """Start targets with the current velocity of their frames."""
         state = self._solver.commanded_state
         state.advance(self.joint_q, -self._step)
-        self.goals.set_initial_velocity(state.poses, self._poses())
+        self.targets.set_initial_velocity(state.poses, self._poses())
 
     def _predict(self, rollout: Rollout, output: ServoOutput) -> None:
         """Predict the next steps from the current inputs."""
         predicted, output.predicted_qd = rollout.predict(
-            self.joint_q, self._step, self._solver, self.goals, self._secondary
+            self.joint_q, self._step, self._solver, self.targets, self._secondary
         )
         if self._has_others:
             np.copyto(predicted, self._held, where=self._not_commanded)
@@ -443,7 +450,7 @@ class Servo:
             self._range.clamp(self.joint_q, self._step)
             self.joint_q = self._solver.commanded_state.advance(self.joint_q, self._step)
         self._solver.limits.record_step(last)
-        self._reset_goals()
+        self._reset_targets()
         self._report.forget()
         return self._output(code, text, publish=True)
 
@@ -480,7 +487,7 @@ class Servo:
         )
 
     def _report_targets(self, output: ServoOutput, now: float) -> None:
-        report_targets(output, self.goals, self._poses(), now)
+        report_targets(output, self.targets, self._poses(), now)
 
     def _report_poses(
         self, output: ServoOutput, measurement: Measurement, reports: bool
@@ -489,12 +496,12 @@ class Servo:
         if reports:
             q = self._measured(measurement, self._held)
             poses = None if q is None else self._measured_poses.at(self._solver.diff, q)
-            self._current_poses = current_poses(self.goals, poses)
+            self._current_poses = current_poses(self.targets, poses)
             self._current_center = None
             if poses is not None and output.center_of_mass is not None:
-                self._current_center = self.goals.center.center(poses)
+                self._current_center = self.targets.center.center(poses)
             self._following_errors = self.following.errors()
-        report_measured(output, self.goals, self._current_poses, self._current_center)
+        report_measured(output, self.targets, self._current_poses, self._current_center)
         output.following_errors = self._following_errors
 
     def _poses(self) -> np.ndarray:

@@ -34,8 +34,8 @@ class JumpCounter:
         """
         self._drops, self._pose_topics = drops, pose_topics
         self._trackers: tuple[TaskTracker | CenterTracker, ...] = (
-            *servo.goals.trackers,
-            servo.goals.center,
+            *servo.targets.trackers,
+            servo.targets.center,
         )
         self._counted = [tracker.jumps for tracker in self._trackers]
 

@@ -142,16 +142,16 @@ class Markers:
     def _marker_state(self, controlled: ControlledServo) -> MarkerState:
         """Return the scene of the current tick."""
         output, command = self._loop.output, self._loop.inbox.command.get()
-        goals = controlled.servo.goals
+        targets = controlled.servo.targets
         center = command.center_of_mass if output.center_of_mass is not None else None
         return MarkerState(
             joint_q=_measured(controlled),
             tasks=tuple(
                 DrawnTask(
-                    _goal(tracker, report), report.current_pose, report.reached,
+                    _target(tracker, report), report.current_pose, report.reached,
                     _twist(tracker, report),
                 )
-                for tracker, report in zip(goals.trackers, output.tasks, strict=True)
+                for tracker, report in zip(targets.trackers, output.tasks, strict=True)
             ),
             center_of_mass=None if center is None else (center.frame_link, center.position),
             obstacles=self._received_obstacles,
@@ -182,9 +182,9 @@ class Markers:
             process.end()
 
 
-def _goal(tracker: TaskTracker, report: TaskReport) -> np.ndarray | None:
+def _target(tracker: TaskTracker, report: TaskReport) -> np.ndarray | None:
     """Return the target pose of a task, None if it follows a velocity or nothing."""
-    return tracker.goal if report.active and np.isfinite(report.linear_error) else None
+    return tracker.target if report.active and np.isfinite(report.linear_error) else None
 
 
 def _twist(tracker: TaskTracker, report: TaskReport) -> TwistTarget | None:

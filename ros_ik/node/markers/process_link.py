@@ -35,13 +35,13 @@ class DrawnTask:
     """State of a frame task; poses are those of its frame in its reference link, [7].
 
     Attributes:
-        goal: Target pose, or None.
+        target: Target pose, or None.
         pose: Measured pose, or None if unknown.
         reached: True if the target is reached.
         twist: Target velocity, if there is one instead of a pose.
     """
 
-    goal: np.ndarray | None
+    target: np.ndarray | None
     pose: np.ndarray | None
     reached: bool
     twist: TwistTarget | None = None

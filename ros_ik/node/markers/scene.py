@@ -28,7 +28,7 @@ from ros_ik.settings import Settings
 # Maximum number of markers in a message; the last ones are omitted.
 MAX_MARKERS = 1000
 _ROBOT, _OBSTACLE = (0.3, 0.5, 0.9, 0.35), (0.8, 0.5, 0.2, 0.6)
-_GOAL_ALPHA, _POSE_ALPHA = 1.0, 0.45
+_TARGET_ALPHA, _POSE_ALPHA = 1.0, 0.45
 _REACHED, _UNDERWAY = (0.1, 0.9, 0.1, 0.8), (1.0, 0.7, 0.1, 0.8)
 # Smallest velocity that is drawn [m/s or rad/s].
 _MIN_SPEED = 1e-6
@@ -98,16 +98,16 @@ class MarkerScene:
         """Return the frames of the tasks and their targets, and lines between them."""
         markers = []
         for task, reference in zip(tasks, self._robot.task_references, strict=True):
-            pose, goal = (
+            pose, target = (
                 None if given is None else poses.multiply(links[reference], given)
-                for given in (task.pose, task.goal)
+                for given in (task.pose, task.target)
             )
             if pose is not None:
                 markers.append(_named('frames', marker_shapes.frame(pose, _POSE_ALPHA)))
-            if goal is not None:
-                markers.append(_named('targets', marker_shapes.frame(goal, _GOAL_ALPHA)))
-            if pose is not None and goal is not None:
-                way = marker_shapes.lines(np.stack([pose[:3], goal[:3]])[None])
+            if target is not None:
+                markers.append(_named('targets', marker_shapes.frame(target, _TARGET_ALPHA)))
+            if pose is not None and target is not None:
+                way = marker_shapes.lines(np.stack([pose[:3], target[:3]])[None])
                 shade = marker_shapes.color(*(_REACHED if task.reached else _UNDERWAY))
                 way.colors = [shade, shade]
                 markers.append(_named('targets', way))

@@ -49,7 +49,7 @@ class CenterTracker:
     """Tracker of the targets of the centre of mass.
 
     Attributes:
-        goal: Accepted target [m], [3], or None.
+        target: Accepted target [m], [3], or None.
         received: Time from which its age is counted [s].
         rejected: Time of receipt of the last target rejected as a jump [s], -inf if there is none.
         jumps: Number of targets rejected as jumps.
@@ -66,7 +66,7 @@ class CenterTracker:
         self._centers = precise_array(robot.model, 'body_com')[self._bodies]
         self._approach, self._ramp, self._dt = Approach(dt), robot.ramp, dt
         self._sequence = 0
-        self.goal: np.ndarray | None = None
+        self.target: np.ndarray | None = None
         self.received = self.rejected = -math.inf
         self.jumps = 0
         self.position = np.zeros(3)
@@ -91,7 +91,7 @@ class CenterTracker:
 
     def drop(self, sequence: int) -> None:
         """Drop the target, and ignore those up to ``sequence``."""
-        self.goal = None
+        self.target = None
         self.received = self.rejected = -math.inf
         self._sequence = max(self._sequence, sequence)
         self.rest()
@@ -134,13 +134,13 @@ class CenterTracker:
             self.rejected = target.received
             self.jumps += 1
             return False
-        self.goal, self.received, self.rejected = position, target.received, -math.inf
+        self.target, self.received, self.rejected = position, target.received, -math.inf
         return True
 
     def measure(self, body_q: np.ndarray) -> np.ndarray:
         """Return the remaining displacement to the target [m], [3]."""
         self.position = self.center(body_q)
-        left: np.ndarray = self.goal - self.position  # type: ignore[operator]
+        left: np.ndarray = self.target - self.position  # type: ignore[operator]
         self.remaining = length(left)
         return left
 
@@ -171,7 +171,7 @@ class CenterTracker:
 
     def report_measured(self, report: CenterReport, position: np.ndarray) -> None:
         """Add the error of the measured centre of mass [m], [3], to the report."""
-        report.measured_linear_error = length(self.goal - position)  # type: ignore[operator]
+        report.measured_linear_error = length(self.target - position)  # type: ignore[operator]
         worst = max(report.linear_error, report.measured_linear_error)
         report.reached = worst <= self._tolerance
 

@@ -24,7 +24,7 @@ from ros_ik.solvers.graph import Graph
 @no_type_check
 @functools.cache
 def aimed_step_kernel() -> wp.Kernel:
-    """Build the kernel that computes the step of each variable towards its goal, float64."""
+    """Build the kernel that computes the step of each variable towards its target, float64."""
     steps_of_variable = steps_of_variable_function(wp.float64)
     nearest_step = viable_step_functions(wp.float64).nearest_step
     next_change = jerk_limited_stop_functions(wp.float64).next_change

@@ -30,33 +30,33 @@ _SAMPLE_PERIOD, _LONGEST_LOOK = 0.01, 0.05
 
 
 def report_targets(
-    output: ServoOutput, goals: TargetSelection, poses: np.ndarray, now: float
+    output: ServoOutput, targets: TargetSelection, poses: np.ndarray, now: float
 ) -> None:
     """Report the errors of the command for the fresh targets.
 
     Args:
         output: Output of the tick.
-        goals: The targets.
+        targets: The targets.
         poses: Link poses at the commanded configuration [body_count, 7].
         now: Current time [s].
     """
-    for tracker, report in zip(goals.trackers, output.tasks, strict=True):
+    for tracker, report in zip(targets.trackers, output.tasks, strict=True):
         report.active = tracker.target_kind is not TargetKind.NONE
         follows_twist = tracker.target_kind is TargetKind.TWIST
-        fresh = not follows_twist and goals.has_fresh_pose(tracker, now)
+        fresh = not follows_twist and targets.has_fresh_pose(tracker, now)
         if fresh or report.active:
             tracker.measure(poses)
         if fresh:
             report.linear_error = tracker.linear_error
             report.angular_error = tracker.angular_error
             report.reached = tracker.reached(report.linear_error, report.angular_error)
-    if goals.has_fresh_center(now):
-        output.center_of_mass = goals.center.report(poses, goals.choice.center)
+    if targets.has_fresh_center(now):
+        output.center_of_mass = targets.center.report(poses, targets.choice.center)
 
 
 def report_measured(
     output: ServoOutput,
-    goals: TargetSelection,
+    targets: TargetSelection,
     poses: Sequence[np.ndarray | None],
     center: np.ndarray | None,
 ) -> None:
@@ -64,11 +64,11 @@ def report_measured(
 
     Args:
         output: Output of the tick, with the errors of the command.
-        goals: The targets.
+        targets: The targets.
         poses: Measured pose of each frame in its reference link [7], None if unknown.
         center: Measured centre of mass in the base frame [m], [3], None if unknown.
     """
-    for tracker, report, pose in zip(goals.trackers, output.tasks, poses, strict=True):
+    for tracker, report, pose in zip(targets.trackers, output.tasks, poses, strict=True):
         report.current_pose = pose
         measured = math.nan, math.nan
         if pose is not None and not math.isnan(report.linear_error):
@@ -76,17 +76,17 @@ def report_measured(
         report.measured_linear_error, report.measured_angular_error = measured
         report.reached = report.reached and tracker.reached(*measured)
     if output.center_of_mass is not None and center is not None:
-        goals.center.report_measured(output.center_of_mass, center)
+        targets.center.report_measured(output.center_of_mass, center)
 
 
-def current_poses(goals: TargetSelection, poses: np.ndarray | None) -> list[np.ndarray | None]:
+def current_poses(targets: TargetSelection, poses: np.ndarray | None) -> list[np.ndarray | None]:
     """Return the pose of each frame, [7] in its reference link, None if links are unknown.
 
     Args:
-        goals: The targets, with the frames.
+        targets: The targets, with the frames.
         poses: Link poses [body_count, 7].
     """
-    return [None if poses is None else tracker.frame_pose(poses) for tracker in goals.trackers]
+    return [None if poses is None else tracker.frame_pose(poses) for tracker in targets.trackers]
 
 
 class DampingReport:

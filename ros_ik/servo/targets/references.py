@@ -20,7 +20,7 @@ from ros_ik.settings import Settings
 def set_references(
     solver: StepSolver,
     robot: ControlledRobot,
-    goals: TargetSelection,
+    targets: TargetSelection,
     secondary: SecondaryMotion,
     joint_q: np.ndarray,
     last_step: np.ndarray,
@@ -31,23 +31,23 @@ def set_references(
     Returns:
         Distance by which the step is to approach the targets [m plus rad].
     """
-    if goals.choice.joints:
+    if targets.choice.joints:
         return set_joint_references(
-            solver, robot, goals, secondary.posture, joint_q, last_step, settings
+            solver, robot, targets, secondary.posture, joint_q, last_step, settings
         )
     poses = solver.commanded_state.at(joint_q)
     steps = last_step, solver.limits.before
-    return set_place_references(solver, goals, secondary.target(joint_q, steps, poses), poses)
+    return set_place_references(solver, targets, secondary.target(joint_q, steps, poses), poses)
 
 
 def set_place_references(
-    solver: StepSolver, goals: TargetSelection, posture: np.ndarray, poses: np.ndarray
+    solver: StepSolver, targets: TargetSelection, posture: np.ndarray, poses: np.ndarray
 ) -> float:
     """Set the reference poses of frames and the reference of the centre of mass.
 
     Args:
         solver: Solver of the step, which receives the references.
-        goals: Active targets.
+        targets: Active targets.
         posture: Preferred coordinates of the joints [joint_coord_count].
         poses: Link poses at the commanded configuration [body_count, 7].
 
@@ -56,14 +56,14 @@ def set_place_references(
     """
     solver.set_joints(posture)
     wanted, conditioning = 0.0, solver.commanded_state.conditioning
-    for index, tracker in enumerate(goals.trackers):
+    for index, tracker in enumerate(targets.trackers):
         if tracker.target_kind is not TargetKind.NONE:
-            pose, length = tracker.reference(poses, goals.now, conditioning.frames[index])
+            pose, length = tracker.reference(poses, targets.now, conditioning.frames[index])
             solver.set_pose(index, pose)
             wanted += length
-    if goals.choice.center:
+    if targets.choice.center:
         limits_along = conditioning.demand.center.limits_of_point
-        position, length = goals.center.reference(poses, limits_along)
+        position, length = targets.center.reference(poses, limits_along)
         solver.set_center(position)
         wanted += length
     return wanted
@@ -72,7 +72,7 @@ def set_place_references(
 def set_joint_references(
     solver: StepSolver,
     robot: ControlledRobot,
-    goals: TargetSelection,
+    targets: TargetSelection,
     posture: np.ndarray,
     joint_q: np.ndarray,
     last_step: np.ndarray,
@@ -83,7 +83,7 @@ def set_joint_references(
     Args:
         solver: Solver of the step, which receives the references.
         robot: Controlled robot.
-        goals: Active targets.
+        targets: Active targets.
         posture: Preferred coordinates of joints without a target [joint_coord_count].
         joint_q: Commanded coordinates [joint_coord_count].
         last_step: Previous step [joint_dof_count].
@@ -102,11 +102,11 @@ def set_joint_references(
         step = joint_step(way, speed, solver.limits.acceleration, settings.period)
         return np.where(np.isnan(way), pace, step)
 
-    if isinstance(goals.joints, JointVelocityTarget):
-        velocities = goals.joints.velocities
-        step = goals.jog.step(q, velocities, speed, solver.limits.acceleration, towards) - q
+    if isinstance(targets.joints, JointVelocityTarget):
+        velocities = targets.joints.velocities
+        step = targets.jog.step(q, velocities, speed, solver.limits.acceleration, towards) - q
     else:
-        way = goals.joint_displacement(q)
+        way = targets.joint_displacement(q)
         if solver.limits.has_jerk_limits:
             # The posture holds joints without a target; they must be able to move towards it too.
             way = np.where(np.isnan(way), posture[coords] - q, way)

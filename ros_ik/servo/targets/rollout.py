@@ -52,7 +52,7 @@ class Rollout:
         joint_q: np.ndarray,
         step: np.ndarray,
         solver: StepSolver,
-        goals: TargetSelection,
+        targets: TargetSelection,
         secondary: SecondaryMotion,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Predict the next steps. After a failure, the last valid configuration is repeated.
@@ -61,7 +61,7 @@ class Rollout:
             joint_q: Commanded coordinates after this tick [joint_coord_count].
             step: Step of this tick [joint_dof_count].
             solver: Solver of the servo; not modified.
-            goals: Active targets; not modified.
+            targets: Active targets; not modified.
             secondary: Secondary motion; not modified.
 
         Returns:
@@ -72,10 +72,10 @@ class Rollout:
         predicted = np.empty((count, len(joint_q)))
         velocities = np.zeros((count, len(step)))
         self._solver.continue_from(solver)
-        goals, secondary = goals.branch(), secondary.branch()
+        targets, secondary = targets.branch(), secondary.branch()
         self._last[:] = step
         for row in range(count):
-            after = self._next(joint_q, goals, secondary)
+            after = self._next(joint_q, targets, secondary)
             if after is None:
                 predicted[row:] = joint_q
                 break
@@ -85,13 +85,13 @@ class Rollout:
         return predicted, velocities
 
     def _next(
-        self, joint_q: np.ndarray, goals: TargetSelection, secondary: SecondaryMotion
+        self, joint_q: np.ndarray, targets: TargetSelection, secondary: SecondaryMotion
     ) -> np.ndarray | None:
         """Return the coordinates after one more step, or None if it fails."""
         solver, step = self._solver, self._step
-        goals.now += self._settings.period
+        targets.now += self._settings.period
         set_references(
-            solver, self._robot, goals, secondary, joint_q, self._last, self._settings
+            solver, self._robot, targets, secondary, joint_q, self._last, self._settings
         )
         solver.update_damping()
         status = solver.solve(joint_q, self._last, step)

@@ -29,7 +29,7 @@ class Staleness:
 
     def has_fresh_pose(self, tracker: TaskTracker, now: float) -> bool:
         """Return True if a frame task has a pose target that is not stale."""
-        return tracker.goal is not None and (
+        return tracker.target is not None and (
             tracker.lasting > 0 or self.is_fresh(tracker.received, now)
         )
 
@@ -39,7 +39,7 @@ class Staleness:
 
     def has_fresh_center(self, center: CenterTracker, now: float) -> bool:
         """Return True if the centre of mass has a target that is not stale."""
-        return center.goal is not None and self.is_fresh(center.received, now)
+        return center.target is not None and self.is_fresh(center.received, now)
 
     def is_fresh_joints(self, target: JointTarget | JointVelocityTarget, now: float) -> bool:
         """Return True if a joint target is not stale."""

@@ -60,7 +60,7 @@ class TaskTracker:
 
     Attributes:
         target_kind: Kind of the active target.
-        goal: Accepted target pose [7], or None.
+        target: Accepted target pose [7], or None.
         received: Time from which the age of the target is counted [s].
         lasting: Sequence number of a target that is valid as long as the command contains it; 0
             for a target that becomes stale.
@@ -80,19 +80,19 @@ class TaskTracker:
         self._link, self._reference, self._ramp = link, reference, ramp
         self._linear, self._angular = Approach(dt), Approach(dt)
         self._motion, self._filter = TwistMotion(dt), PoseFilter(dt)
-        self._target, self._dt = TargetMotion(), dt
+        self._target_motion, self._dt = TargetMotion(), dt
         self.sender = SenderCheck()
         self._sequence = self._twist_sequence = 0
         self.target_kind = TargetKind.NONE
-        self.goal: np.ndarray | None = None
+        self.target: np.ndarray | None = None
         self.twist: TwistTarget | None = None
         self.received = self.rejected = -math.inf
         self.lasting = 0
         self.jumps = 0
         self.pose: Sequence[float] = IDENTITY.tolist()
-        # Link poses and goal of the last measurement, and its result.
+        # Link poses and target of the last measurement, and its result.
         self._body_q: np.ndarray | None = None
-        self._error_goal: np.ndarray | None = None
+        self._error_target: np.ndarray | None = None
         self._error = ZERO, ZERO
         # Last pose of :meth:`errors_at`, its target, and its errors.
         self._compared: np.ndarray | None = None
@@ -102,7 +102,7 @@ class TaskTracker:
         self.remaining = 0.0
         # Accepted pose, and the pose that the step aims at with the displacements that follow it,
         # as plain floats.
-        self._goal: Sequence[float] = self.pose
+        self._target_floats: Sequence[float] = self.pose
         self._aim: Sequence[float] | None = None
         self._aim_motion = ZERO, ZERO
         self._before: Sequence[float] | None = None
@@ -114,7 +114,7 @@ class TaskTracker:
         other = copy.copy(self)
         other._linear, other._angular = copy.copy(self._linear), copy.copy(self._angular)
         other._motion, other._filter = self._motion.branch(), copy.copy(self._filter)
-        other._target = copy.copy(self._target)
+        other._target_motion = copy.copy(self._target_motion)
         return other
 
     def apply(self, task: TaskSettings, settings: Settings) -> None:
@@ -136,7 +136,7 @@ class TaskTracker:
         self._filter.tau = settings.target_filter_tau if of_task < 0.0 else of_task
         self._predicts = task.target_prediction == 'velocity' and self._filter.tau == 0.0
         if not self._predicts:
-            self._target.reset()
+            self._target_motion.reset()
         self._rejects = rejects = settings.target_jump_policy == 'reject'
         linear = ApproachLimits(
             task.max_linear_speed, task.max_linear_acceleration, task.gain,
@@ -150,8 +150,8 @@ class TaskTracker:
 
     def drop(self, sequence: int) -> None:
         """Drop the targets, and ignore those up to ``sequence``."""
-        self.goal = self.twist = None
-        self._target.reset()
+        self.target = self.twist = None
+        self._target_motion.reset()
         self.sender.reset()
         self.received = self.rejected = -math.inf
         self.lasting = 0
@@ -213,18 +213,18 @@ class TaskTracker:
         pose = target.pose
         if target.frame_link != self._reference:
             pose = pose_between(body_q[self._reference], body_q[target.frame_link], pose)
-        goal = pose.tolist()
+        floats = pose.tolist()
         continues = target.lasting or self.sender.add(
-            goal[:3], target.received, target.stamp, target.sender
+            floats[:3], target.received, target.stamp, target.sender
         )
-        if self._rejects and self._is_jump(goal, self._frame(body_q)):
+        if self._rejects and self._is_jump(floats, self._frame(body_q)):
             self.rejected = target.received
             self.jumps += 1
             return False
-        if self._predicts and not self._add_to_motion(target, goal, continues):
+        if self._predicts and not self._add_to_motion(target, floats, continues):
             self.received = target.received
             return True
-        self.goal, self._goal = pose, goal
+        self.target, self._target_floats = pose, floats
         self.received, self.rejected = target.received, -math.inf
         self.lasting = target.sequence if target.lasting else 0
         return True
@@ -241,8 +241,8 @@ class TaskTracker:
         """Drop a lasting target that the command no longer contains; return True if it did."""
         if not self.lasting or (target is not None and target.sequence == self.lasting):
             return False
-        self.goal, self.lasting, self.received = None, 0, -math.inf
-        self._target.reset()
+        self.target, self.lasting, self.received = None, 0, -math.inf
+        self._target_motion.reset()
         return True
 
     def measure(self, body_q: np.ndarray) -> tuple[Vector, Vector]:
@@ -252,22 +252,22 @@ class TaskTracker:
             body_q: Link poses [body_count, 7]. The result is cached for the same array object, so
                 it must not be modified.
         """
-        goal, aim = self.goal, self._aim
+        target, aim = self.target, self._aim
         if body_q is not self._body_q:
             self._body_q, self.pose = body_q, self._frame(body_q)
-            self._error_goal = None
-        if goal is None:
+            self._error_target = None
+        if target is None:
             left = ZERO, ZERO
-        elif goal is self._error_goal:
+        elif target is self._error_target:
             left = self._error
         else:
-            self._error_goal = goal
-            self._error = left = self._difference(self._goal)
+            self._error_target = target
+            self._error = left = self._difference(self._target_floats)
             self.linear_error, self.angular_error = float_length(left[0]), float_length(left[1])
         if aim is not None:
             self.remaining = (
                 self.linear_error + self.angular_error
-                if aim is self._goal
+                if aim is self._target_floats
                 else self._length(*self._difference(aim))
             )
         return left
@@ -292,7 +292,7 @@ class TaskTracker:
         self._before = self.pose
         if self.target_kind is TargetKind.TWIST:
             shift, turn = self._follow_twist(body_q, achieved, mobility)
-        elif self._predicts and self._target.moves(now):
+        elif self._predicts and self._target_motion.moves(now):
             shift, turn = self._follow_moving_pose(achieved, now, mobility)
         else:
             shift, turn = self._approach_pose(left, achieved, mobility)
@@ -305,9 +305,9 @@ class TaskTracker:
 
     def errors_at(self, pose: np.ndarray) -> tuple[float, float]:
         """Return position [m] and orientation error [rad] of a pose [7] to the target."""
-        if pose is not self._compared or self._goal is not self._compared_to:
-            self._compared, self._compared_to = pose, self._goal
-            left = self._on_active_axes(float_difference(self._goal, pose.tolist()))
+        if pose is not self._compared or self._target_floats is not self._compared_to:
+            self._compared, self._compared_to = pose, self._target_floats
+            left = self._on_active_axes(float_difference(self._target_floats, pose.tolist()))
             self._compared_errors = float_length(left[0]), float_length(left[1])
         return self._compared_errors
 
@@ -337,9 +337,9 @@ class TaskTracker:
         mobility: FrameMobility,
     ) -> tuple[Vector, Vector]:
         """Return the displacement of this tick towards the pose target."""
-        self._aim = self._filter.step(self._goal, self.pose)
+        self._aim = self._filter.step(self._target_floats, self.pose)
         self.remaining = self.linear_error + self.angular_error
-        if self._aim is not self._goal:
+        if self._aim is not self._target_floats:
             left = self._difference(self._aim)
             self.remaining = float_length(left[0]) + float_length(left[1])
         linear, angular = mobility.limits_along(self._limits, left, achieved)
@@ -350,21 +350,21 @@ class TaskTracker:
             self._angular.step(left[1], achieved[1], angular),
         )
 
-    def _add_to_motion(self, target: PoseTarget, goal: Sequence[float], continues: bool) -> bool:
+    def _add_to_motion(self, target: PoseTarget, pose: Sequence[float], continues: bool) -> bool:
         """Add a pose to the motion of the target; return True if it is the newest one.
 
         A pose that does not continue the motion of the previous one starts a new one.
         """
         if target.lasting:
-            self._target.reset()
+            self._target_motion.reset()
             return True
         linear, angular = self._limits
-        is_newest = self._target.add(
-            goal, target.received, target.stamp, (linear.speed, angular.speed),
+        is_newest = self._target_motion.add(
+            pose, target.received, target.stamp, (linear.speed, angular.speed),
             (linear.acceleration, angular.acceleration),
         )  # fmt: skip
         if not continues:
-            self._target.restart()
+            self._target_motion.restart()
         return is_newest
 
     def _follow_moving_pose(
@@ -372,7 +372,7 @@ class TaskTracker:
     ) -> tuple[Vector, Vector]:
         """Return the displacement of this tick along with a moving target, and towards it."""
         end = now + _PREDICTION_TICKS * self._dt
-        self._aim, ways = self._target.between(end - self._dt, end)
+        self._aim, ways = self._target_motion.between(end - self._dt, end)
         way, turn = self._aim_motion = self._on_active_axes(ways)
         left, angle = self._difference(self._aim)
         linear, angular = mobility.limits_along(self._limits, (left, angle), achieved)
@@ -407,9 +407,9 @@ class TaskTracker:
         )
         return tuple(shift.tolist()), tuple(rotation.tolist())
 
-    def _difference(self, goal: Sequence[float]) -> tuple[Vector, Vector]:
-        """Return the displacement to ``goal`` on active axes."""
-        difference = float_difference(goal, self.pose)
+    def _difference(self, pose: Sequence[float]) -> tuple[Vector, Vector]:
+        """Return the displacement to ``pose`` on active axes."""
+        difference = float_difference(pose, self.pose)
         return difference if self._all_axes else self._on_active_axes(difference)
 
     def _length(self, linear: Vector, angular: Vector) -> float:
@@ -426,8 +426,8 @@ class TaskTracker:
         (u, v, w), (d, e, f) = self._linear_axes, self._angular_axes
         return (x * u, y * v, z * w), (a * d, b * e, c * f)
 
-    def _is_jump(self, goal: Sequence[float], pose: Sequence[float]) -> bool:
-        linear, angular = self._on_active_axes(float_difference(goal, pose))
+    def _is_jump(self, target: Sequence[float], pose: Sequence[float]) -> bool:
+        linear, angular = self._on_active_axes(float_difference(target, pose))
         return (
             float_length(linear) > self._general.max_target_step_linear
             or float_length(angular) > self._general.max_target_step_angular

@@ -107,15 +107,15 @@ class TwistMotion:
                 _limited_lead(behind[0] * axes[0], self.velocity[0] * dt, _MAX_LEAD[0]),
                 _limited_lead(behind[1] * axes[1], self.velocity[1] * dt, _MAX_LEAD[1]),
             )
-        goal = (wanted[0] * axes[0], wanted[1] * axes[1])
+        target = (wanted[0] * axes[0], wanted[1] * axes[1])
         limits = limits_along(
             (
-                tuple((lead[0] + (goal[0] - self.velocity[0]) * dt).tolist()),
-                tuple((lead[1] + (goal[1] - self.velocity[1]) * dt).tolist()),
+                tuple((lead[0] + (target[0] - self.velocity[0]) * dt).tolist()),
+                tuple((lead[1] + (target[1] - self.velocity[1]) * dt).tolist()),
             )
         )
-        goal = _limited(goal, limits)
-        self.velocity = self._accelerated(goal, achieved, limits)
+        target = _limited(target, limits)
+        self.velocity = self._accelerated(target, achieved, limits)
         ahead = (lead[0] + self.velocity[0] * dt, lead[1] + self.velocity[1] * dt)
         self._reference = move_pose(pose, *ahead)
         step = [
@@ -131,7 +131,7 @@ class TwistMotion:
 
     def _accelerated(
         self,
-        goal: tuple[np.ndarray, np.ndarray],
+        target: tuple[np.ndarray, np.ndarray],
         achieved: tuple[np.ndarray, np.ndarray],
         limits: tuple[ApproachLimits, ApproachLimits],
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -140,12 +140,12 @@ class TwistMotion:
         base = [
             _base_velocity(velocity, (requested - moved) / dt, want)
             for velocity, requested, moved, want in zip(
-                self.velocity, self._requested, achieved, goal, strict=True
+                self.velocity, self._requested, achieved, target, strict=True
             )
         ]
         if limits[0].is_ramped(dt):
-            return self._ramped(goal, base, limits)
-        change = [want - have for want, have in zip(goal, base, strict=True)]
+            return self._ramped(target, base, limits)
+        change = [want - have for want, have in zip(target, base, strict=True)]
         part = 1.0
         for vector, bounds in zip(change, limits, strict=True):
             size = math.hypot(*vector)
@@ -155,13 +155,13 @@ class TwistMotion:
 
     def _ramped(
         self,
-        goal: tuple[np.ndarray, np.ndarray],
+        target: tuple[np.ndarray, np.ndarray],
         base: list[np.ndarray],
         limits: tuple[ApproachLimits, ApproachLimits],
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the velocity of this tick with limited jerk, starting from ``base``."""
         dt, velocities, changes = self._dt, [], []
-        for want, have, change, bounds in zip(goal, base, self._change, limits, strict=True):
+        for want, have, change, bounds in zip(target, base, self._change, limits, strict=True):
             last: Vector = tuple((have * dt).tolist())
             wanted: Vector = tuple((want * dt).tolist())
             step = ramped_step(wanted, last, change, *bounds.changes(dt))
@@ -181,17 +181,17 @@ def _lead_step(
     return np.array(approach.step(lead.tolist(), (x * dt, y * dt, z * dt), limits))
 
 
-def _base_velocity(asked: np.ndarray, lag: np.ndarray, goal: np.ndarray) -> np.ndarray:
+def _base_velocity(asked: np.ndarray, lag: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Return the velocity from which the next one starts: less than ``asked`` if it lags."""
-    axes = zip(asked.tolist(), lag.tolist(), goal.tolist(), strict=True)
+    axes = zip(asked.tolist(), lag.tolist(), target.tolist(), strict=True)
     return np.array([_base_on_axis(*axis) for axis in axes])
 
 
-def _base_on_axis(asked: float, lag: float, goal: float) -> float:
+def _base_on_axis(asked: float, lag: float, target: float) -> float:
     """Return :func:`_base_velocity` of one axis."""
     if asked < 0.0:
-        return -_base_on_axis(-asked, -lag, -goal)
-    bound = _ACHIEVED_PART * (asked - lag) + _TARGET_PART * max(goal, asked)
+        return -_base_on_axis(-asked, -lag, -target)
+    bound = _ACHIEVED_PART * (asked - lag) + _TARGET_PART * max(target, asked)
     # A motion along an axis that was not requested is not continued.
     return min(max(bound, 0.0), asked)
 

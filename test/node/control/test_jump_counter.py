@@ -18,10 +18,10 @@ class Rig:
     def __init__(self):
         self.added = []
         self.left, self.right, self.center = (SimpleNamespace(jumps=k) for k in (0, 1, 0))
-        goals = SimpleNamespace(trackers=(self.left, self.right), center=self.center)
+        targets = SimpleNamespace(trackers=(self.left, self.right), center=self.center)
         drops = SimpleNamespace(add_in_tick=self._add)
         self.topics = ['left/target_pose', 'right/target_pose']
-        self.counter = JumpCounter(SimpleNamespace(goals=goals), drops, self.topics)
+        self.counter = JumpCounter(SimpleNamespace(targets=targets), drops, self.topics)
         topic_target = SimpleNamespace(lasting=False)
         self.command = SimpleNamespace(poses=(topic_target, topic_target))
 

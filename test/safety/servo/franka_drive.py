@@ -193,7 +193,7 @@ class FrankaDrive(ServoDrive):
 
     def _do_beside(self):
         """Send the hand a little way."""
-        pose = self.servo.goals.trackers[0].frame_pose(self.servo._poses())
+        pose = self.servo.targets.trackers[0].frame_pose(self.servo._poses())
         pose[:3] += self.rng.normal(0.0, _spread(self.rng, 1e-6, 0.05), 3)
         self.targets = {('pose', 0): lambda: self.reader.pose(
             0, '', pose[:3], pose[3:], self.now)}

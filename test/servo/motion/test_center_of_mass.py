@@ -108,13 +108,13 @@ def test_the_target_may_be_given_in_another_link(rig):
     start = oracle_center(rig)
     poses = rig.servo._solver.diff.body_poses(rig.q)
     pelvis = rig.model.body_index('base_link')
-    center = rig.servo.goals.center
+    center = rig.servo.targets.center
     world = poses[rig.robot.base_link, :3]
     rig.aim_center((0.0, 0.0, 0.0), frame='base_link')
     rig.tick()
     expected = center._seen(poses[pelvis, :3], poses)
-    np.testing.assert_allclose(center.goal, expected, atol=1e-9)
-    assert np.linalg.norm(center.goal - start) < 0.5 < np.linalg.norm(world - poses[pelvis, :3])
+    np.testing.assert_allclose(center.target, expected, atol=1e-9)
+    assert np.linalg.norm(center.target - start) < 0.5 < np.linalg.norm(world - poses[pelvis, :3])
 
 
 def test_a_weight_of_zero_says_why_nothing_moves_and_one_at_run_time_works():
@@ -136,7 +136,7 @@ def test_a_jump_is_refused_where_asked_for():
     rig = standing(target_jump_policy='reject')
     rig.aim_center(oracle_center(rig) + [0.0, 0.5, 0.0])
     assert rig.tick(3).code == StatusCode.TARGET_JUMP
-    assert rig.servo.goals.center.jumps == 3 and not rig.outputs[-1].publish
+    assert rig.servo.targets.center.jumps == 3 and not rig.outputs[-1].publish
 
 
 @pytest.mark.parametrize(

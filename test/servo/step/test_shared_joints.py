@@ -49,7 +49,7 @@ def move_mass(acceleration, wanted, ratio, *, with_foot):
     rig = standing(
         com__max_linear_acceleration=wanted, **motion_limits(LEGS, acceleration, ratio)
     )
-    center = rig.servo.goals.center
+    center = rig.servo.targets.center
     start, foot = center.center(rig.servo._poses()), rig.pose()
     goals = [(lambda: center.center(rig.servo._poses()), start + [0.02, 0.06, -0.03])]
     rig.aim_center(goals[0][1])

@@ -136,7 +136,7 @@ def aim_joints(rig):
 
 
 def aim_center(rig):
-    rig.aim_center(rig.servo.goals.center.center(rig.servo._poses()) + [0.0, 0.05, 0.0])
+    rig.aim_center(rig.servo.targets.center.center(rig.servo._poses()) + [0.0, 0.05, 0.0])
 
 
 @pytest.mark.parametrize('aim', [aim_pose, aim_twist, aim_joints])

@@ -40,7 +40,7 @@ def alternate(rig, apart, rates, known, path=None, seconds=2.0):
             pose = rig.reader.pose(0, '', place, home[3:], start + time, sender=sender)
             rig.change(poses=(pose,))
         texts.append(rig.tick().text)
-        aim = rig.servo.goals.trackers[0]._aim[2] - home[2] - path(time)[2]
+        aim = rig.servo.targets.trackers[0]._aim[2] - home[2] - path(time)[2]
         beyond.append(max(aim - apart, -aim))
     return texts[len(texts) // 2 :], max(beyond[len(beyond) // 2 :])
 

@@ -149,7 +149,7 @@ def test_a_barrier_that_opens_gives_no_rush():
     rig.aim_twist((0.0, 0.3, 0.0))
     rig.tick(seconds=3.0)
     held = rig.pose()
-    reference = rig.servo.goals.trackers[0]._motion._reference
+    reference = rig.servo.targets.trackers[0]._motion._reference
     assert np.linalg.norm(pose_difference(reference, held)[0]) < 5e-3
     rig.assert_within_limits()
 

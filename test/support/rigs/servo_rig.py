@@ -99,7 +99,7 @@ class Rig(TickedServo):
     def pose(self, q=None, task=0):
         """Return the pose of a task's frame in its reference link."""
         poses = self.servo._solver.diff.body_poses(self.q if q is None else q)
-        return self.servo.goals.trackers[task].frame_pose(poses)
+        return self.servo.targets.trackers[task].frame_pose(poses)
 
     def reachable(self, seed=1, spread=0.5):
         """Return a pose that the robot has at a configuration near its home."""
