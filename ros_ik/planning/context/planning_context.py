@@ -62,7 +62,7 @@ class PlanningContext:
         self.settings = settings
         self.chains = ChainSolvers()
         self._placed = PlacedObstacles((), self.model, self.model.neutral_joint_q())
-        # What depends on the margin, and what depends on any setting.
+        # Replaced with the margin, and with any setting.
         self._models = self._bounded_models()
         self._solvers = BarrierSolvers(self.robot, settings, self._placed)
 
