@@ -275,7 +275,7 @@ class StepProblem:
         self._x = HostBuffer((n, variables), wp.float64, device)
         self._status = HostBuffer((n,), wp.int32, device)
         self._rounds = HostBuffer((n,), wp.int32, device)
-        self._held = batch_zeros((n, variables), wp.int32, device)
+        self._active_bound = batch_zeros((n, variables), wp.int32, device)
         self._binding = batch_zeros((n, self._n_rows), wp.int32, device)
         self.delta_q, self.x = self._delta_q.host, self._x.host
         self.first_step = self.delta_q[0]
@@ -318,7 +318,7 @@ class StepProblem:
             program.copied_x = state.rows(self._x.array)
         else:
             program.x = state.rows(self._x.array)
-        program.held = state.rows(self._held)
+        program.active_bound = state.rows(self._active_bound)
         program.binding = state.rows(self._binding)
         wp.copy(program.memory, program.empty)
         launch(

@@ -4,8 +4,8 @@
 
     minimise 1/2 d^T (H + lambda I) d + g^T d   subject to   low <= d <= high
 
-An unknown whose step leaves its range is held at the bound and the others are solved again; one
-that is held although the model would pull it back is freed (an active-set method).
+An active-set method: a bound becomes active when the step of its unknown leaves the range, and the
+other unknowns are solved again. A bound is released when the model moves its unknown inwards.
 """
 
 import functools
@@ -19,7 +19,7 @@ from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.solvers.least_squares.envelope import Elimination
 from ros_ik.solvers.least_squares.envelope import envelope_functions
 
-# Rounds of holding and freeing; the step is inside its box after any number of them.
+# Rounds of activating and releasing bounds; the step is inside its box after any number of them.
 _MAX_ROUNDS = 12
 
 
@@ -39,7 +39,7 @@ def step_workspace_struct() -> Any:
         step: wp.array2d(dtype=wp.float64)  # [rows, n], the result
         factor: wp.array2d(dtype=wp.float64)  # [rows, k * k]
         trial: wp.array2d(dtype=wp.float64)  # [rows, n]
-        held: wp.array2d(dtype=wp.int32)  # [rows, n]
+        at_bound: wp.array2d(dtype=wp.int32)  # [rows, n], 1 if a bound is active
 
     return StepWorkspace
 
@@ -63,7 +63,7 @@ def make_step_workspace(rows: int, n: int, order: Elimination, device: wp.Device
     workspace.hessian, workspace.factor = zeros(n, n), zeros(len(order.order) ** 2)
     for name in ('gradient', 'low', 'high', 'step', 'trial'):
         setattr(workspace, name, zeros(n))
-    workspace.held = zeros(n, dtype=wp.int32)
+    workspace.at_bound = zeros(n, dtype=wp.int32)
     return workspace
 
 
@@ -82,60 +82,60 @@ def bounded_step_functions() -> SimpleNamespace:
     zero = wp.constant(wp.float64(0.0))
 
     @wp.func
-    def hold(work: Workspace, row: int) -> int:
-        """Move the trial step into the box; return the number of newly held unknowns."""
-        held = work.held[row]
+    def activate(work: Workspace, row: int) -> int:
+        """Move the trial step into the box; return the number of bounds that become active."""
+        at_bound = work.at_bound[row]
         changes = int(0)
         for p in range(work.order.shape[0]):
             i = work.order[p]
-            if held[i] == 0:
+            if at_bound[i] == 0:
                 wanted = work.trial[row, p]
                 allowed = wp.clamp(wanted, work.low[row, i], work.high[row, i])
                 work.step[row, i] = allowed
                 if allowed != wanted:
-                    held[i] = 1
+                    at_bound[i] = 1
                     changes += 1
         return changes
 
     @wp.func
-    def free(work: Workspace, row: int, damping: wp.float64) -> int:
-        """Free held unknowns that the model would move back inside; return their number."""
-        held = work.held[row]
+    def release(work: Workspace, row: int, damping: wp.float64) -> int:
+        """Release bounds that the model would leave inwards; return their number."""
+        at_bound = work.at_bound[row]
         hessian = work.hessian[row]
         step = work.step[row]
         changes = int(0)
         for p in range(work.order.shape[0]):
             i = work.order[p]
-            if held[i] == 1 and work.low[row, i] < work.high[row, i]:
+            if at_bound[i] == 1 and work.low[row, i] < work.high[row, i]:
                 slope = work.gradient[row, i] + damping * step[i]
                 for c in range(work.order.shape[0]):
                     slope += entry(hessian, i, work.order[c]) * step[work.order[c]]
                 up = slope < zero and step[i] <= work.low[row, i]
                 down = slope > zero and step[i] >= work.high[row, i]
                 if up or down:
-                    held[i] = 0
+                    at_bound[i] = 0
                     changes += 1
         return changes
 
     @wp.func
-    def solve_free(work: Workspace, row: int, any_held: bool, damping: wp.float64) -> bool:
-        """Write the step of the free unknowns to ``trial``; held ones keep ``step``."""
+    def solve_free(work: Workspace, row: int, any_fixed: bool, damping: wp.float64) -> bool:
+        """Write the step of the free unknowns to ``trial``; the others keep ``step``."""
         n = work.order.shape[0]
-        held = work.held[row]  # views of one row: fewer indices to compute inside the loops
+        at_bound = work.at_bound[row]  # views of one row: fewer indices to compute inside the loops
         hessian = work.hessian[row]
         trial = work.trial[row]
         factor = work.factor[row]
-        if not factorise(work.order, work.first, held, hessian, damping, factor):
+        if not factorise(work.order, work.first, at_bound, hessian, damping, factor):
             return False
         for p in range(n):
             i = work.order[p]
             value = zero
-            if held[i] == 0:
+            if at_bound[i] == 0:
                 value = -work.gradient[row, i]
-                if any_held:
+                if any_fixed:
                     for c in range(n):
                         j = work.order[c]
-                        if held[j] == 1:
+                        if at_bound[j] == 1:
                             value -= entry(hessian, i, j) * work.step[row, j]
             trial[p] = value
         forward(work.first, factor, trial)
@@ -145,19 +145,19 @@ def bounded_step_functions() -> SimpleNamespace:
     @wp.func
     def bounded_step(work: Workspace, row: int, damping: wp.float64):
         for p in range(work.order.shape[0]):
-            work.held[row, work.order[p]] = 0
+            work.at_bound[row, work.order[p]] = 0
             work.step[row, work.order[p]] = zero
-        any_held = bool(False)
+        any_fixed = bool(False)
         changes = int(1)
         rounds = int(0)
         while changes > 0 and rounds < max_rounds:
             rounds += 1
             changes = 0
-            if solve_free(work, row, any_held, damping):
-                changes = hold(work, row)
-                any_held = any_held or changes > 0
-                if changes == 0 and any_held:
-                    changes = free(work, row, damping)
+            if solve_free(work, row, any_fixed, damping):
+                changes = activate(work, row)
+                any_fixed = any_fixed or changes > 0
+                if changes == 0 and any_fixed:
+                    changes = release(work, row, damping)
             else:
                 work.step[row, work.order[0]] = wp.float64(wp.nan)
 

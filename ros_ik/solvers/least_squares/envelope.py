@@ -4,7 +4,7 @@
 
 The factor is taken in an order of the variables in which those of different limbs do not meet, and
 skips the zeros left of the first entry of each row (an envelope, Jennings 1966): limbs cost what
-they cost alone. Variables that are held are taken out of it.
+they cost alone. Fixed variables are taken out of it.
 """
 
 import dataclasses
@@ -65,12 +65,12 @@ def envelope_functions() -> SimpleNamespace:
     """Build the functions of a factor, float64.
 
     H [n, n] is given by its lower triangle, ``order`` and ``first`` are those of an
-    :class:`Elimination` of k variables, ``held`` [n] is not 0 for variables that are held. The
+    :class:`Elimination` of k variables, ``fixed`` [n] is not 0 for fixed variables. The
     factor [k * k] is k lines of k numbers; z [k] is in the order of elimination.
 
     Returns:
-        ``factorise(order, first, held, H, damping, factor) -> bool``: L L' = H + damping I over
-        the free variables, the identity for the held ones; False without a positive pivot;
+        ``factorise(order, first, fixed, H, damping, factor) -> bool``: L L' = H + damping I over
+        the free variables, the identity for the fixed ones; False without a positive pivot;
         ``forward(first, factor, z)``: z = L^-1 z; ``backward(first, factor, z)``: z = L^-T z;
         ``entry(H, i, j)``: H[i, j].
     """
@@ -99,7 +99,7 @@ def envelope_functions() -> SimpleNamespace:
     def factorise(
         order: wp.array(dtype=wp.int32),
         first: wp.array(dtype=wp.int32),
-        held: wp.array(dtype=wp.int32),
+        fixed: wp.array(dtype=wp.int32),
         H: wp.array2d(dtype=wp.float64),
         damping: wp.float64,
         factor: wp.array(dtype=wp.float64),
@@ -110,7 +110,7 @@ def envelope_functions() -> SimpleNamespace:
             j = order[p]
             begin = first[p]
             line = p * n
-            if held[j] != 0:
+            if fixed[j] != 0:
                 for q in range(begin, p):
                     factor[line + q] = zero
                 factor[line + p] = one
@@ -119,7 +119,7 @@ def envelope_functions() -> SimpleNamespace:
                 for q in range(begin, p):
                     k = order[q]
                     value = wp.float64(0.0)
-                    if held[k] == 0:
+                    if fixed[k] == 0:
                         other = q * n
                         common = wp.max(begin, first[q])
                         value = entry(H, j, k) - dot_lines(

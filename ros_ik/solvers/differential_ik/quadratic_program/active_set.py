@@ -12,8 +12,8 @@ hold. From the active constraints of the previous step, this nearly always takes
 The method may cycle, so the number of rounds is bounded. The caller then uses the dual method of
 ``qp/active_set``, which cannot cycle.
 
-If the active bounds make a row infeasible, the bound whose multiplier reaches zero first is freed,
-as in the dual method.
+If the active bounds make a row infeasible, the bound whose multiplier reaches zero first is
+released, as in the dual method.
 """
 
 import functools
@@ -33,14 +33,16 @@ from ros_ik.solvers.least_squares.envelope import envelope_functions
 def step_active_set_function() -> wp.Function:
     """Build ``solve_from_guess(i, program, is_warm, tolerance) -> rounds``, -1 for failure.
 
-    The function reads and writes the active constraints, ``program.held`` and ``program.binding``.
+    The function reads and writes the active constraints, ``program.active_bound`` and
+    ``program.binding``.
     """
     Program = step_program_struct()
     envelope = envelope_functions()
     entry, factorise = envelope.entry, envelope.factorise
     forward, backward = envelope.forward, envelope.backward
     sides = bound_side_functions()
-    first_side, side_beyond, lets_go = sides.first_side, sides.side_beyond, sides.lets_go
+    first_side, side_beyond = sides.first_side, sides.side_beyond
+    is_released = sides.is_released
     of_rows = row_functions()
     list_binding, solve_active_rows = of_rows.list_binding, of_rows.solve_active_rows
     zero = wp.constant(wp.float64(0.0))
@@ -48,10 +50,10 @@ def step_active_set_function() -> wp.Function:
 
     @wp.func
     def initialise_guess(i: int, is_warm: bool, program: Program):
-        """Hold variables with equal bounds, and free those held at a bound that is infinite."""
+        """Fix variables with equal bounds, and free those whose active bound is infinite."""
         for j in range(program.order.shape[0]):
-            program.held[i, j] = first_side(
-                program.held[i, j], is_warm, program.lower[i, j], program.upper[i, j]
+            program.active_bound[i, j] = first_side(
+                program.active_bound[i, j], is_warm, program.lower[i, j], program.upper[i, j]
             )
         for row in range(program.d.shape[1]):
             if not is_warm or not wp.isfinite(program.d[i, row]):
@@ -62,11 +64,11 @@ def step_active_set_function() -> wp.Function:
         """Solve for x with the active constraints as equations; return the number of rows kept."""
         n = program.order.shape[0]
         z = program.z[i]
-        any_held = bool(False)
+        any_fixed = bool(False)
         for j in range(n):
-            if program.held[i, j] != 0:
-                any_held = True
-                if program.held[i, j] < 0:
+            if program.active_bound[i, j] != 0:
+                any_fixed = True
+                if program.active_bound[i, j] < 0:
                     program.x[i, j] = program.lower[i, j]
                 else:
                     program.x[i, j] = program.upper[i, j]
@@ -74,11 +76,11 @@ def step_active_set_function() -> wp.Function:
         for p in range(n):
             j = program.order[p]
             value = -program.c[i, j]
-            if program.held[i, j] != 0:
+            if program.active_bound[i, j] != 0:
                 value = wp.float64(0.0)
-            elif any_held:
+            elif any_fixed:
                 for k in range(n):
-                    if program.held[i, k] != 0:
+                    if program.active_bound[i, k] != 0:
                         value -= entry(H, j, k) * program.x[i, k]
             z[p] = value
         factor = program.factor[i]
@@ -87,13 +89,13 @@ def step_active_set_function() -> wp.Function:
         backward(program.first, factor, z)
         for p in range(n):
             j = program.order[p]
-            if program.held[i, j] == 0:
+            if program.active_bound[i, j] == 0:
                 program.x[i, j] = z[p]
         return good
 
     @wp.func
     def slope_of(i: int, j: int, count: int, program: Program) -> wp.float64:
-        """Return the multiplier of a held variable, the derivative of the Lagrangian."""
+        """Return the multiplier of an active bound, the derivative of the Lagrangian."""
         H = program.H[i]
         slope = program.c[i, j]
         for k in range(program.order.shape[0]):
@@ -104,19 +106,19 @@ def step_active_set_function() -> wp.Function:
 
     @wp.func
     def revise_bounds(i: int, count: int, tolerance: wp.float64, program: Program) -> int:
-        """Hold and free variables; return the number of changes."""
+        """Activate and release bounds; return the number of changes."""
         changes = int(0)
         for j in range(program.order.shape[0]):
             low = program.lower[i, j]
             high = program.upper[i, j]
-            held = program.held[i, j]
-            if held == 0:
-                side = side_beyond(program.x[i, j], low, high, tolerance)
-                program.held[i, j] = side
-                changes += wp.abs(side)
+            side = program.active_bound[i, j]
+            if side == 0:
+                beyond = side_beyond(program.x[i, j], low, high, tolerance)
+                program.active_bound[i, j] = beyond
+                changes += wp.abs(beyond)
             elif low < high:
-                if lets_go(held, low, high, slope_of(i, j, count, program)):
-                    program.held[i, j] = 0
+                if is_released(side, low, high, slope_of(i, j, count, program)):
+                    program.active_bound[i, j] = 0
                     changes += 1
         return changes
 
@@ -152,10 +154,10 @@ def step_active_set_function() -> wp.Function:
 
     @wp.func
     def release_bound(i: int, good: int, program: Program) -> int:
-        """Free a held variable for a row that the active constraints make infeasible.
+        """Release a bound for a row that the active constraints make infeasible.
 
         This row follows the ``good`` ones. As its multiplier grows, the multipliers of opposing
-        bounds shrink; the first to reach zero is freed. A row that is satisfied anyway is dropped.
+        bounds shrink; the first to reach zero is released. A row that is satisfied is dropped.
         Return True if something changed.
         """
         row = program.row[i, good]
@@ -168,7 +170,7 @@ def step_active_set_function() -> wp.Function:
         first = int(-1)
         least = wp.float64(wp.inf)
         for j in range(program.order.shape[0]):
-            side = wp.float64(program.held[i, j])
+            side = wp.float64(program.active_bound[i, j])
             slope = program.J[i, row, j] * side
             if slope < zero and program.lower[i, j] < program.upper[i, j]:
                 ratio = slope_of(i, j, good, program) * side / slope
@@ -177,7 +179,7 @@ def step_active_set_function() -> wp.Function:
                     first = j
         if first < 0:
             return 0
-        program.held[i, first] = 0
+        program.active_bound[i, first] = 0
         return 1
 
     @wp.func
@@ -193,7 +195,7 @@ def step_active_set_function() -> wp.Function:
             rounds += 1
             if not is_factor_good:
                 is_positive = factorise(
-                    program.order, program.first, program.held[i], program.H[i], zero,
+                    program.order, program.first, program.active_bound[i], program.H[i], zero,
                     program.factor[i],
                 )  # fmt: skip
                 if not is_positive:

@@ -43,7 +43,7 @@ def row_functions() -> SimpleNamespace:
 
     @wp.func
     def load_row(i: int, a: int, program: Program) -> wp.float64:
-        """y_a = L^-1 J_a' of the free variables; return what the held ones leave of d_a."""
+        """y_a = L^-1 J_a' of the free variables; return d_a less the part of the fixed ones."""
         row = program.row[i, a]
         y = program.y[i, a]
         rest = program.d[i, row]
@@ -51,7 +51,7 @@ def row_functions() -> SimpleNamespace:
             j = program.order[p]
             slope = program.J[i, row, j]
             y[p] = slope
-            if program.held[i, j] != 0:
+            if program.active_bound[i, j] != 0:
                 rest -= slope * program.x[i, j]
                 y[p] = zero
         forward(program.first, program.factor[i], y)
@@ -94,7 +94,7 @@ def row_functions() -> SimpleNamespace:
             rest = load_row(i, a, program)
             y = program.y[i, a]
             for p in range(n):
-                if program.held[i, program.order[p]] == 0:
+                if program.active_bound[i, program.order[p]] == 0:
                     rest -= y[p] * z[p]
             program.multiplier[i, a] = rest
             for b in range(a + 1):

@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Bounds at which the variables of a step are held, as Warp functions of one variable.
+"""Active bounds of the variables of a step, as Warp functions of one variable.
 
-A side is -1 for the lower bound, 1 for the upper one and 0 for a free variable.
+A side is -1 if the lower bound is active, 1 for the upper one and 0 for a free variable.
 """
 
 import functools
@@ -20,8 +20,8 @@ def bound_side_functions() -> SimpleNamespace:
     Returns:
         ``first_side(side, is_warm, low, high) -> int``: the side to begin with, from that of the
         step before where ``is_warm``; ``side_beyond(x, low, high, tolerance) -> int``: the bound
-        that x breaks, 0 for none; ``lets_go(side, low, high, slope) -> bool``: whether a held
-        variable would lower the cost inside its bounds.
+        that x breaks, 0 for none; ``is_released(side, low, high, slope) -> bool``: True if
+        the cost falls as the variable leaves its active bound inwards.
     """
     zero = wp.constant(wp.float64(0.0))
 
@@ -47,7 +47,7 @@ def bound_side_functions() -> SimpleNamespace:
         return 0
 
     @wp.func
-    def lets_go(side: int, low: wp.float64, high: wp.float64, slope: wp.float64) -> bool:
+    def is_released(side: int, low: wp.float64, high: wp.float64, slope: wp.float64) -> bool:
         return low < high and slope * wp.float64(side) > zero
 
-    return SimpleNamespace(first_side=first_side, side_beyond=side_beyond, lets_go=lets_go)
+    return SimpleNamespace(first_side=first_side, side_beyond=side_beyond, is_released=is_released)

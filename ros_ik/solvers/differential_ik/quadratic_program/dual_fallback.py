@@ -80,7 +80,8 @@ def list_of_failed(n: int, device: wp.DeviceLike) -> RowList | None:
 def solve_dual_function() -> wp.Function:
     """Build ``solve_dual(i, dt, max_iterations, tolerance, program, dual, status) -> code``.
 
-    The function fills ``program.x``, ``held`` and ``binding``, and returns a ``SolveStatus``.
+    The function fills ``program.x``, ``active_bound`` and ``binding``. It returns a
+    ``SolveStatus``.
     """
     Program, Dual = step_program_struct(), dual_program_struct()
     solve_program = qp_function(wp.float64)
@@ -120,9 +121,9 @@ def solve_dual_function() -> wp.Function:
             dual.bound_multiplier, dual.row_multiplier,
         )  # fmt: skip
         for j in range(n):
-            program.held[i, j] = int(wp.sign(dual.bound_multiplier[i, j]))
+            program.active_bound[i, j] = int(wp.sign(dual.bound_multiplier[i, j]))
             if dual.bound_multiplier[i, j] == zero:
-                program.held[i, j] = 0
+                program.active_bound[i, j] = 0
         for row in range(program.d.shape[1]):
             program.binding[i, row] = int(dual.row_multiplier[i, row] > zero)
         if status[i] == relaxed:

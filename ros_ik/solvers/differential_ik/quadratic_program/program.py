@@ -43,7 +43,7 @@ def step_program_struct() -> Any:
         x: wp.array2d(dtype=wp.float64)  # [n, variables], the solution
         copied_x: wp.array2d(dtype=wp.float64)  # the same, contiguous; empty if x is the result
         # the guess, and afterwards the active constraints
-        held: wp.array2d(dtype=wp.int32)  # [n, variables], -1 at the lower bound, 1 at the upper
+        active_bound: wp.array2d(dtype=wp.int32)  # [n, variables], -1 lower, 1 upper, 0 none
         binding: wp.array2d(dtype=wp.int32)  # [n, rows]
         # scratch, in elimination order
         order: wp.array(dtype=wp.int32)  # [variables]
@@ -73,7 +73,7 @@ def make_step_program(
     copied = 0 if program.x.is_contiguous else variables
     program.copied_x = wp.zeros((n, copied), dtype=wp.float64, device=device)
     program.J, program.d = zeros(rows, variables), zeros(rows)
-    program.held = zeros(variables, dtype=wp.int32)
+    program.active_bound = zeros(variables, dtype=wp.int32)
     program.binding = zeros(rows, dtype=wp.int32)
     program.order = wp.array(order.order, dtype=wp.int32, device=device)
     program.first = wp.array(order.first, dtype=wp.int32, device=device)

@@ -30,8 +30,8 @@ MAX_VARIABLES = 8
 def small_active_set_function(m: int) -> wp.Function:
     """Build ``solve_from_guess(i, program, is_warm, tolerance) -> rounds``.
 
-    The function reads and writes the active bounds, ``program.held``. It returns -1 for failure,
-    and 0 if a number is not finite or a lower bound exceeds the upper one.
+    The function reads and writes ``program.active_bound``. It returns -1 for failure, and 0 if a
+    number is not finite or a lower bound exceeds the upper one.
 
     Args:
         m: Number of variables.
@@ -41,7 +41,8 @@ def small_active_set_function(m: int) -> wp.Function:
     solve_all, solve_free = system.solve_all, system.solve_free
     vecm, matmm = wp.types.vector(m, wp.float64), wp.types.matrix((m, m), wp.float64)
     sides, zero = bound_side_functions(), wp.constant(wp.float64(0.0))
-    first_side, side_beyond, lets_go = sides.first_side, sides.side_beyond, sides.lets_go
+    first_side, side_beyond = sides.first_side, sides.side_beyond
+    is_released = sides.is_released
     max_rounds = wp.constant(MAX_ROUNDS)
 
     @wp.func
@@ -70,7 +71,7 @@ def small_active_set_function(m: int) -> wp.Function:
             c[j] = program.c[i, j]
             low[j] = program.lower[i, j]
             high[j] = program.upper[i, j]
-            side[j] = wp.float64(first_side(program.held[i, j], is_warm, low[j], high[j]))
+            side[j] = wp.float64(first_side(program.active_bound[i, j], is_warm, low[j], high[j]))
             for k in range(j, -1, -1):
                 H[j, k] = program.H[i, j, k]
             total += c[j] + H[j, j]
@@ -85,15 +86,15 @@ def small_active_set_function(m: int) -> wp.Function:
             changes = 0
             fixed = vecm()
             at = vecm()
-            any_held = zero
+            any_fixed = zero
             for j in range(m):
                 fixed[j] = wp.abs(side[j])
-                any_held += fixed[j]
+                any_fixed += fixed[j]
                 if side[j] < zero:
                     at[j] = low[j]
                 if side[j] > zero:
                     at[j] = high[j]
-            if any_held > zero:
+            if any_fixed > zero:
                 x = solve_free(H, -c, zero, fixed, at)
             else:
                 x = solve_all(H, -c, zero)
@@ -103,13 +104,13 @@ def small_active_set_function(m: int) -> wp.Function:
                     beyond = side_beyond(x[j], low[j], high[j], tolerance)
                     side[j] = wp.float64(beyond)
                     changes += wp.abs(beyond)
-                elif lets_go(int(side[j]), low[j], high[j], slope[j]):
+                elif is_released(int(side[j]), low[j], high[j], slope[j]):
                     side[j] = zero
                     changes += 1
         total = zero
         for j in range(m):
             total += x[j]
-            program.held[i, j] = int(side[j])
+            program.active_bound[i, j] = int(side[j])
             # Rounding must not move the step beyond a hard bound.
             program.x[i, j] = wp.clamp(x[j], low[j], high[j])
         if changes > 0 or not wp.isfinite(total):

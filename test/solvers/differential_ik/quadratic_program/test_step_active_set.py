@@ -94,8 +94,8 @@ def test_equals_the_dual_method_from_no_guess_and_from_its_own(n, rows):
     warm = run(program, batch, is_warm=True)
     assert np.all(warm[solved] == 1)
     np.testing.assert_array_equal(program.x.numpy()[solved], first[solved])
-    held, x = program.held.numpy()[solved], first[solved]
-    np.testing.assert_array_equal(x[held == 1], programs['upper'][solved][held == 1])
+    side, x = program.active_bound.numpy()[solved], first[solved]
+    np.testing.assert_array_equal(x[side == 1], programs['upper'][solved][side == 1])
 
 
 def test_a_wrong_guess_costs_rounds_and_changes_nothing():
@@ -104,7 +104,7 @@ def test_a_wrong_guess_costs_rounds_and_changes_nothing():
     program = load(programs, dense_elimination(7))
     cold = run(program, batch, is_warm=False)
     expected = program.x.numpy()
-    program.held.assign(rng.integers(-1, 2, (batch, 7)).astype(np.int32))
+    program.active_bound.assign(rng.integers(-1, 2, (batch, 7)).astype(np.int32))
     program.binding.assign((rng.uniform(size=(batch, 6)) < 0.3).astype(np.int32))
     guessed = run(program, batch, is_warm=True)
     both = (cold > 0) & (guessed > 0)
