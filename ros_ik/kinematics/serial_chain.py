@@ -192,8 +192,8 @@ def serial_chain(
         ArgumentError: An unknown link, no joint that moves it, or a movable ball or free joint.
     """
     group = checked_joint_group(model, group)
-    held = model.neutral_joint_q() if joint_q is None else real_array('joint_q', joint_q)
-    builder = _Builder(model, group, held)
+    locked_joint_q = model.neutral_joint_q() if joint_q is None else real_array('joint_q', joint_q)
+    builder = _Builder(model, group, locked_joint_q)
     joints = joints_to(model, link_index(model, link, least=0))
     builder.constants[0] = _matrix(root_pose(model, joints))
     for joint in joints:

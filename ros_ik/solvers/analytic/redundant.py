@@ -138,11 +138,12 @@ class RedundantClosedFormIK:
         self.n_problems = checked_count('n_problems', n_problems, 1)
         self.max_solutions = checked_count('max_solutions', max_solutions, 1)
         settings = checked_settings(settings)
-        self.chain, held = folded_chain(model, link, joint_group, joint_q, offset)
+        self.chain, locked_joint_q = folded_chain(model, link, joint_group, joint_q, offset)
         index = link_index(model, link, least=0)
         self.model, self.link = model, model.body_label[index]
         self.form = form or closed_form(
-            model, link, joint_group, joint_q=held, offset=offset, tolerances=settings.structure
+            model, link, joint_group, joint_q=locked_joint_q, offset=offset,
+            tolerances=settings.structure,
         )
         if not self.form.redundant_joint:
             raise without_form(self.link, self.form.reason or 'six joints leave none redundant')
@@ -154,7 +155,7 @@ class RedundantClosedFormIK:
         self._check_values()
         self._all_turns = all_turns
         rest = [name for name in joints if name != self.form.redundant_joint]
-        six, _ = folded_chain(model, link, rest, held, offset)
+        six, _ = folded_chain(model, link, rest, locked_joint_q, offset)
         form, made = recognised(model, six, '', settings.structure)
         places = max(self.max_solutions, MAX_CANDIDATES) if all_turns else MAX_CANDIDATES
         self._count_rows()
@@ -172,12 +173,12 @@ class RedundantClosedFormIK:
         reach = joint_axes(self.chain).reach
         position = settings.position_tolerance * min(1.0, reach) + _ROUNDING * reach
         self._placement = make_placement(
-            model, index, self.chain, held, tool,
+            model, index, self.chain, locked_joint_q, tool,
             PoseTolerance(position, settings.rotation_tolerance + _ROUNDING),
             (1.0, settings.length * reach), settings.separation,
         )  # fmt: skip
         self._tree = kinematic_tree(model, wp.float64)
-        self._redundancy = self._redundant_joint(held, settings.separation)
+        self._redundancy = self._redundant_joint(locked_joint_q, settings.separation)
         self._chain, self._length = make_chain(self.chain, self._device), settings.length * reach
         # A tenth of the tolerances of the verification.
         self._tolerance = 0.1 * min(
@@ -185,7 +186,8 @@ class RedundantClosedFormIK:
         )
         if self._n_sampled:
             self._search = ChainIK(
-                model, link, n_problems, joint_group=joint_group, joint_q=held, offset=offset,
+                model, link, n_problems, joint_group=joint_group, joint_q=locked_joint_q,
+                offset=offset,
                 position_tolerance=_SEARCH_TOLERANCE, rotation_tolerance=_SEARCH_TOLERANCE,
             )  # fmt: skip
             self._search_seeds = np.zeros((n_problems, model.joint_coord_count))
@@ -224,7 +226,7 @@ class RedundantClosedFormIK:
         self._tried = slice(self._nearest.stop, (count + unsolved + 2 * nearest) * n)
         self._rows = slice(0, self._tried.stop)
 
-    def _redundant_joint(self, held: np.ndarray, separation: float) -> Any:
+    def _redundant_joint(self, locked_joint_q: np.ndarray, separation: float) -> Any:
         """Return the redundant joint as a struct for kernels."""
         joint = redundancy_struct()()
         # In the world for the first joint, in the tool for the last.
@@ -233,7 +235,7 @@ class RedundantClosedFormIK:
             frame = np.linalg.inv(self.chain.constants[-1])
         joint.place, joint.slides = self._place, int(self.chain.slides[self._place])
         joint.axis, joint.pivot = wp.vec3d(*frame[:3, 2]), wp.vec3d(*frame[:3, 3])
-        joint.held, joint.separation = float(held[self._column]), separation
+        joint.locked_value, joint.separation = float(locked_joint_q[self._column]), separation
         return joint
 
     def _allocate(self, most: int, places: int) -> None:

@@ -56,9 +56,9 @@ def chain_checker(
     Raises:
         ArgumentError: Pairs that cannot be checked.
     """
-    chain, held = folded_chain(model, link, joint_group, joint_q, offset)
+    chain, locked_joint_q = folded_chain(model, link, joint_group, joint_q, offset)
     tool = checked_pose('offset', offset)
-    problem = ChainProblem(model, link_index(model, link, least=0), chain, held, tool)
+    problem = ChainProblem(model, link_index(model, link, least=0), chain, locked_joint_q, tool)
     checked, margins = chain_pairs(problem, pairs, margin)
     return CollisionChecker(
         model, _CHECKED_AT_ONCE, pairs=checked, margin=margins, scalar=wp.float64

@@ -111,7 +111,7 @@ class ClosedFormIK:
         checked_count('n_problems', n_problems, 1)
         checked_count('max_solutions', max_solutions, 1)
         settings = checked_settings(settings)
-        self.chain, held = folded_chain(model, link, joint_group, joint_q, offset)
+        self.chain, locked_joint_q = folded_chain(model, link, joint_group, joint_q, offset)
         index = link_index(model, link, least=0)
         self.model, self.link = model, model.body_label[index]
         free = free_axes(free_rotation)
@@ -131,7 +131,7 @@ class ClosedFormIK:
             device=self._device,
         )  # fmt: skip
         self._placement = make_placement(
-            model, index, self.chain, held, checked_pose('offset', offset),
+            model, index, self.chain, locked_joint_q, checked_pose('offset', offset),
             PoseTolerance(self._stage.position_tolerance, settings.rotation_tolerance),
             (1.0, self._stage.length), settings.separation, free,
         )  # fmt: skip

@@ -68,7 +68,7 @@ class Branches:
         form: ClosedForm,
         chain: SerialChain,
         *,
-        held: np.ndarray,
+        locked_joint_q: np.ndarray,
         joint_group: JointGroup | str | Sequence[str] | None,
         offset: np.ndarray | None,
         tolerances: tuple[float, float],
@@ -81,22 +81,24 @@ class Branches:
             link: Link that follows the path.
             form: Closed form of its chain.
             chain: The chain.
-            held: Configuration at which the other joints are locked, [joint_coord_count].
+            locked_joint_q: Configuration at which the other joints are locked,
+                [joint_coord_count].
             joint_group: Joints that may move.
             offset: Pose of the tool in the link, [7].
             tolerances: Tolerances of position [m] and rotation [rad].
             check: Check of configurations for collisions.
         """
         self.chain = chain
-        self._model, self._link, self._form, self._held = model, link, form, held
+        self._model, self._link, self._form = model, link, form
+        self._locked_joint_q = locked_joint_q
         self._common: dict[str, Any] = {
-            'joint_group': joint_group, 'joint_q': held, 'offset': offset,
+            'joint_group': joint_group, 'joint_q': locked_joint_q, 'offset': offset,
         }  # fmt: skip
         self._tolerances, self._check = tolerances, check
 
     def rows(self, variables: np.ndarray) -> np.ndarray:
         """Return configurations of the model [k, joint_coord_count] for variables of the chain."""
-        rows = np.tile(self._held, (len(variables), 1))
+        rows = np.tile(self._locked_joint_q, (len(variables), 1))
         rows[:, self.chain.coordinates] = variables
         return self._model.apply_mimic(rows)
 

@@ -58,11 +58,13 @@ class _ShortestPath:
     def __init__(self, problem: PathProblem, form: ClosedForm, n_branches: int) -> None:
         self._problem, self._form, self._n_branches = problem, form, n_branches
         model, link, group = problem.model, problem.link, problem.joint_group
-        self._chain, held = folded_chain(model, link, group, problem.start, problem.offset)
+        self._chain, locked_joint_q = folded_chain(
+            model, link, group, problem.start, problem.offset
+        )
         self._check = _motion_check(problem)
         self._branches = Branches(
-            model, link, form, self._chain, held=held, joint_group=group, offset=problem.offset,
-            tolerances=problem.tolerances, check=self._check,
+            model, link, form, self._chain, locked_joint_q=locked_joint_q, joint_group=group,
+            offset=problem.offset, tolerances=problem.tolerances, check=self._check,
         )  # fmt: skip
         local = problem.solver(settings=LOCAL)
         self._follower = BranchFollower(local, self._check, problem.max_joint_step)
@@ -251,12 +253,12 @@ def _motion_check(problem: PathProblem) -> MotionCheck:
     if not problem.check_collisions:
         return MotionCheck(problem.model, None, np.zeros(0))
     model, link = problem.model, link_index(problem.model, problem.link, least=0)
-    chain, held = folded_chain(
+    chain, locked_joint_q = folded_chain(
         model, link, problem.joint_group, problem.start, problem.offset
     )
     tool = checked_pose('offset', problem.offset)
     pairs, margins = chain_pairs(
-        ChainProblem(model, link, chain, held, tool),
+        ChainProblem(model, link, chain, locked_joint_q, tool),
         problem.collision_pairs, problem.collision_margin,
     )  # fmt: skip
     return MotionCheck(model, pairs, margins)

@@ -121,17 +121,19 @@ class ChainIK(ChainSearch):
         settings = checked_chain_settings(settings)
         index = link_index(require_model(model), link, least=0)
         coords = model.joint_coord_count
-        held = model.neutral_joint_q() if joint_q is None else joint_q
-        held = checked_array('joint_q', held, (coords,))
+        locked_joint_q = model.neutral_joint_q() if joint_q is None else joint_q
+        locked_joint_q = checked_array('joint_q', locked_joint_q, (coords,))
         tool = checked_pose('offset', offset)
         self.model, self.link = model, model.body_label[index]
-        self.chain = serial_chain(model, index, group=joint_group, joint_q=held, offset=tool)
+        self.chain = serial_chain(
+            model, index, group=joint_group, joint_q=locked_joint_q, offset=tool
+        )
         if len(self.chain.slides) > MAX_JOINTS:
             raise ArgumentError(
                 f'link {self.link!r} is moved by {len(self.chain.slides)} joints, more than the '
                 f'{MAX_JOINTS} of one kernel; choose a joint_group, or use IKSolver'
             )
-        problem = ChainProblem(model, index, self.chain, held, tool, tolerance)
+        problem = ChainProblem(model, index, self.chain, locked_joint_q, tool, tolerance)
         threads = thread_count(model, n_threads)
         checker = None
         pairs, margins = np.zeros((0, 2), dtype=int), np.zeros(0)

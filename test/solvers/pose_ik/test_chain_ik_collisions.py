@@ -51,7 +51,7 @@ def configurations(solver, n, *, free, seed=0):
     """Return random configurations of a chain, the other joints as they are held."""
     model, rng = solver.model, np.random.default_rng(seed)
     tried = 2000  # of Panda's, one in 25 collides
-    joint_q = np.tile(solver.problem.held, (tried, 1))
+    joint_q = np.tile(solver.problem.locked_joint_q, (tried, 1))
     columns = solver.chain.coordinates
     joint_q[:, columns] = model.random_joint_q(tried, rng)[:, columns]
     joint_q = model.apply_mimic(joint_q)

@@ -27,7 +27,7 @@ def redundancy_struct() -> Any:
         slides: int
         axis: wp.vec3d  # in the world for the first joint, in the tool for the last
         pivot: wp.vec3d  # [m]
-        held: wp.float64  # position at which it is locked in the chain of the other six
+        locked_value: wp.float64  # position at which it is locked in the chain of the other six
         separation: wp.float64  # least distance of distinct values
 
     return Redundancy
@@ -55,7 +55,7 @@ def six_joint_poses_kernel() -> wp.Kernel:
     ):
         row = wp.tid()
         problem = row % target.shape[0]
-        change = redundancy.held - values[row]
+        change = redundancy.locked_value - values[row]
         if not wp.isfinite(seed[problem, redundancy.place]):
             change = wp.float64(wp.nan)
         motion = wp.transformd(redundancy.axis * change, wp.quat_identity(dtype=wp.float64))

@@ -128,10 +128,10 @@ def _form(
     tolerances: StructureTolerances,
 ) -> ClosedForm:
     """Return the closed form of a link; see :func:`closed_form`."""
-    chain, held = folded_chain(model, link, joint_group, joint_q, offset)
+    chain, locked_joint_q = folded_chain(model, link, joint_group, joint_q, offset)
     form, _ = recognised(model, chain, free_rotation, tolerances)
     if form.redundancy == 1 and not free_rotation:
-        rest = _forms_of_six(model, link, chain, held, offset, tolerances)
+        rest = _forms_of_six(model, link, chain, locked_joint_q, offset, tolerances)
         form = dataclasses.replace(form, lockable=tuple(rest))
         # A mimic joint of the redundant one would move the axes of the others.
         outer = (form.joints[-1], form.joints[0]) if chain.is_direct else ()
@@ -173,11 +173,12 @@ def folded_chain(
     offset: np.ndarray | None,
 ) -> tuple[SerialChain, np.ndarray]:
     """Return the chain to a link, and the configuration at which other joints are locked."""
-    held = require_model(model).neutral_joint_q() if joint_q is None else joint_q
-    held = checked_array('joint_q', held, (model.joint_coord_count,))
+    locked_joint_q = require_model(model).neutral_joint_q() if joint_q is None else joint_q
+    locked_joint_q = checked_array('joint_q', locked_joint_q, (model.joint_coord_count,))
     index = link_index(model, link, least=0)
     tool = checked_pose('offset', offset)
-    return serial_chain(model, index, group=joint_group, joint_q=held, offset=tool), held
+    chain = serial_chain(model, index, group=joint_group, joint_q=locked_joint_q, offset=tool)
+    return chain, locked_joint_q
 
 
 def recognised(
@@ -284,7 +285,7 @@ def _forms_of_six(
     model: Model,
     link: str | int,
     chain: SerialChain,
-    held: np.ndarray,
+    locked_joint_q: np.ndarray,
     offset: np.ndarray | None,
     tolerances: StructureTolerances,
 ) -> dict[str, ClosedForm]:
@@ -293,7 +294,7 @@ def _forms_of_six(
     found = {}
     for name in names:
         others = [other for other in names if other != name]
-        rest, _ = folded_chain(model, link, others, held, offset)
+        rest, _ = folded_chain(model, link, others, locked_joint_q, offset)
         form, _ = recognised(model, rest, '', tolerances)
         if form.family not in (ClosedFormFamily.NONE, ClosedFormFamily.GENERAL):
             found[name] = form

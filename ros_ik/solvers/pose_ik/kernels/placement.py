@@ -44,7 +44,7 @@ def placement_struct() -> Any:
         driver: wp.array(dtype=wp.int32)  # [mimics], coordinate it follows
         coef0: wp.array(dtype=wp.float64)  # [mimics]
         coef1: wp.array(dtype=wp.float64)  # [mimics]
-        held: wp.array(dtype=wp.int32)  # [h], coordinates that do not move
+        locked: wp.array(dtype=wp.int32)  # [h], coordinates that do not move
         base: wp.array(dtype=wp.float64)  # [joint_coord_count], with their values
         lower: wp.array(dtype=wp.float64)  # [m]
         upper: wp.array(dtype=wp.float64)  # [m]
@@ -286,8 +286,8 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
                 lane += 1
         lane = int(0)
         while lane < wp.static(lanes) and first + lane < room:
-            for k in range(placement.held.shape[0]):
-                coordinate = placement.held[k]
+            for k in range(placement.locked.shape[0]):
+                coordinate = placement.locked[k]
                 joint_q[out + lane, coordinate] = placement.base[coordinate]
             write_followers(placement, out + lane, joint_q)
             lane += 1

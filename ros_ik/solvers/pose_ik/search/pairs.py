@@ -42,12 +42,12 @@ def chain_pairs(problem: ChainProblem, pairs: Any, margin: float) -> tuple[np.nd
     model = problem.model
     distance = checked_amount('collision_margin', margin)
     asked = checked_pairs(model, pairs, 'collision_pairs')
-    held = model.apply_mimic(problem.held)[None]
+    locked_joint_q = model.apply_mimic(problem.locked_joint_q)[None]
     checker = CollisionChecker(model, 1, pairs=asked, scalar=wp.float64)
     _check_ignored(checker, given=pairs is not None)
     asked = checker.pairs
     still = _still(problem, asked)
-    now = checker.pair_distances(held)[0][0]
+    now = checker.pair_distances(locked_joint_q)[0][0]
     if pairs is not None:
         keep = ~still | (now <= distance)
         return asked[keep], np.full(int(np.sum(keep)), distance)

@@ -64,7 +64,7 @@ class ChainProblem:
         model: The model.
         link: Index of the link that carries the tool.
         chain: The chain to the tool.
-        held: Configuration at which the other joints are locked, [joint_coord_count].
+        locked_joint_q: Configuration at which the other joints are locked, [joint_coord_count].
         offset: Pose of the tool in the link, [7].
         tolerance: Tolerances of a solution.
     """
@@ -72,7 +72,7 @@ class ChainProblem:
     model: Model
     link: int
     chain: SerialChain
-    held: np.ndarray
+    locked_joint_q: np.ndarray
     offset: np.ndarray
     tolerance: PoseTolerance = PoseTolerance(0.0, 0.0)
 
@@ -186,7 +186,7 @@ class ChainSearch(ReadOnce):
         self._chain_arrays = make_chain(chain, self._device)
         self._search = make_search(chain, settings, problem.tolerance, self._lanes)
         self._placement = make_placement(
-            model, problem.link, chain, problem.held, problem.offset, problem.tolerance,
+            model, problem.link, chain, problem.locked_joint_q, problem.offset, problem.tolerance,
             (self._search.position_weight, self._search.length), settings.separation,
         )  # fmt: skip
         kernel = chain_ik_kernel(

@@ -96,7 +96,7 @@ def make_placement(
     model: Model,
     link: int,
     chain: SerialChain,
-    held: np.ndarray,
+    locked_joint_q: np.ndarray,
     offset: np.ndarray,
     tolerance: PoseTolerance,
     weights: tuple[float, float],
@@ -109,7 +109,7 @@ def make_placement(
         model: The model.
         link: Index of the link that carries the tool.
         chain: The chain to it.
-        held: Configuration at which the other joints are locked, [joint_coord_count].
+        locked_joint_q: Configuration at which the other joints are locked, [joint_coord_count].
         offset: Pose of the tool in the link, [7].
         tolerance: Tolerances of a solution.
         weights: Weight of a distance, and of an angle [m], in the cost of the search.
@@ -125,7 +125,7 @@ def make_placement(
     for name, indices in (
         ('path', path),
         ('coordinate', chain.coordinates),
-        ('held', np.setdiff1d(np.arange(model.joint_coord_count), moved)),
+        ('locked', np.setdiff1d(np.arange(model.joint_coord_count), moved)),
         ('follower', start[list(mimics)]),
         ('driver', start[drivers]),
     ):
@@ -134,7 +134,7 @@ def make_placement(
     for name, numbers in (
         ('coef0', [coef0 for _, coef0, _ in mimics.values()]),
         ('coef1', [coef1 for _, _, coef1 in mimics.values()]),
-        ('base', held),
+        ('base', locked_joint_q),
         ('lower', chain.lower),
         ('upper', chain.upper),
     ):
