@@ -121,7 +121,7 @@ def bounded_step_functions() -> SimpleNamespace:
     def solve_free(work: Workspace, row: int, any_fixed: bool, damping: wp.float64) -> bool:
         """Write the step of the free unknowns to ``trial``; the others keep ``step``."""
         n = work.order.shape[0]
-        at_bound = work.at_bound[row]  # views of one row: fewer indices to compute inside the loops
+        at_bound = work.at_bound[row]  # views of one row: fewer indices inside the loops
         hessian = work.hessian[row]
         trial = work.trial[row]
         factor = work.factor[row]
