@@ -63,7 +63,7 @@ MARKS = {
         r'(\w+)\[(?:i, )?(\w+), k\] \* \1\[(?:i, )?\w+, k\]\n +value /='
     ),
     "L D L' of a small system, in registers": r'inverse\[i\] = one / pivot',
-    'bounds at which variables of a step are held': r'low == high:',
+    'active bounds of the variables of a step': r'low == high:',
     'dual active-set method': r'Givens',
     'AT_LIMITS or UNREACHABLE': r'room <= close',
     'saturation of task errors': r'wp\.tanh',
