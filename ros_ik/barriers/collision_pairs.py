@@ -12,6 +12,7 @@ from ros_ik.barriers.collision_table import CollisionTable
 from ros_ik.barriers.pair_measurement import is_convex
 from ros_ik.barriers.pair_measurement import PairMeasurement
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.collision.distance.contact import in_contact
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
@@ -58,22 +59,23 @@ def sample_pair_distances(
 
 
 def always_close(geometry: CollisionGeometry, pairs: np.ndarray, distance: float) -> np.ndarray:
-    """Find the pairs that are closer than a distance at nearly all configurations.
+    """Find the pairs that are in contact at nearly all configurations.
 
-    No step can keep such pairs apart; they are close by design.
+    No step can keep such pairs apart; they are close by design. Pairs at exactly the distance are
+    in contact, see :func:`in_contact`.
 
     Args:
         geometry: The primitives.
         pairs: Pairs of them, int [n, 2].
-        distance: Distance [m].
+        distance: Distance [m] up to which a pair is in contact.
 
     Returns:
-        bool [n], True if closer at the neutral and at 95 % of 200 random configurations.
+        bool [n], True for contact at the neutral and at 95 % of 200 random configurations.
     """
     model = geometry.model
     random = model.random_joint_q(_SAMPLES, np.random.default_rng(_SEED))
     q = np.vstack([model.neutral_joint_q(), random])
-    close = sample_pair_distances(geometry, pairs, q) < distance
+    close = in_contact(sample_pair_distances(geometry, pairs, q), distance)
     return close[0] & (close[1:].mean(axis=0) >= _FRACTION)
 
 
@@ -85,7 +87,7 @@ def never_close(
     n_samples: int = 10_000,
     seed: int = 0,
 ) -> np.ndarray:
-    """Find the pairs that no sampled configuration brings closer than a distance.
+    """Find the pairs that no sampled configuration brings into contact.
 
     A barrier without them takes less time. The samples make it likely, but do not prove, that they
     never meet.
@@ -93,7 +95,7 @@ def never_close(
     Args:
         geometry: The primitives.
         pairs: Pairs of them, int [n, 2].
-        distance: Distance [m].
+        distance: Distance [m] up to which a pair is in contact.
         n_samples: Number of random configurations inside the limits.
         seed: Seed of the samples.
 
@@ -109,5 +111,5 @@ def never_close(
     for start in range(0, n_samples, 1000):
         count = min(1000, n_samples - start)
         q = geometry.model.random_joint_q(count, rng)
-        never &= np.all(sample_pair_distances(geometry, pairs, q) >= distance, axis=0)
+        never &= ~np.any(in_contact(sample_pair_distances(geometry, pairs, q), distance), axis=0)
     return never

@@ -54,6 +54,7 @@ MARKS = {
     'costs of preferences, the best of all solutions': r'follows = value > floor',
     'largest step from which braking ends in time': r'8\.0\)? \* (D\)|ratio\)|distance)',
     'default acceleration of a joint': r'velocity / _RISE_TIME',
+    'contact by design': r'<= margin \+',
     'least change of a barrier': r'gain \* inside|_row_gain \* self',
     'displacement along a stop': r'steps_to_stop\(size',
     'damping of Levenberg-Marquardt': r'miss \* miss \* miss',

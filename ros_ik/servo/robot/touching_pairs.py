@@ -28,6 +28,7 @@ from ros_ik.barriers.collision_pairs import sample_pair_distances
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.kinematics.collision.distance.contact import in_contact
 from ros_ik.model import Model
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.joint_type import GeoType
@@ -50,7 +51,7 @@ _MAX_CANDIDATES = 2000
 # as a fraction of the size.
 _EXTREMES, _LEFT_OUT = 1000, 0.005
 # Increase when the result changes for the same robot.
-_VERSION = 3
+_VERSION = 4
 _MODEL_ARRAYS = (
     'joint_type',
     'joint_parent',
@@ -162,7 +163,7 @@ def _closeness(
     model, rng = geometry.model, np.random.default_rng(_SEED)
     count = int(np.clip(_MAX_DISTANCES // max(len(pairs), 1), 50, _SAMPLES))
     q = np.vstack([model.neutral_joint_q(), model.random_joint_q(count, rng)])
-    close = sample_pair_distances(geometry, pairs, q) < margin
+    close = in_contact(sample_pair_distances(geometry, pairs, q), margin)
     return close[0], close[1:].mean(axis=0)
 
 

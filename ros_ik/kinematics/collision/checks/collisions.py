@@ -17,6 +17,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.collision.checks.collision_arguments import checked_margins
 from ros_ik.kinematics.collision.checks.collision_arguments import checked_pairs
 from ros_ik.kinematics.collision.checks.collision_kernels import collision_kernels
+from ros_ik.kinematics.collision.distance.contact import in_contact
 from ros_ik.kinematics.collision.distance.gjk import shape_arrays
 from ros_ik.kinematics.runtime.array_exchange import check_device
 from ros_ik.kinematics.runtime.array_exchange import exchanged
@@ -285,7 +286,7 @@ def always_colliding_pairs(
 ) -> np.ndarray:
     """Return the pairs that collide in the neutral and in nearly all configurations.
 
-    These shapes overlap by design. Exclude them from checks.
+    These shapes overlap or touch by design, see :func:`in_contact`. Exclude them from checks.
 
     Args:
         model: The model.
@@ -303,11 +304,11 @@ def always_colliding_pairs(
         raise ArgumentError(f'fraction must be in [0, 1], got {fraction}')
     neutral = CollisionChecker(model, 1, margin=margin, pairs=pairs, scalar=wp.float64)
     distance, _ = neutral.pair_distances(model.neutral_joint_q()[None])
-    close = neutral.pairs[distance[0] <= margin]
+    close = neutral.pairs[in_contact(distance[0], margin)]
     if not len(close):
         return close
     checker = CollisionChecker(model, _SAMPLES, pairs=close, scalar=wp.float64)
     distance, _ = checker.pair_distances(
         model.random_joint_q(_SAMPLES, np.random.default_rng(_SEED))
     )
-    return close[np.mean(distance <= margin, axis=0) >= fraction]
+    return close[np.mean(in_contact(distance, margin), axis=0) >= fraction]
