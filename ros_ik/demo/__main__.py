@@ -45,8 +45,8 @@ from ros_ik.demo.report.report import table
 from ros_ik.demo.robots import mesh_environment
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.scenario.client import DemoClient
+from ros_ik.demo.scenario.phase import Scenario
 from ros_ik.demo.scenario.scenario import make_scenario
-from ros_ik.demo.scenario.scenario import Scenario
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 from ros_ik.node.execution.warp_log import quieten_warp

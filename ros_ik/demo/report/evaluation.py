@@ -12,9 +12,9 @@ import numpy as np
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.scenario.client import PhaseRecord
 from ros_ik.demo.scenario.client import Recording
+from ros_ik.demo.scenario.phase import Requirement
+from ros_ik.demo.scenario.phase import Scenario
 from ros_ik.demo.scenario.poses import pose_errors
-from ros_ik.demo.scenario.scenario import Requirement
-from ros_ik.demo.scenario.scenario import Scenario
 from ros_ik_interfaces.msg import IkStatus
 
 # Tolerances for a reachable target [m, rad], for the box [m] and for the limits.

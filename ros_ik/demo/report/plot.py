@@ -13,8 +13,8 @@ from ros_ik.demo.report.evaluation import Evaluation
 from ros_ik.demo.report.robot_picture import RobotPicture
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.scenario.client import Recording
-from ros_ik.demo.scenario.scenario import Requirement
-from ros_ik.demo.scenario.scenario import Scenario
+from ros_ik.demo.scenario.phase import Requirement
+from ros_ik.demo.scenario.phase import Scenario
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from ros_ik.demo.report.evaluation import BARRIER_TOLERANCE
 from ros_ik.demo.report.evaluation import Evaluation
 from ros_ik.demo.report.evaluation import PhaseResult
 from ros_ik.demo.scenario.client import Recording
-from ros_ik.demo.scenario.scenario import Requirement
+from ros_ik.demo.scenario.phase import Requirement
 
 # Fraction of missed ticks above which the robot may miss commands.
 _BUSY = 0.05

@@ -21,11 +21,11 @@ from trajectory_msgs.msg import JointTrajectory
 from ros_ik.demo.controller.simulated_robot import STATUS_SUFFIX
 from ros_ik.demo.robots.demo_robot import COMMAND_TOPIC
 from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.demo.scenario.phase import CIRCLE_TIME
+from ros_ik.demo.scenario.phase import PATIENCE
+from ros_ik.demo.scenario.phase import Phase
+from ros_ik.demo.scenario.phase import Requirement
 from ros_ik.demo.scenario.poses import pose_errors
-from ros_ik.demo.scenario.scenario import CIRCLE_TIME
-from ros_ik.demo.scenario.scenario import PATIENCE
-from ros_ik.demo.scenario.scenario import Phase
-from ros_ik.demo.scenario.scenario import Requirement
 from ros_ik.model.robot_joints import RobotJoints
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.execution.executor import serve_one

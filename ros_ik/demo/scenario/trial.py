@@ -65,7 +65,7 @@ class Trial:
         barriers: Sequence[PositionBarrier],
         steps: int = _STEPS,
     ) -> tuple[np.ndarray, bool]:
-        """Move towards a pose; return the final configuration and whether the pose was reached."""
+        """Move towards a pose; return the final configuration, and True if it was reached."""
         self._objective.set_target_pose(0, target)
         self._posture.set_target_positions(joint_q)
         for _ in range(steps):

@@ -15,9 +15,9 @@ from ros_ik.demo.report.report import table
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.scenario.client import PhaseRecord
 from ros_ik.demo.scenario.client import Recording
+from ros_ik.demo.scenario.phase import Phase
+from ros_ik.demo.scenario.phase import Requirement
 from ros_ik.demo.scenario.scenario import make_scenario
-from ros_ik.demo.scenario.scenario import Phase
-from ros_ik.demo.scenario.scenario import Requirement
 from ros_ik_interfaces.msg import IkStatus
 
 KEYS = [

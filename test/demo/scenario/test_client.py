@@ -21,9 +21,9 @@ from ros_ik.demo.report.evaluation import evaluate
 from ros_ik.demo.robots.demo_robot import DemoRobot
 import ros_ik.demo.scenario.client
 from ros_ik.demo.scenario.client import DemoClient
+from ros_ik.demo.scenario.phase import Phase
+from ros_ik.demo.scenario.phase import Requirement
 from ros_ik.demo.scenario.scenario import make_scenario
-from ros_ik.demo.scenario.scenario import Phase
-from ros_ik.demo.scenario.scenario import Requirement
 from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds

@@ -9,8 +9,8 @@ from ros_ik.demo.robots import robot_data_path
 from ros_ik.demo.robots import robot_names
 from ros_ik.demo.robots.chain import choose_chain
 from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.demo.scenario.phase import Requirement
 from ros_ik.demo.scenario.scenario import make_scenario
-from ros_ik.demo.scenario.scenario import Requirement
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 
