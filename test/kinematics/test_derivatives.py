@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.robots.random_pose import random_pose
 from support.robots.robots import ALL_URDFS
 from support.robots.robots import IDS
 from support.robots.robots import load
@@ -64,11 +65,6 @@ def check(model, rng):
 @pytest.mark.parametrize('path', ALL_URDFS, ids=IDS)
 def test_every_robot(path, floating):
     check(load(path, floating), np.random.default_rng(3))
-
-
-def random_pose(rng):
-    quaternion = rng.normal(size=4)
-    return np.concatenate([rng.uniform(-0.5, 0.5, 3), quaternion / np.linalg.norm(quaternion)])
 
 
 def unit_axes(rng, count):

@@ -5,6 +5,7 @@
 import functools
 
 import numpy as np
+from support.robots.random_pose import random_pose
 from support.robots.robots import ALL_URDFS
 from support.robots.robots import load
 from support.robots.robots import pin
@@ -25,12 +26,6 @@ from ros_ik.objectives import IKObjective
 # The rows of the objective under test lie between other rows, which it must not change.
 START, BEHIND = 2, 1
 STEP = 1e-6
-
-
-def random_pose(rng, reach=0.5):
-    """Random pose x y z qx qy qz qw."""
-    quaternion = rng.normal(size=4)
-    return np.concatenate([rng.uniform(-reach, reach, 3), quaternion / np.linalg.norm(quaternion)])
 
 
 @functools.cache
@@ -243,3 +238,10 @@ def pinocchio_robot(name):
     """Return a robot in Pinocchio."""
     (path,) = (path for path in ALL_URDFS if path.stem == FILES[name.split()[0]])
     return PinocchioRobot(path.read_text(), robot(name), 'floating' in name)
+
+
+class Owner:
+    """A solver, as an objective that it claims sees it."""
+
+    def __init__(self, model=None, device=None):
+        self.model, self.device = model, device

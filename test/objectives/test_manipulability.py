@@ -5,13 +5,13 @@
 import numpy as np
 from objectives import rig
 import pytest
+from support.robots.random_pose import random_pose
 from support.robots.robots import pin
 import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_jacobian
 from ros_ik.objectives import IKObjectiveManipulability
-from ros_ik.objectives.jacobian.gram import gram_functions
 
 ALL = (0, 1, 2, 3, 4, 5)
 OFFSET = np.array([0.1, -0.2, 0.15])
@@ -98,7 +98,7 @@ def test_the_base_of_a_floating_robot_does_not_matter():
     rng = np.random.default_rng(3)
     model = rig.robot('talos floating')
     joint_q = np.repeat(model.random_joint_q(1, rng), 2, axis=0)
-    joint_q[1, :7] = rig.random_pose(rng)
+    joint_q[1, :7] = random_pose(rng)
     objective = IKObjectiveManipulability(
         model.body_index('gripper_right_base_link'), 1.0, axes=(0, 2),
         reference_link_index=model.body_index('torso_2_link'),
@@ -118,28 +118,6 @@ def test_a_singular_configuration_has_the_full_cost_and_finite_derivatives():
         assert np.all(np.isfinite(rig.analytic(objective, model, straight, None, scalar)))
     bent = straight + [[0, 0, 1e-3, 0, 1e-3, 0]]
     assert np.abs(rig.analytic(objective, model, bent)).max() > 1e-3
-
-
-@pytest.mark.parametrize('k', [1, 2, 3, 6])
-def test_gram_functions(k):
-    gram = gram_functions(k)
-    matrix, inverse, root_determinant = gram.matrix, gram.inverse, gram.root_determinant
-
-    @wp.kernel(module='unique')
-    def evaluate(
-        A: wp.array(dtype=matrix), B: wp.array(dtype=matrix), root: wp.array(dtype=float)
-    ):
-        B[0] = inverse(A[0])
-        root[0] = float(root_determinant(A[0]))
-
-    factor = np.random.default_rng(k).normal(size=(k, k + 1))
-    exact = factor @ factor.T
-    A = wp.array(exact[None], dtype=matrix, device='cpu')
-    B = wp.zeros(1, dtype=matrix, device='cpu')
-    root = wp.zeros(1, dtype=float, device='cpu')
-    wp.launch(evaluate, dim=1, inputs=[A], outputs=[B, root], device='cpu')
-    np.testing.assert_allclose(B.numpy()[0] @ exact, np.eye(k), atol=1e-10)
-    np.testing.assert_allclose(root.numpy()[0], np.sqrt(np.linalg.det(exact)), rtol=1e-6)
 
 
 @pytest.mark.parametrize(

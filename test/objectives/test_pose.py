@@ -5,6 +5,7 @@
 import numpy as np
 from objectives import rig
 import pytest
+from support.robots.random_pose import random_pose
 from support.robots.robots import pin
 import warp as wp
 
@@ -41,8 +42,8 @@ def test_residuals_and_jacobians(name, relative):
     rng = np.random.default_rng(1)
     model, (link, other) = rig.robot(name), rig.links(name)
     joint_q = model.random_joint_q(4, rng)
-    targets = np.array([rig.random_pose(rng) for _ in range(3)])
-    offset = rig.random_pose(rng)
+    targets = np.array([random_pose(rng) for _ in range(3)])
+    offset = random_pose(rng)
     objective = IKObjectivePose(
         link, targets, link_offset=offset, reference_link_index=other if relative else -1,
         **WEIGHTS,
@@ -62,7 +63,7 @@ def test_geometric_jacobian(name):
     rng = np.random.default_rng(2)
     model, (link, other) = rig.robot(name), rig.links(name)
     joint_q = model.random_joint_q(3, rng)
-    targets = np.array([rig.random_pose(rng) for _ in range(3)])
+    targets = np.array([random_pose(rng) for _ in range(3)])
     made = [
         IKObjectivePose(link, targets, reference_link_index=other, exact_jacobian=exact)
         for exact in (True, False)
@@ -97,8 +98,8 @@ def test_targets_and_offset_change():
     rng = np.random.default_rng(4)
     model, (link, _) = rig.robot('panda'), rig.links('panda')
     joint_q = model.random_joint_q(4, rng)
-    targets = np.array([rig.random_pose(rng) for _ in range(3)])
-    offset = rig.random_pose(rng)
+    targets = np.array([random_pose(rng) for _ in range(3)])
+    offset = random_pose(rng)
     exact = expected('panda', joint_q, targets, PROBLEMS, offset, False)
     objective = IKObjectivePose(link, np.tile(IDENTITY, (3, 1)), **WEIGHTS)
     objective.set_link_offset(offset)

@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.robots.random_pose import random_pose
 from support.robots.robots import ALL_URDFS
 from support.robots.robots import IDS
 from support.robots.robots import load
@@ -258,11 +259,6 @@ def add_particles(builder, label, rng):
     return body, [(body, point, mass) for point, mass in zip(points, masses, strict=True)]
 
 
-def random_pose(rng):
-    quaternion = rng.normal(size=4)
-    return np.concatenate([rng.uniform(-0.3, 0.3, 3), quaternion / np.linalg.norm(quaternion)])
-
-
 def random_axis(rng):
     axis = rng.normal(size=3)
     return DofData(tuple(axis / np.linalg.norm(axis)))
@@ -274,7 +270,7 @@ def branched_robot(rng):
     for k in range(9):
         body, glued = add_particles(builder, f'link_{k}', rng)
         parent = bodies[(0, 1, 2, 3, 2, 4, 5, 6, 3)[k]]
-        poses = {'parent_xform': random_pose(rng), 'child_xform': random_pose(rng)}
+        poses = {'parent_xform': random_pose(rng, 0.3), 'child_xform': random_pose(rng, 0.3)}
         if k % 3 == 0:
             linear, angular = (
                 [random_axis(rng) for _ in range(n)] for n in ((2, 3, 1)[k // 3], 3)

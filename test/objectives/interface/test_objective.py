@@ -12,11 +12,7 @@ from ros_ik.objectives import IKJacobianType
 from ros_ik.objectives import IKObjective
 from ros_ik.objectives import IKObjectiveJointLimit
 from ros_ik.objectives import IKObjectiveJointPosition
-from ros_ik.objectives import IKObjectiveLookAt
-from ros_ik.objectives import IKObjectiveManipulability
-from ros_ik.objectives import IKObjectivePose
 from ros_ik.objectives import IKObjectivePosition
-from ros_ik.objectives import IKObjectiveRotation
 from ros_ik.objectives.interface.ownership import Layout
 
 
@@ -87,15 +83,8 @@ def test_one_pass_for_all_rows_equals_one_pass_for_each():
         )
 
 
-class Owner:
-    """A solver, as an objective that it claims sees it."""
-
-    def __init__(self, model=None, device=None):
-        self.model, self.device = model, device
-
-
 def test_an_objective_belongs_to_one_solver_as_long_as_that_lives():
-    objective, one, two = HeightAndReach(0), Owner(), Owner()
+    objective, one, two = HeightAndReach(0), rig.Owner(), rig.Owner()
     assert objective.claim(one)
     assert not objective.claim(one)
     with pytest.raises(ArgumentError, match='HeightAndReach already belongs'):
@@ -105,26 +94,9 @@ def test_an_objective_belongs_to_one_solver_as_long_as_that_lives():
     assert objective.claim(two)
 
 
-def test_built_in_objectives_serve_solvers_of_one_model_on_one_device():
-    model, other = object(), object()
-    objective = IKObjectivePosition(0, np.zeros(3), np.zeros(3))
-    first = Owner(model, 'cpu')
-    assert objective.claim(first)
-    same = Owner(model, 'cpu')
-    assert not objective.claim(same)
-    for wrong in (Owner(other, 'cpu'), Owner(model, 'cuda:0')):
-        with pytest.raises(ArgumentError, match='another model, device or number of rows'):
-            objective.claim(wrong)
-    del first
-    assert not objective.claim(Owner(model, 'cpu'))
-    del same
-    # It has no owner: it is set up again for the next one, because masses may have changed.
-    assert objective.claim(Owner(model, 'cpu'))
-
-
 def test_solvers_that_set_up_again_pass_an_objective_on():
     model = object()
-    objective, owners = HeightAndReach(0), [Owner() for _ in range(3)]
+    objective, owners = HeightAndReach(0), [rig.Owner() for _ in range(3)]
     layouts = [Layout(model, 'cpu', (2, 0, n), renews=True) for n in (4, 8, 8)]
     assert objective.claim(owners[0], layouts[0])
     assert objective.claim(owners[1], layouts[1])
@@ -137,25 +109,6 @@ def test_solvers_that_set_up_again_pass_an_objective_on():
     with pytest.raises(ArgumentError, match='device'):
         objective.claim(owners[1], Layout(model, 'cuda:0', (2, 0, 8), renews=True))
     assert again.is_current
-
-
-@pytest.mark.parametrize(
-    'make',
-    [
-        lambda link: IKObjectivePosition(link, np.zeros(3), np.zeros(3)),
-        lambda link: IKObjectiveRotation(link, (0, 0, 0, 1), (0, 0, 0, 1)),
-        lambda link: IKObjectivePose(link, (0, 0, 0, 0, 0, 0, 1)),
-        lambda link: IKObjectiveLookAt(link, (0, 0, 1), np.zeros(3)),
-        lambda link: IKObjectiveManipulability(link, 0.1),
-    ],
-)
-def test_a_link_index_is_an_integer(make):
-    assert make(np.int32(3)).link_index == 3
-    for wrong in (3.7, 3.0, True, None, [3]):
-        with pytest.raises(ArgumentError, match='link_index must be the integer index'):
-            make(wrong)
-    with pytest.raises(ArgumentError, match=r"model.body_index\('hand'\)"):
-        make('hand')
 
 
 def test_the_base_class_says_what_is_missing():

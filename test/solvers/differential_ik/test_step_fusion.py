@@ -4,21 +4,14 @@
 
 import numpy as np
 import pytest
+from support.robots.random_pose import random_pose
 from support.robots.robots import ALL_URDFS
-from support.robots.robots import IDS
 from support.robots.robots import load
 import warp as wp
 
 from ros_ik.barriers import PositionBarrier
-from ros_ik.kinematics.forward import launch_forward_kinematics
-from ros_ik.kinematics.motion_subspace import launch_motion_subspace
-from ros_ik.kinematics.stepping.step_tree import launch_place_nodes
-from ros_ik.kinematics.stepping.step_tree import make_step_tree
-from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
-from ros_ik.model import JointType
-from ros_ik.model import ModelBuilder
 from ros_ik.objectives import IKObjectiveCenterOfMass
 from ros_ik.objectives import IKObjectiveJointLimit
 from ros_ik.objectives import IKObjectiveJointPosition
@@ -36,81 +29,6 @@ def robot(name):
     return load(next(path for path in ALL_URDFS if path.stem == name))
 
 
-def mixed_model():
-    """Return a tree with every kind of joint; child anchors are not the identity."""
-    builder = ModelBuilder()
-    rng = np.random.default_rng(0)
-    pose = {'parent_xform': pose_of(rng), 'child_xform': pose_of(rng)}
-    links = [builder.add_link(label=f'link{k}') for k in range(8)]
-    axes = [
-        ModelBuilder.JointDofConfig(axis=axis) for axis in ((1, 0, 0), (0, 1, 0), (0.6, 0, 0.8))
-    ]
-    joints = [
-        builder.add_joint_free(child=links[0], **pose),
-        builder.add_joint_ball(parent=links[0], child=links[1], **pose),
-        builder.add_joint_revolute(parent=links[1], child=links[2], axis=(0.6, 0.8, 0), **pose),
-        builder.add_joint_fixed(parent=links[2], child=links[3], **pose),
-        builder.add_joint_fixed(parent=links[3], child=links[4], **pose),
-        builder.add_joint_prismatic(parent=links[4], child=links[5], axis=(0, 0, 1), **pose),
-        builder.add_joint_d6(
-            parent=links[2], child=links[6], linear_axes=axes[:1], angular_axes=axes[1:], **pose
-        ),
-        builder.add_joint_fixed(parent=links[6], child=links[7], **pose),
-    ]
-    builder.add_articulation(joints)
-    return builder.finalize(device='cpu')
-
-
-def assert_places(model, links, rng):
-    """Check that the nodes of some links have the poses and twists of the whole tree."""
-    n = 3
-    tree = kinematic_tree(model, wp.float64)
-    joint_q = wp.array(model.random_joint_q(n, rng), dtype=wp.float64, device='cpu')
-    poses = [wp.zeros((n, model.body_count), dtype=wp.transformd, device='cpu') for _ in range(2)]
-    shape = (n, model.joint_dof_count)
-    twists = [wp.zeros(shape, dtype=wp.spatial_vectord, device='cpu') for _ in range(2)]
-    launch_forward_kinematics(tree, joint_q, poses[0])
-    launch_motion_subspace(tree, joint_q, poses[0], twists[0])
-    order = tree.arrays.joint_order.numpy()
-    launch_place_nodes(
-        make_step_tree(model, order, links, wp.float64), joint_q, poses[1], twists[1]
-    )
-    checked = list(range(model.body_count)) if links is None else list(links)
-    expected, placed = (pose.numpy()[:, checked] for pose in poses)
-    np.testing.assert_allclose(placed[..., :3], expected[..., :3], atol=1e-12)
-    # A quaternion and its negative are the same rotation.
-    same = np.abs(np.sum(placed[..., 3:] * expected[..., 3:], axis=-1))
-    np.testing.assert_allclose(same, 1.0, atol=1e-12)
-    moved = np.any(twists[1].numpy() != 0.0, axis=(0, 2))
-    if links is None:
-        assert moved.all()
-    np.testing.assert_allclose(
-        twists[1].numpy()[:, moved], twists[0].numpy()[:, moved], atol=1e-12
-    )
-    return moved
-
-
-@pytest.mark.parametrize('path', ALL_URDFS, ids=IDS)
-def test_nodes_place_links_like_the_whole_tree(path):
-    rng = np.random.default_rng(0)
-    model = load(path)
-    if model.joint_dof_count:
-        assert_places(model, None, rng)
-        assert_places(model, [int(rng.integers(model.body_count))], rng)
-
-
-def test_nodes_of_every_kind_of_joint():
-    model, rng = mixed_model(), np.random.default_rng(1)
-    assert {int(kind) for kind in model.joint_type.numpy()} == {
-        JointType.FREE, JointType.BALL, JointType.REVOLUTE, JointType.FIXED, JointType.PRISMATIC,
-        JointType.D6,
-    }  # fmt: skip
-    assert_places(model, None, rng)
-    moved = assert_places(model, [7], rng)
-    assert not moved[10]  # the prismatic joint is on another branch
-    assert_places(model, [5, 0], rng)
-
-
 class AsRows:
     """A wrapper that evaluates any objective as residuals and Jacobian."""
 
@@ -121,11 +39,6 @@ def as_rows(kind):
     return type(f'{kind.__name__}AsRows', (AsRows, kind), {})
 
 
-def pose_of(rng):
-    quaternion = rng.normal(size=4)
-    return np.concatenate([rng.uniform(-1, 1, 3), quaternion / np.linalg.norm(quaternion)])
-
-
 def objectives(model, link, reference, seed, wrap):
     """One of each kind, the same for the same seed."""
     rng = np.random.default_rng(seed)
@@ -134,14 +47,16 @@ def objectives(model, link, reference, seed, wrap):
     narrow = [wp.array(limit, dtype=wp.float64, device='cpu') for limit in (low, high)]
     weights = rng.uniform(0.5, 2.0, 3)
     return [
-        wrap(IKObjectivePose)(link, pose_of(rng), exact_jacobian=False, position_weight=weights),
-        wrap(IKObjectivePose)(link, pose_of(rng), link_offset=pose_of(rng)),
         wrap(IKObjectivePose)(
-            link, pose_of(rng), reference_link_index=reference, exact_jacobian=False,
+            link, random_pose(rng, 1.0), exact_jacobian=False, position_weight=weights
+        ),
+        wrap(IKObjectivePose)(link, random_pose(rng, 1.0), link_offset=random_pose(rng, 1.0)),
+        wrap(IKObjectivePose)(
+            link, random_pose(rng, 1.0), reference_link_index=reference, exact_jacobian=False,
             rotation_weight=weights,
         ),
         wrap(IKObjectivePosition)(link, weights, weights),
-        wrap(IKObjectiveRotation)(link, [0, 0, 0, 1], pose_of(rng)[3:], weight=1.3),
+        wrap(IKObjectiveRotation)(link, [0, 0, 0, 1], random_pose(rng, 1.0)[3:], weight=1.3),
         wrap(IKObjectiveLookAt)(link, [0.0, 0.0, 1.0], weights, reference_link_index=reference),
         wrap(IKObjectiveCenterOfMass)(weights),
         wrap(IKObjectiveJointPosition)(model, goal, weight=0.3),
