@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ros_ik.barriers.close_pairs import always_close
 from ros_ik.barriers.collision_barrier import CollisionBarrier
-from ros_ik.barriers.collision_pairs import always_close
 from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.collision.checks.collision_arguments import checked_pair_table
