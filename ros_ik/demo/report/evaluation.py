@@ -118,7 +118,7 @@ def evaluate(robot: DemoRobot, scenario: Scenario, recording: Recording) -> Eval
     """
     times, states = np.array(recording.state_times), np.array(recording.states)
     tip_poses = robot.tip_poses(states)
-    barrier = _way_to_face(scenario, tip_poses)
+    barrier = _distance_to_face(scenario, tip_poses)
     commanded = np.repeat(states[:1], len(recording.commands), axis=0)
     commanded[:, robot.coords] = recording.commands
     commanded = robot.tip_poses(robot.model.apply_mimic(commanded))
@@ -133,16 +133,16 @@ def evaluate(robot: DemoRobot, scenario: Scenario, recording: Recording) -> Eval
     )  # fmt: skip
     violations = _limit_violations(robot, recording, states)
     return Evaluation(
-        results, times, tip_poses, barrier, _way_to_face(scenario, commanded), violations,
+        results, times, tip_poses, barrier, _distance_to_face(scenario, commanded), violations,
         clearances.times, clearances.to_itself, clearances.to_ball,
     )  # fmt: skip
 
 
-def _way_to_face(scenario: Scenario, tip_poses: np.ndarray) -> np.ndarray:
+def _distance_to_face(scenario: Scenario, tip_poses: np.ndarray) -> np.ndarray:
     """Return the distance of poses to the nearest face of the box [m], negative outside."""
-    places = tip_poses[:, :3]
-    ways = np.concatenate([places - scenario.box_min, scenario.box_max - places], axis=1)
-    return ways.min(axis=1)
+    tips = tip_poses[:, :3]
+    distances = np.concatenate([tips - scenario.box_min, scenario.box_max - tips], axis=1)
+    return distances.min(axis=1)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -170,15 +170,15 @@ def _measure(
         return _Clearances(times, nothing, nothing, [])
     chosen = np.arange(0, len(times), _EVERY)
     times, states = times[chosen], states[chosen]
-    places = np.full((len(times), 3), math.nan)
+    centers = np.full((len(times), 3), math.nan)
     if recording.balls:
         sent = np.array([time for time, _ in recording.balls])
         latest = np.searchsorted(sent, times) - 1
         # The ball exists from its first message until shortly after its last one.
         there = (latest >= 0) & (times - sent[latest] < _BALL_STAYS)
-        places[there] = np.array([place for _, place in recording.balls])[latest[there]]
+        centers[there] = np.array([center for _, center in recording.balls])[latest[there]]
     to_itself, links = scenario.clearance.to_itself(states)
-    return _Clearances(times, to_itself, scenario.clearance.to_ball(states, places), links)
+    return _Clearances(times, to_itself, scenario.clearance.to_ball(states, centers), links)
 
 
 def _judge(
@@ -230,7 +230,7 @@ def _judge(
         met = least <= _PRESSED * scenario.size
         verdict = f'{phase.expectation}, {1e3 * least:.2f} mm inside'
     elif phase.requirement is Requirement.PRESS_LIMIT:
-        left = _least_way_to_limit(robot, states[during], phase.joints or {})
+        left = _distance_to_limit(robot, states[during], phase.joints or {})
         met = 0.0 <= left <= _LIMIT_REACHED
         verdict = f'{phase.expectation}, {left:.3f} rad or m before it'
     else:
@@ -248,14 +248,14 @@ def _judge(
     )
 
 
-def _least_way_to_limit(robot: DemoRobot, states: np.ndarray, targets: dict[str, float]) -> float:
+def _distance_to_limit(robot: DemoRobot, states: np.ndarray, targets: dict[str, float]) -> float:
     """Return the least distance of a joint from its limit, for a target beyond it [rad or m]."""
     ((name, target),) = targets.items()
     number = robot.group.joint_names.index(name)
     lower, upper, _, _ = robot.model.limits64()
     dof, positions = robot.group.variable_dof[number], states[:, robot.coords[number]]
-    way = upper[dof] - positions if target > upper[dof] else positions - lower[dof]
-    return float(way.min())
+    left = upper[dof] - positions if target > upper[dof] else positions - lower[dof]
+    return float(left.min())
 
 
 def _limit_violations(robot: DemoRobot, recording: Recording, states: np.ndarray) -> int:

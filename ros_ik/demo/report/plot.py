@@ -71,18 +71,18 @@ def save_plot(
     space = figure.add_axes((-0.01, 0.34, 0.5, 0.62), projection='3d')
     _draw_space(space, robot, scenario, recording, evaluation)
     _write_notices(figure, evaluation)
-    place = figure.add_subplot(grid[0])
-    joints = figure.add_subplot(grid[1], sharex=place)
-    distances = figure.add_subplot(grid[2], sharex=place)
-    _plot_positions(place, recording, evaluation, scenario)
+    positions = figure.add_subplot(grid[0])
+    joints = figure.add_subplot(grid[1], sharex=positions)
+    distances = figure.add_subplot(grid[2], sharex=positions)
+    _plot_positions(positions, recording, evaluation, scenario)
     _plot_joints(joints, robot, recording)
     _plot_distances(distances, evaluation)
-    for axes in (place, joints, distances):
+    for axes in (positions, joints, distances):
         _shade_phases(axes, recording)
         axes.grid(alpha=0.25)
         axes.margins(x=0.0)
         axes.tick_params(labelbottom=axes is distances)
-    _number_phases(place, recording)
+    _number_phases(positions, recording)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=100)
     pyplot.close(figure)
@@ -97,15 +97,15 @@ def _draw_space(
 ) -> None:
     """Draw the robot at home and evading, the path of its tool, the box and the ball."""
     picture = RobotPicture(robot)
-    way = evaluation.tip_poses[:, :3]
-    axes.plot(*way.T, color=_BLUE, linewidth=1.0, label='path of the tool')
+    path = evaluation.tip_poses[:, :3]
+    axes.plot(*path.T, color=_BLUE, linewidth=1.0, label='path of the tool')
     targets = np.array(
         [r.phase.poses[-1, :3] for r in recording.phases
          if r.phase.requirement is Requirement.REACH and r.phase.poses is not None]
     )  # fmt: skip
     axes.scatter(*targets.T, color=_BLUE, s=18, label='targets')
     _draw_box(axes, scenario.box_min, scenario.box_max)
-    shown = [way.min(axis=0), way.max(axis=0), *picture.link_segments(robot.home).reshape(-1, 3)]
+    shown = [path.min(axis=0), path.max(axis=0), *picture.link_segments(robot.home).reshape(-1, 3)]
     if np.isfinite(evaluation.to_ball).any():
         nearest = int(np.nanargmin(evaluation.to_ball))
         time = evaluation.clearance_times[nearest]

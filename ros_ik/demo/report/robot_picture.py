@@ -37,10 +37,10 @@ class RobotPicture:
 
     def link_segments(self, joint_q: np.ndarray) -> np.ndarray:
         """Return line segments between connected links at a configuration [m], [n, 2, 3]."""
-        places = self._poses(joint_q)[:, :3]
+        positions = self._poses(joint_q)[:, :3]
         parents = self._model.joint_parent.numpy()
         children = self._model.joint_child.numpy()[parents >= 0]
-        return np.stack([places[parents[parents >= 0]], places[children]], axis=1)
+        return np.stack([positions[parents[parents >= 0]], positions[children]], axis=1)
 
     def _poses(self, joint_q: np.ndarray) -> np.ndarray:
         body_q = np.zeros((1, self._model.body_count, 7))

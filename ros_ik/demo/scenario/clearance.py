@@ -86,25 +86,25 @@ class Clearance:
         nearest = distances.argmin(axis=1)
         return distances[np.arange(len(nearest)), nearest], [self._links[k] for k in nearest]
 
-    def to_ball(self, joint_q: np.ndarray, places: np.ndarray) -> np.ndarray:
+    def to_ball(self, joint_q: np.ndarray, centers: np.ndarray) -> np.ndarray:
         """Return the distance of the robot to the ball [m], [n].
 
         Args:
             joint_q: Coordinates of the robot, [n, joint_coord_count].
-            places: Position of the ball in the root link [m], [n, 3]; NaN without a ball.
+            centers: Position of the ball in the root link [m], [n, 3]; NaN without a ball.
         """
-        there = np.isfinite(places).all(axis=1)
+        there = np.isfinite(centers).all(axis=1)
         result = np.full(len(joint_q), np.nan)
         if there.any():
-            distances = self._distances(joint_q[there], places[there])
+            distances = self._distances(joint_q[there], centers[there])
             result[there] = distances[:, self._of_ball].min(axis=1)
         return result
 
-    def _distances(self, joint_q: np.ndarray, places: np.ndarray) -> np.ndarray:
+    def _distances(self, joint_q: np.ndarray, centers: np.ndarray) -> np.ndarray:
         """Return the distance of every pair [m], [n, n_pairs]."""
         rows = np.zeros((len(joint_q), self.model.joint_coord_count))
         rows[:, self._to] = joint_q[:, self._from]
-        rows[:, self._ball] = places
+        rows[:, self._ball] = centers
         parts = [
             self._checker.pair_distances(rows[first : first + _ROWS])[0]
             for first in range(0, len(rows), _ROWS)

@@ -82,7 +82,7 @@ class Recording:
         rejected: Number of trajectories that the robot rejected.
         codes: Status codes seen in each phase.
         barriers: Barriers that the node named in each phase.
-        balls: (time, place in the root link [m]) of the ball while it is there.
+        balls: (time, position in the root link [m]) of the ball while it is there.
     """
 
     state_times: list[float] = dataclasses.field(default_factory=list)
@@ -289,15 +289,15 @@ class DemoClient(PolledEventsMixin, Node):
         if phase.ball is not None:
             part = self._ball_time / phase.duration
             index = min(int(part * len(phase.ball)), len(phase.ball) - 1)
-            place = phase.ball[index]
+            center = phase.ball[index]
             ball = Obstacle(
                 id='ball', type=Obstacle.SPHERE, dimensions=[self._ball_radius]
             )
             ball.header.frame_id = self._frame_id
             at = ball.pose.position
-            at.x, at.y, at.z = (float(v) for v in place)
+            at.x, at.y, at.z = (float(v) for v in center)
             self._obstacles.publish(ObstacleArray(obstacles=[ball]))
-            self.recording.balls.append((self._now(), place))
+            self.recording.balls.append((self._now(), center))
         if phase.frozen is not None:
             begin, end = phase.frozen
             if IkStatus.FOLLOWING_ERROR not in self.recording.codes[-1]:
@@ -321,8 +321,8 @@ class DemoClient(PolledEventsMixin, Node):
         pose = np.full(7, np.nan) if broken else poses[index]
         message = PoseStamped()
         message.header.frame_id = self._frame_id
-        place, turn = message.pose.position, message.pose.orientation
-        place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = (float(v) for v in pose)
+        at, turn = message.pose.position, message.pose.orientation
+        at.x, at.y, at.z, turn.x, turn.y, turn.z, turn.w = (float(v) for v in pose)
         self._pose.publish(message)
         if not broken:
             self.recording.targets.append((self._now(), pose))

@@ -44,8 +44,8 @@ class ContentReader:
         parts = self._parts
         if self._reread:
             parts = parts.copy()
-            for place, array in self._reread:
-                parts[place] = _host(array).tobytes()
+            for index, array in self._reread:
+                parts[index] = _host(array).tobytes()
         content = b''.join(parts)
         latest = self._latest  # which another thread may set meanwhile
         if content == latest:

@@ -224,20 +224,20 @@ def _fold(model: 'Model', order: np.ndarray, links: Iterable[int] | None) -> lis
             on_path.add(int(parent[joint]))
     nodes: list[_Node] = []
     # Each link: an ancestor with a node, and the constant pose relative to it.
-    place: dict[int, tuple[int, np.ndarray]] = {_WORLD: (_WORLD, np.array(IDENTITY_POSE))}
+    anchors: dict[int, tuple[int, np.ndarray]] = {_WORLD: (_WORLD, np.array(IDENTITY_POSE))}
     poses, placed = fixed_body_poses(model), incoming_joints(model)
     for body in sorted(on_path - {_WORLD}):
         if body not in placed:
-            place[body] = _WORLD, poses[body]
+            anchors[body] = _WORLD, poses[body]
             if body in wanted:
                 nodes.append(_fixed_node(_WORLD, poses[body]))
                 nodes[-1].link = body
-                place[body] = body, np.array(IDENTITY_POSE)
+                anchors[body] = body, np.array(IDENTITY_POSE)
     for joint in order:
         body = int(child[joint])
         if body not in on_path:
             continue
-        before, constant = place[int(parent[joint])]
+        before, constant = anchors[int(parent[joint])]
         constant = multiply(constant, model.joint_X_p64[joint])
         own = _joint_nodes(model, joint, before, constant)
         back = inverse(np.asarray(model.joint_X_c64[joint]))
@@ -246,12 +246,12 @@ def _fold(model: 'Model', order: np.ndarray, links: Iterable[int] | None) -> lis
         elif not own:
             constant = multiply(constant, back)
             if body not in wanted:
-                place[body] = before, constant
+                anchors[body] = before, constant
                 continue
             own = [_fixed_node(before, constant)]
         own[-1].link = body
         nodes += own
-        place[body] = body, np.array(IDENTITY_POSE)
+        anchors[body] = body, np.array(IDENTITY_POSE)
     return nodes
 
 

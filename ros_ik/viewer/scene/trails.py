@@ -89,9 +89,9 @@ class Trails:
             return
         trail.points.append(position.copy())
         trail.grown = now
-        way = np.array(trail.points, dtype=np.float32)
+        path = np.array(trail.points, dtype=np.float32)
         # The oldest part fades into the background.
-        shade = np.linspace(0.2, 1.0, len(way))[:, None]
+        shade = np.linspace(0.2, 1.0, len(path))[:, None]
         colors = vertex_colors(shade * trail.color + (1.0 - shade) * 255.0)
-        trail.line.points = np.stack([way[:-1], way[1:]], axis=1)
+        trail.line.points = np.stack([path[:-1], path[1:]], axis=1)
         trail.line.colors = np.stack([colors[:-1], colors[1:]], axis=1)

@@ -212,8 +212,8 @@ class CollisionChecker(ReadOnce):
         distance = wp.zeros(shape, dtype=self.scalar, device=device)
         points = wp.zeros((*shape, 2), dtype=vec3, device=device)
         work = [self._body_q, self._shape_q]
-        place = [self._tree.arrays, self._arrays, rows]
-        launch(self._kernels.place, shape[0], inputs=place, outputs=work, device=device)
+        inputs = [self._tree.arrays, self._arrays, rows]
+        launch(self._kernels.place, shape[0], inputs=inputs, outputs=work, device=device)
         inputs = [self._arrays, self._pairs, self._shape_q]
         outputs = [distance, points]
         launch(self._kernels.pairs, shape, inputs=inputs, outputs=outputs, device=device)
