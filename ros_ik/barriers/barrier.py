@@ -167,11 +167,11 @@ class Barrier(SolverPart):
         """
         raise NotImplementedError
 
-    def launch_sweep(self, way: wp.array, may_fall: wp.array) -> None:
+    def launch_sweep(self, travel: wp.array, may_fall: wp.array) -> None:
         """Mark the robots for which some h may fall below zero in a motion from this state.
 
         Args:
-            way: Bounds on the motion of each degree of freedom [rad or m], shape [n,
+            travel: Bounds on the motion of each degree of freedom [rad or m], shape [n,
                 joint_dof_count]. Signs are ignored.
             may_fall: Output, int32 [n]. Set to 1 unless every h is proved to stay at zero or
                 above for all motions within the bounds; never cleared.

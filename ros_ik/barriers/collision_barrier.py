@@ -110,10 +110,10 @@ class CollisionBarrier(Barrier):
         """Write the least distances less d_min; see :meth:`Barrier.launch_values`."""
         self._measurement.launch_values(body_q, self._work(body_q), values, start_idx)
 
-    def launch_sweep(self, way: wp.array, may_fall: wp.array) -> None:
+    def launch_sweep(self, travel: wp.array, may_fall: wp.array) -> None:
         """Mark robots with pairs that may come too close; see :meth:`Barrier.launch_sweep`."""
         state = self._state
-        motion = [state.joint_S_s, self._dofs, self._moves, way]
+        motion = [state.joint_S_s, self._dofs, self._moves, travel]
         self._measurement.launch_sweep(state.body_q, motion, self._work(state.body_q), may_fall)
 
     def launch_follow(self, check: PathCheck, column: int) -> None:

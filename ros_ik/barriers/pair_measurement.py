@@ -76,7 +76,7 @@ class PairMeasurement:
         self.arrays.d_min = scalar(d_min)
         self.arrays.d_max = scalar(FAR if d_max is None else d_max)
         self._works: dict[Any, Any] = {}
-        self._ways: dict[int, wp.array] = {}
+        self._travels: dict[int, wp.array] = {}
         self._scratch: dict[int, list[wp.array]] = {}
         self._body_q: dict[int, wp.array] = {}
         self.pairs = np.zeros((0, 2), dtype=int)
@@ -257,10 +257,10 @@ class PairMeasurement:
         )
 
     def _allocate_paths(self, n: int) -> wp.array:
-        if n not in self._ways:
+        if n not in self._travels:
             shape = n, len(self._rows.kind)
-            self._ways[n] = wp.zeros(shape, dtype=self._scalar, device=self._device)
-        return self._ways[n]
+            self._travels[n] = wp.zeros(shape, dtype=self._scalar, device=self._device)
+        return self._travels[n]
 
     def _launch_place(self, body_q: wp.array, work: Any) -> None:
         launch(

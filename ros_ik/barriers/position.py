@@ -103,7 +103,7 @@ def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         joint_S_s: wp.array2d(dtype=spatial_vector),  # [n, joint_dof_count]
         chain_dof: wp.array(dtype=wp.int32),  # [n_chain]
-        way: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
+        travel: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         link: int,
         reference: int,
         row_axis: wp.array(dtype=wp.int32),  # [row_count]
@@ -116,7 +116,7 @@ def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
         reach = scalar(wp.static(ROUNDING))
         for k in range(chain_dof.shape[0]):
             dof = chain_dof[k]
-            reach += arc(joint_S_s[robot, dof], way[robot, dof], world, scalar(0.0))
+            reach += arc(joint_S_s[robot, dof], travel[robot, dof], world, scalar(0.0))
         position = point_in(robot, link, reference, body_q)
         for row in range(row_axis.shape[0]):
             if not (row_sign[row] * (position[row_axis[row]] - row_bound[row]) >= reach):
@@ -225,14 +225,14 @@ class PositionBarrier(Barrier):
             device=body_q.device,
         )  # fmt: skip
 
-    def launch_sweep(self, way: wp.array, may_fall: wp.array) -> None:
+    def launch_sweep(self, travel: wp.array, may_fall: wp.array) -> None:
         """Mark robots whose link may leave the box; see :meth:`Barrier.launch_sweep`."""
         state = self._state
         launch(
             self._kernels.sweep,
             dim=state.n_robots,
             inputs=[
-                state.body_q, state.joint_S_s, self._chain_dof, way, self.link_index,
+                state.body_q, state.joint_S_s, self._chain_dof, travel, self.link_index,
                 self.reference_link_index, self._axis, self._sign, self._bound,
             ],
             outputs=[may_fall],

@@ -36,8 +36,8 @@ def viable_step_functions(scalar: type) -> SimpleNamespace:
     ``viable_steps(last, change, behind, ahead, speed, slowdown, jerk)`` returns the least viable
     step, the step of the stop, and the largest viable step. ``behind`` and ``ahead`` are the
     distances to the position limits.
-    ``nearest_step(least, braking, largest, last, way, slowdown, jerk)`` returns the viable step
-    whose stop ends nearest to the displacement ``way``, which is the fastest way there.
+    ``nearest_step(least, braking, largest, last, displacement, slowdown, jerk)`` returns the
+    viable step whose stop ends nearest to a displacement, which is the fastest motion there.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -112,15 +112,15 @@ def viable_step_functions(scalar: type) -> SimpleNamespace:
         braking: scalar,
         largest: scalar,
         last: scalar,
-        way: scalar,
+        displacement: scalar,
         slowdown: scalar,
         jerk: scalar,
     ) -> scalar:
-        lack = way - far_end(braking, last, slowdown, jerk, False)
+        lack = displacement - far_end(braking, last, slowdown, jerk, False)
         if wp.abs(lack) <= scalar(wp.static(_ARRIVED)):
             return braking
         if lack > scalar(0.0):
-            return largest_step(braking, largest, last, way, slowdown, jerk, False)
-        return -largest_step(-braking, -least, -last, -way, slowdown, jerk, False)
+            return largest_step(braking, largest, last, displacement, slowdown, jerk, False)
+        return -largest_step(-braking, -least, -last, -displacement, slowdown, jerk, False)
 
     return SimpleNamespace(viable_steps=viable_steps, nearest_step=nearest_step)

@@ -62,7 +62,7 @@ def jerk_limited_stop_functions(scalar: type) -> SimpleNamespace:
     - ``ticks(stop)``: number of steps until rest.
     - ``displacement_at(stop, time)``: displacement at time u, in units of a step; the step itself
       ends at u = 1.
-    - ``way_at(stop, time)``: length of the path up to that time.
+    - ``travel_at(stop, time)``: length of the path up to that time.
     - ``reach(stop)``: least, largest and final displacement.
     - ``most_change(speed, jerk)``: largest change from which changes that shrink by the jerk sum
       to a speed.
@@ -102,8 +102,8 @@ def jerk_limited_stop_functions(scalar: type) -> SimpleNamespace:
         """Return speed and path length after n steps with changes ``change + i growth``."""
         pairs = half * n * (n + one)
         after = speed + n * change + growth * pairs
-        way = n * speed + change * pairs + growth * pairs * (n + two) / three
-        return after, way
+        travel = n * speed + change * pairs + growth * pairs * (n + two) / three
+        return after, travel
 
     @wp.func
     def free_steps(speed: scalar, change: scalar, slowdown: scalar, jerk: scalar) -> scalar:
@@ -172,42 +172,42 @@ def jerk_limited_stop_functions(scalar: type) -> SimpleNamespace:
     def whole_steps(stop: Stop, n: scalar):
         """Return speed and path length after n steps of the stop, in the stop's direction."""
         speed = scalar(stop.speed)
-        way = scalar(0.0)
+        travel = scalar(0.0)
         left = n
         if stop.first > zero:
-            speed, way = run(speed, stop.change, -stop.jerk, wp.min(left, stop.first))
+            speed, travel = run(speed, stop.change, -stop.jerk, wp.min(left, stop.first))
             left -= stop.first
         if left > zero and stop.second > zero:
             m = wp.min(left, stop.second)
             speed, more = run(speed, -stop.slowdown, zero, m)
-            way += more
+            travel += more
         left -= stop.second
         if left > zero:
             m = wp.min(left, stop.third)
             speed, more = run(speed, -stop.last_change - stop.growth, stop.growth, m)
-            way += more
+            travel += more
             if left >= stop.third:
                 speed = zero
-        return speed, way
+        return speed, travel
 
     @wp.func
     def side_displacement_at(stop: Stop, time: scalar) -> scalar:
         if time <= one:
             return time * stop.speed
         n = wp.floor(time - one)
-        _, way = whole_steps(stop, n)
+        _, travel = whole_steps(stop, n)
         part = time - one - n
         if part > zero:
             _, further = whole_steps(stop, n + one)
-            way += part * (further - way)
-        return stop.speed + way
+            travel += part * (further - travel)
+        return stop.speed + travel
 
     @wp.func
     def displacement_at(stop: Stop, time: scalar) -> scalar:
         return stop.side * side_displacement_at(stop, time)
 
     @wp.func
-    def way_at(stop: Stop, time: scalar) -> scalar:
+    def travel_at(stop: Stop, time: scalar) -> scalar:
         here = side_displacement_at(stop, time)
         if stop.speed < zero:
             if time <= one + stop.turn:
@@ -232,7 +232,7 @@ def jerk_limited_stop_functions(scalar: type) -> SimpleNamespace:
         make_stop=make_stop,
         ticks=ticks,
         displacement_at=displacement_at,
-        way_at=way_at,
+        travel_at=travel_at,
         reach=reach,
         most_change=most_change,
     )

@@ -91,7 +91,7 @@ def stop_path_struct(scalar: type) -> Any:
         q: wp.array2d(dtype=scalar)  # [(samples + 1) n, joint_coord_count]
         body_q: wp.array2d(dtype=types.transform)  # [(samples + 1) n, body_count]
         joint_S_s: wp.array2d(dtype=types.twist)  # [(samples + 1) n, joint_dof_count]
-        way: wp.array2d(dtype=scalar)  # [n, joint_dof_count], theta of the whole path
+        travel: wp.array2d(dtype=scalar)  # [n, joint_dof_count], theta of the whole path
 
     return StopPathArrays
 
@@ -103,11 +103,11 @@ def stop_functions(scalar: type) -> SimpleNamespace:
 
     - ``slower(step, slowdown)``: the next step of the stop.
     - ``steps_to_stop(step, slowdown)``: number of steps until rest.
-    - ``way_after(step, slowdown, time)``: size of the displacement at time u.
-    - ``uneven(slowdown, low, high, way)``: bound on the deviation of a degree of freedom from
+    - ``travel_after(step, slowdown, time)``: size of the displacement at time u.
+    - ``uneven(slowdown, low, high, travel)``: bound on the deviation of a degree of freedom from
       constant speed.
-    - ``chord_bend(way, turned)``: bound on the deviation of a point from its chord, if all joints
-      move at constant speed.
+    - ``chord_bend(travel, turned)``: bound on the deviation of a point from its chord, if all
+      joints move at constant speed.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -125,7 +125,7 @@ def stop_functions(scalar: type) -> SimpleNamespace:
         return zero
 
     @wp.func
-    def way_after(step: scalar, slowdown: scalar, time: scalar) -> scalar:
+    def travel_after(step: scalar, slowdown: scalar, time: scalar) -> scalar:
         size = wp.abs(step)
         total = wp.min(time, one) * size
         whole = wp.floor(time - one)
@@ -137,20 +137,20 @@ def stop_functions(scalar: type) -> SimpleNamespace:
         return total
 
     @wp.func
-    def uneven(slowdown: scalar, low: scalar, high: scalar, way: scalar) -> scalar:
+    def uneven(slowdown: scalar, low: scalar, high: scalar, travel: scalar) -> scalar:
         if high <= wp.floor(low) + one:
             return zero
         span = high - low
-        return wp.min(slowdown * (span * span + one) / scalar(8.0), way)
+        return wp.min(slowdown * (span * span + one) / scalar(8.0), travel)
 
     @wp.func
-    def chord_bend(way: scalar, turned: scalar) -> scalar:
-        return way * turned * (one + turned) / scalar(4.0)
+    def chord_bend(travel: scalar, turned: scalar) -> scalar:
+        return travel * turned * (one + turned) / scalar(4.0)
 
     return SimpleNamespace(
         slower=slower,
         steps_to_stop=steps_to_stop,
-        way_after=way_after,
+        travel_after=travel_after,
         uneven=uneven,
         chord_bend=chord_bend,
     )
@@ -164,18 +164,18 @@ def motion_at_function(scalar: type) -> wp.Function:
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
     """
-    way_after, Path = stop_functions(scalar).way_after, stop_path_struct(scalar)
+    travel_after, Path = stop_functions(scalar).travel_after, stop_path_struct(scalar)
     limited = jerk_limited_stop_functions(scalar)
-    displacement_at, way_at = limited.displacement_at, limited.way_at
+    displacement_at, travel_at = limited.displacement_at, limited.travel_at
 
     @wp.func
     def motion_at(path: Path, robot: int, dof: int, time: scalar):
         if wp.isfinite(path.jerk[dof]):
             stop = path.stops[robot, dof]
-            return displacement_at(stop, time), way_at(stop, time)
+            return displacement_at(stop, time), travel_at(stop, time)
         step = path.step[robot, dof]
-        way = way_after(step, path.slowdown[dof], time)
-        return wp.sign(step) * way, way
+        travel = travel_after(step, path.slowdown[dof], time)
+        return wp.sign(step) * travel, travel
 
     return motion_at
 
@@ -238,7 +238,7 @@ def place_stop_function(scalar: type) -> wp.Function:
     @wp.func
     def place_stop(path: Path, robot: int, row: int, time: scalar):
         for dof in range(path.step.shape[1]):
-            displacement, way = motion_at(path, robot, dof, time)
+            displacement, travel = motion_at(path, robot, dof, time)
             path.displacement[row, dof] = displacement
         for coord in range(path.q.shape[1]):
             path.q[row, coord] = path.joint_q[robot, coord]
@@ -255,8 +255,8 @@ def sampling_functions(scalar: type) -> SimpleNamespace:
 
     - ``joint_motion(path, robot, row, dof, low, high)``: motion of a degree of freedom between two
       times, its rotation, and its deviation from constant speed.
-    - ``chord_error(way, turned, uneven_way, uneven_turn)``: bound on the deviation of a point from
-      its chord.
+    - ``chord_error(travel, turned, uneven_travel, uneven_turn)``: bound on the deviation of a
+      point from its chord.
     - ``next_sample(path, robot, sample, low, span)``: the next time to evaluate, and its row; span
       0 selects the next sample.
     - ``may_halve(h, floor, halvings)``: whether an UNPROVEN interval may be halved again.
@@ -278,8 +278,8 @@ def sampling_functions(scalar: type) -> SimpleNamespace:
         time = low
         ends = int(2)
         while ends > 0:
-            _displacement, way = motion_at(path, robot, dof, time)
-            theta = way - theta
+            _displacement, travel = motion_at(path, robot, dof, time)
+            theta = travel - theta
             time = high
             ends -= 1
         S = path.joint_S_s[row, dof]
@@ -288,9 +288,9 @@ def sampling_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def chord_error(
-        way: scalar, turned: scalar, uneven_way: scalar, uneven_turn: scalar
+        travel: scalar, turned: scalar, uneven_travel: scalar, uneven_turn: scalar
     ) -> scalar:
-        return chord_bend(way, turned) + uneven_way + way * uneven_turn
+        return chord_bend(travel, turned) + uneven_travel + travel * uneven_turn
 
     @wp.func
     def next_sample(path: Path, robot: int, sample: int, low: scalar, span: scalar):
@@ -348,8 +348,8 @@ def place_stops_kernel(scalar: type) -> wp.Kernel:
             place_stop(path, robot, sample * n + robot, time)
         if sample == path.times.shape[1] - 1:
             for dof in range(path.step.shape[1]):
-                displacement, way = motion_at(path, robot, dof, time)
-                path.way[robot, dof] = way
+                displacement, travel = motion_at(path, robot, dof, time)
+                path.travel[robot, dof] = travel
 
     return place_stops
 
@@ -406,7 +406,7 @@ class StopPath:
             ('q', scalar, (rows, coords)),
             ('body_q', types.transform, (rows, state.model.body_count)),
             ('joint_S_s', types.twist, (rows, dofs)),
-            ('way', scalar, (n, dofs)),
+            ('travel', scalar, (n, dofs)),
             ('stops', jerk_limited_stop_struct(scalar), (n, dofs)),
         ):
             setattr(arrays, name, wp.zeros(shape, dtype=dtype, device=device))

@@ -11,7 +11,7 @@ import warp as wp
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_functions
 
 STOP = jerk_limited_stop_functions(wp.float64)
-make_stop, displacement_at, way_at = STOP.make_stop, STOP.displacement_at, STOP.way_at
+make_stop, displacement_at, travel_at = STOP.make_stop, STOP.displacement_at, STOP.travel_at
 ticks, reach = STOP.ticks, STOP.reach
 
 
@@ -19,14 +19,14 @@ ticks, reach = STOP.ticks, STOP.reach
 def follow_stops(
     state: wp.array2d(dtype=wp.float64),  # step, change, slowdown, jerk
     displacement: wp.array2d(dtype=wp.float64),
-    way: wp.array2d(dtype=wp.float64),
+    travel: wp.array2d(dtype=wp.float64),
     ends: wp.array2d(dtype=wp.float64),
 ):
     i = wp.tid()
     stop = make_stop(state[i, 0], state[i, 1], state[i, 2], state[i, 3])
     for k in range(displacement.shape[1]):
         displacement[i, k] = displacement_at(stop, wp.float64(k) * wp.float64(0.5))
-        way[i, k] = way_at(stop, wp.float64(k) * wp.float64(0.5))
+        travel[i, k] = travel_at(stop, wp.float64(k) * wp.float64(0.5))
     least, most, end = reach(stop)
     ends[i, 0] = least
     ends[i, 1] = most
@@ -62,7 +62,7 @@ def braking(distance, loss):
 def test_a_stop_in_closed_form_is_the_stop_made_step_by_step():
     step, change, slowdown, jerk = stop_states(4000, 1)
     n = 160
-    displacement, way, ends = launched(
+    displacement, travel, ends = launched(
         follow_stops, (step, change, slowdown, jerk), 2 * n, 2 * n, 4
     )
     # Step by step: the change goes to the one from which changes shrink to nothing with the step.
@@ -80,7 +80,7 @@ def test_a_stop_in_closed_form_is_the_stop_made_step_by_step():
     assert (speed == 0.0).all() and (ends[:, 3] < n - 2).all()
     tolerance = 1e-9 * unit[:, None]
     assert (np.abs(displacement[:, ::2] - at) <= tolerance).all()
-    assert (np.abs(way[:, ::2] - length) <= tolerance).all()
+    assert (np.abs(travel[:, ::2] - length) <= tolerance).all()
     # Between steps the motion is even.
     middle = 0.5 * (at[:, 1:] + at[:, :-1])
     assert (np.abs(displacement[:, 1:-1:2] - middle) <= tolerance).all()

@@ -53,7 +53,7 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
     pair_gap = functions.pair_gap
     sweeps = sweep_functions(scalar)
     arc, may_reach, pair_fall = sweeps.arc, sweeps.may_reach, sweeps.pair_fall
-    set_ways = sweeps.set_ways
+    set_travels = sweeps.set_travels
     sampling = sampling_functions(scalar)
     joint_motion, chord_error = sampling.joint_motion, sampling.chord_error
     next_sample, sample_before = sampling.next_sample, sampling.sample_before
@@ -101,9 +101,9 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         reach_a = wp.max(data.shapes.bound[a] - data.shapes.radius[a], zero)
         reach_b = wp.max(data.shapes.bound[b] - data.shapes.radius[b], zero)
         fall = scalar(0.0)
-        way = scalar(0.0)
+        travel = scalar(0.0)
         turned = scalar(0.0)
-        uneven_way = scalar(0.0)
+        uneven_travel = scalar(0.0)
         uneven_turn = scalar(0.0)
         for j in range(dofs.shape[0]):
             side = moves[body_a, j] - moves[body_b, j]
@@ -115,11 +115,11 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
                     fall += theta * part
                 else:
                     fall += arc(S, theta, work.center[robot, b], reach_b)
-                way += theta * part
+                travel += theta * part
                 turned += theta * turn
-                uneven_way += off * part
+                uneven_travel += off * part
                 uneven_turn += off * turn
-        return fall, chord_error(way, turned, uneven_way, uneven_turn)
+        return fall, chord_error(travel, turned, uneven_travel, uneven_turn)
 
     @wp.func
     def turn_of(b: int, robot: int, data: Pairs, body_q: wp.array2d(dtype=transform)) -> quat:
@@ -225,18 +225,18 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         column: int,
         work: PairWork,
         body_q: wp.array2d(dtype=transform),  # [n, body_count], work space
-        ways: wp.array2d(dtype=scalar),  # [n, n_shapes], of shapes in the world
+        travels: wp.array2d(dtype=scalar),  # [n, n_shapes], of shapes in the world
         unsafe: wp.array2d(dtype=wp.int32),  # [n, barriers]
         cut: wp.array2d(dtype=wp.int32),  # [n, joint_dof_count or 0]
     ):
         robot = wp.tid()
         floor = data.d_min - tolerance[0]
-        set_ways(data, now, robot, joint_S_s, dofs, moves, path.way, ways)
+        set_travels(data, now, robot, joint_S_s, dofs, moves, path.travel, travels)
         for k in range(data.counts[3]):
             if unsafe[robot, column] != 0 and cut.shape[1] == 0:
                 break
-            if may_reach(data, now, robot, k, ways):
-                fall = pair_fall(data, now, robot, k, joint_S_s, dofs, moves, path.way)
+            if may_reach(data, now, robot, k, travels):
+                fall = pair_fall(data, now, robot, k, joint_S_s, dofs, moves, path.travel)
                 # A pair that does not move cannot get closer.
                 if not (fall == zero):
                     code = follow_pair(

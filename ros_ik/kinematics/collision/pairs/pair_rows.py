@@ -90,9 +90,9 @@ def pair_rows_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         return drift, turn, slip, twisted
 
     @wp.func
-    def farthest(way: scalar, gain: scalar, dt: scalar) -> scalar:
+    def farthest(fall: scalar, gain: scalar, dt: scalar) -> scalar:
         """Return the value of h - margin above which a row allows h to fall by this amount."""
-        part = way / (gain * dt)
+        part = fall / (gain * dt)
         if part < scalar(1.0):
             return part / (scalar(1.0) - part)
         return scalar(wp.inf)
@@ -192,12 +192,12 @@ def pair_rows_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
             reach = outermost + data.shapes.bound[a] + data.shapes.bound[b]
             if reach <= scalar(0.0) or apart >= reach * reach:
                 continue
-            way = wp.length(drifts[robot, a] - drifts[robot, b])
-            way += extras[robot, a] + extras[robot, b]
-            limit = data.d_min + margin + farthest(way, gain[barrier], dt)
+            fall = wp.length(drifts[robot, a] - drifts[robot, b])
+            fall += extras[robot, a] + extras[robot, b]
+            limit = data.d_min + margin + farthest(fall, gain[barrier], dt)
             limit = wp.min(limit, data.d_max)
             if wp.isfinite(latest):
-                limit = wp.min(limit, data.d_min + latest * way)
+                limit = wp.min(limit, data.d_min + latest * fall)
             distance = pair_distance(data, work, robot, k, body_q, limit)
             if distance < limit:
                 write_slopes(

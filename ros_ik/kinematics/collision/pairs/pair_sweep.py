@@ -31,7 +31,7 @@ ROUNDING = 1e-6
 @no_type_check
 @functools.cache
 def arc_function(scalar: type) -> wp.Function:
-    """Build ``arc(S, way, point, reach)``, a bound on the motion of points within ``reach``.
+    """Build ``arc(S, travel, point, reach)``, a bound on the motion of points within ``reach``.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -40,9 +40,9 @@ def arc_function(scalar: type) -> wp.Function:
     vec3, twist, point_velocity = types.vec3, types.twist, types.point_velocity
 
     @wp.func
-    def arc(S: twist, way: scalar, point: vec3, reach: scalar) -> scalar:
+    def arc(S: twist, travel: scalar, point: vec3, reach: scalar) -> scalar:
         turned = wp.length(vec3(S[3], S[4], S[5]))
-        return wp.abs(way) * (wp.length(point_velocity(S, point)) + turned * reach)
+        return wp.abs(travel) * (wp.length(point_velocity(S, point)) + turned * reach)
 
     return arc
 
@@ -53,10 +53,11 @@ def sweep_functions(scalar: type) -> SimpleNamespace:
     """Build functions that bound the approach of pairs for bounded motions of the joints.
 
     - ``arc``: see :func:`arc_function`.
-    - ``set_ways(data, work, robot, joint_S_s, dofs, moves, way, ways)``: bound on the motion of
-      each shape in the world.
-    - ``may_reach(data, work, robot, k, ways)``: whether the bounding spheres of a pair can touch.
-    - ``pair_fall(data, work, robot, k, joint_S_s, dofs, moves, way)``: largest decrease of the
+    - ``set_travels(data, work, robot, joint_S_s, dofs, moves, travel, travels)``: bound on the
+      motion of each shape in the world.
+    - ``may_reach(data, work, robot, k, travels)``: true if the bounding spheres of a pair can
+      touch.
+    - ``pair_fall(data, work, robot, k, joint_S_s, dofs, moves, travel)``: largest decrease of the
       distance of a pair.
 
     Args:
@@ -68,7 +69,7 @@ def sweep_functions(scalar: type) -> SimpleNamespace:
     arc = arc_function(scalar)
 
     @wp.func
-    def shape_way(
+    def shape_travel(
         data: Pairs,
         work: PairWork,
         robot: int,
@@ -77,7 +78,7 @@ def sweep_functions(scalar: type) -> SimpleNamespace:
         joint_S_s: wp.array2d(dtype=twist),
         dofs: wp.array(dtype=wp.int32),
         moves: wp.array2d(dtype=wp.int32),
-        way: wp.array2d(dtype=scalar),
+        travel: wp.array2d(dtype=scalar),
     ) -> scalar:
         """Return the bound on the motion of a shape by joints that do not also move ``other``."""
         total = scalar(0.0)
@@ -88,34 +89,34 @@ def sweep_functions(scalar: type) -> SimpleNamespace:
                 if moves[body + 1, j] != 0 and moves[other + 1, j] == 0:
                     dof = dofs[j]
                     total += arc(
-                        joint_S_s[robot, dof], way[robot, dof], work.center[robot, shape], reach
+                        joint_S_s[robot, dof], travel[robot, dof], work.center[robot, shape], reach
                     )
         return total
 
     @wp.func
-    def set_ways(
+    def set_travels(
         data: Pairs,
         work: PairWork,
         robot: int,
         joint_S_s: wp.array2d(dtype=twist),
         dofs: wp.array(dtype=wp.int32),
         moves: wp.array2d(dtype=wp.int32),
-        way: wp.array2d(dtype=scalar),
-        ways: wp.array2d(dtype=scalar),
+        travel: wp.array2d(dtype=scalar),
+        travels: wp.array2d(dtype=scalar),
     ):
         for k in range(data.counts[0]):
             shape = data.used[k]
-            ways[robot, shape] = shape_way(
-                data, work, robot, shape, -1, joint_S_s, dofs, moves, way
+            travels[robot, shape] = shape_travel(
+                data, work, robot, shape, -1, joint_S_s, dofs, moves, travel
             )
 
     @wp.func
     def may_reach(
-        data: Pairs, work: PairWork, robot: int, k: int, ways: wp.array2d(dtype=scalar)
+        data: Pairs, work: PairWork, robot: int, k: int, travels: wp.array2d(dtype=scalar)
     ) -> bool:
         a = data.pairs[k][0]
         b = data.pairs[k][1]
-        limit = data.d_min + scalar(wp.static(ROUNDING)) + ways[robot, a] + ways[robot, b]
+        limit = data.d_min + scalar(wp.static(ROUNDING)) + travels[robot, a] + travels[robot, b]
         apart = wp.length_sq(work.center[robot, a] - work.center[robot, b])
         reach = limit + data.shapes.bound[a] + data.shapes.bound[b]
         return not (reach <= scalar(0.0) or apart >= reach * reach)
@@ -129,17 +130,19 @@ def sweep_functions(scalar: type) -> SimpleNamespace:
         joint_S_s: wp.array2d(dtype=twist),
         dofs: wp.array(dtype=wp.int32),
         moves: wp.array2d(dtype=wp.int32),
-        way: wp.array2d(dtype=scalar),
+        travel: wp.array2d(dtype=scalar),
     ) -> scalar:
         a = data.pairs[k][0]
         b = data.pairs[k][1]
         body_a = data.shapes.body[a]
         body_b = data.shapes.body[b]
-        fall = shape_way(data, work, robot, a, body_b, joint_S_s, dofs, moves, way)
-        fall += shape_way(data, work, robot, b, body_a, joint_S_s, dofs, moves, way)
+        fall = shape_travel(data, work, robot, a, body_b, joint_S_s, dofs, moves, travel)
+        fall += shape_travel(data, work, robot, b, body_a, joint_S_s, dofs, moves, travel)
         return fall
 
-    return SimpleNamespace(arc=arc, set_ways=set_ways, may_reach=may_reach, pair_fall=pair_fall)
+    return SimpleNamespace(
+        arc=arc, set_travels=set_travels, may_reach=may_reach, pair_fall=pair_fall
+    )
 
 
 @no_type_check
@@ -157,7 +160,8 @@ def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kerne
     Pairs, PairWork = structs.Pairs, structs.PairWork
     pair_distance = distance_functions(scalar, convex).pair_distance
     functions = sweep_functions(scalar)
-    set_ways, may_reach, pair_fall = functions.set_ways, functions.may_reach, functions.pair_fall
+    set_travels, pair_fall = functions.set_travels, functions.pair_fall
+    may_reach = functions.may_reach
 
     @compiled_kernel(module=module)
     def sweep_pairs(
@@ -165,18 +169,18 @@ def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kerne
         joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
         dofs: wp.array(dtype=wp.int32),  # [n_active], driven by a variable
         moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world
-        way: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
+        travel: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         data: Pairs,
         work: PairWork,
-        ways: wp.array2d(dtype=scalar),  # [n, n_shapes], of shapes in the world
+        travels: wp.array2d(dtype=scalar),  # [n, n_shapes], of shapes in the world
         may_meet: wp.array(dtype=wp.int32),  # [n], set if a pair may fall below d_min
     ):
         robot = wp.tid()
         least = data.d_min + scalar(wp.static(ROUNDING))
-        set_ways(data, work, robot, joint_S_s, dofs, moves, way, ways)
+        set_travels(data, work, robot, joint_S_s, dofs, moves, travel, travels)
         for k in range(data.counts[3]):
-            if may_reach(data, work, robot, k, ways):
-                fall = pair_fall(data, work, robot, k, joint_S_s, dofs, moves, way)
+            if may_reach(data, work, robot, k, travels):
+                fall = pair_fall(data, work, robot, k, joint_S_s, dofs, moves, travel)
                 # A pair that does not move cannot get closer.
                 if not (fall == scalar(0.0)):
                     limit = least + fall

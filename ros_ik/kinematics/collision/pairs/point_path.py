@@ -77,18 +77,18 @@ def follow_point_kernel(scalar: type) -> wp.Kernel:
     ):
         """Bound the motion of the point between two times, and its deviation from the chord."""
         point = wp.transform_get_translation(path.body_q[row, link])
-        way = scalar(0.0)
+        travel = scalar(0.0)
         turned = scalar(0.0)
-        uneven_way = scalar(0.0)
+        uneven_travel = scalar(0.0)
         uneven_turn = scalar(0.0)
         for j in range(chain_dof.shape[0]):
             theta, turn, off = joint_motion(path, robot, row, chain_dof[j], low, high)
             part = arc(path.joint_S_s[row, chain_dof[j]], one, point, zero)
-            way += theta * part
+            travel += theta * part
             turned += theta * turn
-            uneven_way += off * part
+            uneven_travel += off * part
             uneven_turn += off * turn
-        return way, chord_error(way, turned, uneven_way, uneven_turn)
+        return travel, chord_error(travel, turned, uneven_travel, uneven_turn)
 
     @wp.func
     def follow_face(

@@ -113,18 +113,18 @@ class BarrierEvaluation:
         """True if :meth:`launch_sweep` can be called."""
         return all(barrier.sweeps for barrier in self.barriers if barrier.is_checked)
 
-    def launch_sweep(self, way: wp.array, may_fall: wp.array) -> None:
+    def launch_sweep(self, travel: wp.array, may_fall: wp.array) -> None:
         """Mark robots for which some value may become negative while joints move within bounds.
 
         Args:
-            way: Bounds on the motion of each degree of freedom, shape [n, joint_dof_count].
+            travel: Bounds on the motion of each degree of freedom, shape [n, joint_dof_count].
             may_fall: Output, int32 [n]; see :meth:`Barrier.launch_sweep`.
         """
         state = self._state
         launch_place_nodes(self._nodes, state.joint_q, state.body_q, state.joint_S_s)
         for barrier in self.barriers:
             if barrier.is_checked:
-                barrier.launch_sweep(way, may_fall)
+                barrier.launch_sweep(travel, may_fall)
 
     def launch_follow(self, check: PathCheck) -> None:
         """Mark barriers that get worse on the paths of the robots, with a column for each.

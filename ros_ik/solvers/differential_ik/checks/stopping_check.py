@@ -64,10 +64,10 @@ def stopping_kernels(scalar: type) -> SimpleNamespace:
     """Build the kernels of one floating-point type; one thread is one robot."""
     functions = stop_functions(scalar)
     slower, steps_to_stop = functions.slower, functions.steps_to_stop
-    way_after = functions.way_after
+    travel_after = functions.travel_after
     limited, Stop = jerk_limited_stop_functions(scalar), jerk_limited_stop_struct(scalar)
     make_stop, next_change, ticks = limited.make_stop, limited.next_change, limited.ticks
-    way_at = limited.way_at
+    travel_at = limited.travel_at
 
     @compiled_kernel(registers=148)
     def blend_with_stop(
@@ -85,7 +85,7 @@ def stopping_kernels(scalar: type) -> SimpleNamespace:
         jerk: wp.array(dtype=scalar),  # [joint_dof_count]
         step: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         horizon: wp.array(dtype=scalar),  # [n], steps until the last variable rests
-        way: wp.array2d(dtype=scalar),  # [n, joint_dof_count], until then
+        travel: wp.array2d(dtype=scalar),  # [n, joint_dof_count], until then
         stops: wp.array2d(dtype=Stop),  # [n, joint_dof_count]
         unsafe: wp.array2d(dtype=wp.int32),  # [n, barriers]
     ):
@@ -123,9 +123,11 @@ def stopping_kernels(scalar: type) -> SimpleNamespace:
         horizon[robot] = longest
         for dof in range(step.shape[1]):
             if dof_variable[dof] >= 0 and wp.isfinite(jerk[dof]):
-                way[robot, dof] = way_at(stops[robot, dof], longest + scalar(1.0))
+                travel[robot, dof] = travel_at(stops[robot, dof], longest + scalar(1.0))
             else:
-                way[robot, dof] = way_after(step[robot, dof], slowdown[dof], longest + scalar(1.0))
+                travel[robot, dof] = travel_after(
+                    step[robot, dof], slowdown[dof], longest + scalar(1.0)
+                )
 
     return SimpleNamespace(blend=blend_with_stop)
 
@@ -335,7 +337,7 @@ class StoppingCheck:
         """Launch the sweep, which tests whether any robot comes near a barrier."""
         self._may_fall.upload()
         self._record_step()
-        self._evaluation.launch_sweep(self._check.path.arrays.way, self._may_fall.array)
+        self._evaluation.launch_sweep(self._check.path.arrays.travel, self._may_fall.array)
         for buffer in (self._step, self._may_fall):
             buffer.download()
 
@@ -353,7 +355,7 @@ class StoppingCheck:
                 *(self._given.array[k] for k in range(3)), self._fraction.array,
                 self._brakes.array, *self._group,
             ],
-            outputs=[self._step.array, path.horizon, path.way, path.stops, self._unsafe.array],
+            outputs=[self._step.array, path.horizon, path.travel, path.stops, self._unsafe.array],
             device=self._state.device,
         )  # fmt: skip
 

@@ -86,7 +86,7 @@ def place_rest_kernel() -> wp.Kernel:
     """Build the kernel that computes where each robot comes to rest if it brakes, float64."""
     functions = stop_functions(wp.float64)
     slower, steps_to_stop = functions.slower, functions.steps_to_stop
-    way_after = functions.way_after
+    travel_after = functions.travel_after
     integrate_row = integrate_function(wp.float64)
     Stop, Tree = step_stop_struct(), tree_struct(wp.float64)
     zero, half = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(0.5))
@@ -95,7 +95,7 @@ def place_rest_kernel() -> wp.Kernel:
     @wp.func
     def stop_of(step: wp.float64, slowdown: wp.float64) -> wp.float64:
         time = steps_to_stop(step, slowdown) + wp.float64(2.0)
-        return wp.sign(step) * way_after(step, slowdown, time)
+        return wp.sign(step) * travel_after(step, slowdown, time)
 
     @compiled_kernel()
     def place_rest(
