@@ -68,8 +68,8 @@ SECTIONS = {
     'worst_tick': (
         'The longest control step',
         '100,000 steps of the section above, each repeated five times: the longest of the '
-        'shortest times of each. The goal is at most five times the median (`ours_over_median`); '
-        'the JSON also has the times of an interrupted step and of an interrupted wait of 10 us.',
+        'shortest times of each. The goal is at most five times the median (`ours_over_median`). '
+        'The JSON also has the times of an interrupted step and of an interrupted wait of 10 us.',
     ),
     'batch_step': (
         'One control step of many robots',
@@ -85,10 +85,10 @@ SECTIONS = {
         'm/s gives the mean lag, and the overshoot at the end, where the target stops abruptly. A '
         'negative lag means that the tool is ahead, because a command is the place at the end of '
         'its tick. Ours is the servo of the node with its defaults, then with '
-        '`target_prediction: off`. pink and mink (daqp) hold the last pose between two messages, '
-        'and track it with gain 1 and limits of position and velocity, directly or through a '
+        '`target_prediction: off`. pink and mink (daqp) hold the last pose between two messages. '
+        'They track it with gain 1 and limits of position and velocity, directly or through a '
         'first-order low-pass. 50 ms is a smoothing factor of 0.3 at 60 Hz, usual in programs '
-        'for teleoperation, and lags about as much as ours at 30 Hz without prediction. pink and '
+        'for teleoperation. It lags about as much as ours at 30 Hz without prediction. pink and '
         'mink solve the same program; they follow a pose that arrives in each tick exactly.\n\n'
         'The first joint of the Panda, poses at 30 Hz in a loop of 100 Hz:\n\n'
         '![Position, velocity, acceleration and jerk: smooth with the defaults, a saw without '
@@ -97,7 +97,7 @@ SECTIONS = {
     'joint_targets': (
         'Motion quality: joint targets',
         'Time to a joint target with limits of velocity, acceleration (5 rad/s^2) and jerk '
-        '(rad/s^3) that hold throughout, `limits.jerk: strict`; Ruckig has the shortest possible '
+        '(rad/s^3) that hold throughout, `limits.jerk: strict`. Ruckig has the shortest possible '
         'time, with synchronised joints. Success is the share of ticks inside the limits, judged '
         'by differences of the positions. By this measure a motion in ticks may be up to two '
         'ticks shorter than one in continuous time.',

@@ -88,7 +88,7 @@ SECTIONS = {
         'The loop under floods',
         'A node at 500 Hz follows poses back and forth, 100 per second, under the load named in '
         'the first column. Ticks in ms; `pause` is the longest time between two trajectories. '
-        'Another process answers planners, so a flood only costs a share of the cores: the '
+        'Another process answers planners, so a flood only costs a share of the cores. The '
         'client, the planner and that process use the same ones as the loop.',
         {
             'besides': 'problem', 'ticks': 'n', 'p50': 'ours', 'p99': 'ours_p99',

@@ -185,7 +185,7 @@ _TASK = (
     Parameter(
         '<task>.manipulability_speed', 'double', 0.0,
         'Norm of the joint velocity that increases the manipulability of the frame, on axes with '
-        'a weight above 0 and in the null space of the targets; 0 disables it.',
+        'a weight above 0. The motion is in the null space of the targets; 0 disables it.',
         unit='rad/s', minimum=0.0, maximum=10.0,
     ),
 )  # fmt: skip
@@ -275,10 +275,10 @@ _OUTPUTS = (
     ),
     Parameter(
         'outputs.<output>.type', 'string', 'joint_trajectory',
-        "Message type of the controller: 'joint_trajectory' is trajectory_msgs/JointTrajectory "
-        "for joint_trajectory_controller, 'float64_multi_array' is std_msgs/Float64MultiArray "
-        'with the positions in the order of joints for forward_position_controller, '
-        "'float64_multi_array_velocities' the same with velocities for "
+        "Message type of the controller. 'joint_trajectory' is trajectory_msgs/JointTrajectory, "
+        "for joint_trajectory_controller. 'float64_multi_array' is std_msgs/Float64MultiArray "
+        'with the positions in the order of joints, for forward_position_controller. '
+        "'float64_multi_array_velocities' is the same with velocities, for "
         'forward_velocity_controller. An array has no horizon and no stamp: a velocity lasts '
         'until the next message, so the last one is zero.', choices=OUTPUT_TYPES, read_only=True,
     ),
@@ -319,7 +319,7 @@ _OUTPUTS = (
     Parameter(
         'rollout_steps', 'int', 0,
         'Predicted steps after the command in each JointTrajectory, one control period apart, '
-        'solved and checked like the command: a controller that misses messages follows them '
+        'solved and checked like the command. A controller that misses messages follows them '
         'instead of stopping. Each takes about half the time of a tick. Every command_horizon '
         'must be at least rollout_steps + 2 control periods.',
         minimum=0, maximum=100, read_only=True,

@@ -22,15 +22,16 @@ _SELF = (
     ),
     Parameter(
         'barriers.self_collision.gain', 'double', 5.0,
-        'Fraction of the distance beyond the margin that may be used up per second: links that '
-        'approach at 0.5 m/s begin to slow down at 0.1 m.',
+        'Fraction of the distance beyond the margin that may be used up per second. With 5, '
+        'links that approach at 0.5 m/s begin to slow down at 0.1 m.',
         unit='1/s', minimum=0.0, exclusive_minimum=True, maximum=1000.0,
     ),
     Parameter(
         'barriers.self_collision.max_pairs', 'int', 8,
-        'Number of pairs that the step takes into account, here and among obstacles: those that '
-        'could touch soonest, and as many of those that are already nearer than the margin. Only '
-        'the check of the step covers further pairs: they brake later than the gain demands.',
+        'Number of pairs that the step takes into account, here and among obstacles. It takes '
+        'those that could touch soonest, and as many of those that are already nearer than the '
+        'margin. Only the check of the step covers further pairs: they brake later than the gain '
+        'demands.',
         minimum=1, maximum=64, read_only=True,
     ),
 )  # fmt: skip

@@ -12,8 +12,8 @@ LIMITS = (
     Parameter(
         'limits.position_margin', 'double[]', (0.02,),
         'Distance kept from the position limits, one number or one per controlled joint in the '
-        'order of the group; for a joint at most half of its range. A wider margin takes effect '
-        'when the robot can stop before it.',
+        'order of the group. It is at most half of the range of a joint. A wider margin takes '
+        'effect when the robot can stop before it.',
         unit='rad or m', minimum=0.0, maximum=1.0,
     ),
     Parameter(
@@ -24,7 +24,7 @@ LIMITS = (
         'limits.acceleration_scale', 'double', 1.0,
         'Fraction of the acceleration limits to use, also to stop: with 0.1 stopping takes ten '
         'times as long. In motion a lower value takes effect when the robot can stop with it '
-        'before its position limits, a higher one when its stops are checked for it.',
+        'before its position limits. A higher one takes effect when its stops are checked for it.',
         minimum=0.01, maximum=1.0,
     ),
     Parameter(

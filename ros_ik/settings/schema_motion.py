@@ -140,7 +140,7 @@ FOLLOWING_ERROR = (
     Parameter(
         'synchronise_tolerance', 'double', 0.05,
         'Largest distance between the resting robot and the last command for the next motion to '
-        'start at that command; for joints measured in m, it is multiplied by 0.3 m/rad.',
+        'start at that command. For joints measured in m, it is multiplied by 0.3 m/rad.',
         unit='rad', minimum=0.0,
     ),
 )  # fmt: skip

@@ -27,8 +27,8 @@ BOND: tuple[Parameter, ...] = (
 REAL_TIME: tuple[Parameter, ...] = (
     Parameter(
         'rt.priority', 'int', 0,
-        'Priority of the control thread among the real-time threads of the machine (SCHED_FIFO); '
-        'the thread that serves ROS, which shares the interpreter with it, gets the next lower '
+        'Priority of the control thread among the real-time threads of the machine (SCHED_FIFO). '
+        'The thread that serves ROS, which shares the interpreter with it, gets the next lower '
         'one. 0 is ordinary scheduling. It needs an rtprio limit or CAP_SYS_NICE; without them '
         'the node logs a warning and continues.', minimum=0, maximum=99, read_only=True,
     ),

@@ -12,9 +12,9 @@ REQUESTS = (
     Parameter(
         'services.max_poses', 'int', 100_000,
         'Bound on a request: poses times max_solutions of ~/solve_ik (at least 16 with a '
-        'preference), poses of ~/solve_fk, points and checks of ~/check_trajectory, points of a '
-        'goal of ~/follow_joint_trajectory. Larger ones are refused. It bounds the memory: about '
-        '2 kB each, times the number of waiting requests.',
+        'preference), poses of ~/solve_fk, points and checks of ~/check_trajectory. It also '
+        'bounds the points of a goal of ~/follow_joint_trajectory. Larger ones are refused. It '
+        'bounds the memory: about 2 kB each, times the number of waiting requests.',
         minimum=1, maximum=10_000_000, read_only=True,
     ),
     Parameter(
