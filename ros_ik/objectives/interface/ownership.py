@@ -57,7 +57,7 @@ class Ownership:
 
     Attributes:
         written: Names of the attributes that solvers write at set-up, or that the objective's own
-            methods change; (place, name) for a variable that is not an attribute.
+            methods change; (scope, name) for a variable that is not an attribute.
         kept: ``Snapshot`` of the objective at its last set-up; None before.
     """
 

@@ -74,9 +74,9 @@ class Snapshot:
             for name in names
             if name not in self._plain
         ]
-        for place, holder, name in _outside(objective):
-            if (place, name) not in written:
-                self._others.append((place, holder, name, _frozen(holder[name], _DEPTH)))
+        for scope, holder, name in _outside(objective):
+            if (scope, name) not in written:
+                self._others.append((scope, holder, name, _frozen(holder[name], _DEPTH)))
 
     @property
     def is_current(self) -> bool:
@@ -103,9 +103,9 @@ class Snapshot:
         for name, value in zip(self._plain, kept, strict=True):
             if _frozen(values.get(name, missing), 0) != _frozen(value, 0):
                 found.add(name)
-        for place, holder, name, value in self._others:
+        for scope, holder, name, value in self._others:
             if name not in holder or _frozen(holder[name], _DEPTH) != value:
-                found.add((place, name) if place else name)
+                found.add((scope, name) if scope else name)
         return found
 
     def without_own_changes(self) -> Snapshot:
@@ -217,12 +217,12 @@ def _module(kind: type) -> str:
     return (kind.__module__ or '').split('.')[0]
 
 
-# Description of a place, the mapping that holds data there, and the key.
-_Place = tuple[str, Mapping[str, Any], str]
+# Scope of a variable, the mapping that holds it, and its name.
+_Variable = tuple[str, Mapping[str, Any], str]
 
 
-def _outside(objective: Any) -> Iterator[_Place]:
-    """Yield the places outside an object from which its methods read user data."""
+def _outside(objective: Any) -> Iterator[_Variable]:
+    """Yield the variables outside an object from which its methods read user data."""
     seen: set[Any] = set()
     yield from _of_class(type(objective), seen)
     if is_of_caller(type(objective)):
@@ -230,8 +230,8 @@ def _outside(objective: Any) -> Iterator[_Place]:
             yield from _of_value(value, seen, _DEPTH)
 
 
-def _of_value(value: Any, seen: set[Any], depth: int) -> Iterator[_Place]:
-    """Yield the places that a value reads, if it is, or contains, user code."""
+def _of_value(value: Any, seen: set[Any], depth: int) -> Iterator[_Variable]:
+    """Yield the variables that a value reads, if it is, or contains, user code."""
     if isinstance(value, types.MethodType | functools.partial):
         value = value.__func__ if isinstance(value, types.MethodType) else value.func
     if isinstance(value, types.FunctionType):
@@ -248,8 +248,8 @@ def _of_value(value: Any, seen: set[Any], depth: int) -> Iterator[_Place]:
             yield from _of_value(item, seen, depth - 1)
 
 
-def _of_class(kind: type, seen: set[Any]) -> Iterator[_Place]:
-    """Yield the places of a user's class, and those that its methods read."""
+def _of_class(kind: type, seen: set[Any]) -> Iterator[_Variable]:
+    """Yield the variables of a user's class, and those that its methods read."""
     if kind in seen:
         return
     seen.add(kind)
@@ -258,13 +258,13 @@ def _of_class(kind: type, seen: set[Any]) -> Iterator[_Place]:
             continue
         for name, value in list(vars(cls).items()):
             function = _function(value)
-            place = f'{cls.__module__}.{cls.__qualname__}'
+            scope = f'{cls.__module__}.{cls.__qualname__}'
             if function is not None:
                 # The method may be replaced.
-                yield place, vars(cls), name
+                yield scope, vars(cls), name
                 yield from _of_function(function, seen)
             elif not name.startswith('__') and _is_data(value):
-                yield place, vars(cls), name
+                yield scope, vars(cls), name
                 yield from _of_value(value, seen, _DEPTH)
 
 
@@ -286,15 +286,15 @@ def _function(value: Any) -> types.FunctionType | None:
     return value if isinstance(value, types.FunctionType) else None
 
 
-def _of_function(function: types.FunctionType, seen: set[Any]) -> Iterator[_Place]:
+def _of_function(function: types.FunctionType, seen: set[Any]) -> Iterator[_Variable]:
     """Yield the outer variables that a function reads, and those that its callees read."""
     if function.__code__ in seen or not is_own_code(function.__module__ or ''):
         return
     seen.add(function.__code__)
-    where = f'{function.__module__}.{function.__qualname__}'
+    scope = f'{function.__module__}.{function.__qualname__}'
     for name in ('__defaults__', '__kwdefaults__'):
         if getattr(function, name):
-            yield where, {name: getattr(function, name)}, name
+            yield scope, {name: getattr(function, name)}, name
     names, variables = function.__code__.co_names, function.__globals__
     for name in names:
         if name in variables:
@@ -302,16 +302,16 @@ def _of_function(function: types.FunctionType, seen: set[Any]) -> Iterator[_Plac
     for k, cell in enumerate(function.__closure__ or ()):
         held = _Cell(cell)
         if len(held):
-            yield from _of_variable(f'{where}[{k}]', held, 'cell_contents', names, seen)
+            yield from _of_variable(f'{scope}[{k}]', held, 'cell_contents', names, seen)
 
 
 def _of_variable(
-    place: str,
+    scope: str,
     holder: Mapping[str, Any],
     name: str,
     names: Iterable[str],
     seen: set[Any],
-) -> Iterator[_Place]:
+) -> Iterator[_Variable]:
     """Yield a variable, or the data in the function, module or class that it names."""
     value = holder[name]
     if isinstance(value, types.FunctionType):
@@ -324,7 +324,7 @@ def _of_variable(
                 if used in inside and _is_data(inside[used]):
                     yield f'{of_module}.{value.__name__}', inside, used
     elif _is_data(value):
-        yield place, holder, name
+        yield scope, holder, name
         yield from _of_value(value, seen, _DEPTH)
 
 
