@@ -17,10 +17,10 @@ import numpy as np
 from ros_ik.model import Model
 from ros_ik.servo.interface.codes import StatusCode
 from ros_ik.servo.interface.command import Command
-from ros_ik.servo.interface.command import Measurement
-from ros_ik.servo.interface.command import Obstacle
-from ros_ik.servo.interface.command import ServoOutput
-from ros_ik.servo.interface.command import TaskReport
+from ros_ik.servo.interface.measurement import Measurement
+from ros_ik.servo.interface.obstacle import Obstacle
+from ros_ik.servo.interface.output import ServoOutput
+from ros_ik.servo.interface.output import TaskReport
 from ros_ik.servo.motion.center_of_mass import check_center
 from ros_ik.servo.motion.deceleration import Deceleration
 from ros_ik.servo.motion.position_range import PositionRange

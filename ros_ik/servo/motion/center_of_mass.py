@@ -16,8 +16,8 @@ import numpy as np
 from ros_ik.kinematics.tree import precise_array
 from ros_ik.model import Model
 from ros_ik.model.conventions.poses import rotate
-from ros_ik.servo.interface.command import CenterOfMassTarget
-from ros_ik.servo.interface.command import CenterReport
+from ros_ik.servo.interface.output import CenterReport
+from ros_ik.servo.interface.target import CenterOfMassTarget
 from ros_ik.servo.motion.approach import Approach
 from ros_ik.servo.motion.pose_math import float_scaled
 from ros_ik.servo.motion.pose_math import length

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ros_ik.servo.interface.codes import StatusCode
-from ros_ik.servo.interface.command import ServoOutput
+from ros_ik.servo.interface.output import ServoOutput
 from ros_ik.servo.step.step_solver import StepSolver
 
 # Fractions of the requested approach below which a motion counts as held back, and as halted.

@@ -14,7 +14,7 @@ from ros_ik.barriers import CollisionScene
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.conventions.poses import multiply
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
-from ros_ik.servo.interface.command import Obstacle
+from ros_ik.servo.interface.obstacle import Obstacle
 
 # Columns of the table that depend on obstacles and margins; obstacles have no points.
 _SHAPE_COLUMNS = ('kind', 'pose', 'size', 'radius', 'bound')

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from ros_ik.servo.interface.command import Measurement
+from ros_ik.servo.interface.measurement import Measurement
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.state.following_state import FOLLOWING_TRANSITIONS
 from ros_ik.servo.state.following_state import FollowingEvent

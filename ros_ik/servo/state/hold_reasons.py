@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ros_ik.servo.interface.codes import Mode
 from ros_ik.servo.interface.codes import StatusCode
 from ros_ik.servo.interface.command import Command
-from ros_ik.servo.interface.command import Measurement
+from ros_ik.servo.interface.measurement import Measurement
 
 if TYPE_CHECKING:
     from ros_ik.servo.robot.controlled_robot import ControlledRobot

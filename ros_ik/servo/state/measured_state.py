@@ -17,7 +17,7 @@ import collections
 
 import numpy as np
 
-from ros_ik.servo.interface.command import Measurement
+from ros_ik.servo.interface.measurement import Measurement
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
 # Time span of the fit, and minimum time between two samples [s].

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros_ik.servo.interface.command import Measurement
+from ros_ik.servo.interface.measurement import Measurement
 from ros_ik.servo.motion.approach import braking_step
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.state.measured_state import MeasuredState

@@ -22,7 +22,7 @@ from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.objectives import IKObjectiveCenterOfMass
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
-from ros_ik.servo.interface.command import Obstacle
+from ros_ik.servo.interface.obstacle import Obstacle
 from ros_ik.servo.motion.center_of_mass import has_mass
 from ros_ik.servo.motion.pose_math import IDENTITY
 from ros_ik.servo.motion.pose_math import quat_from_rpy

@@ -13,7 +13,7 @@ from ros_ik.model.conventions.poses import unit_pose
 from ros_ik.numbers import is_bounded
 from ros_ik.numbers import is_finite
 from ros_ik.servo.interface.codes import Rejection
-from ros_ik.servo.interface.command import Obstacle
+from ros_ik.servo.interface.obstacle import Obstacle
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.targets.target_checks import quaternion_fault
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ros_ik.kinematics.chain import dof_coordinates
-from ros_ik.servo.interface.command import JointVelocityTarget
+from ros_ik.servo.interface.target import JointVelocityTarget
 from ros_ik.servo.motion.approach import joint_step
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.step_solver import StepSolver

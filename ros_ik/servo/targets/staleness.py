@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from ros_ik.servo.interface.command import JointTarget
-from ros_ik.servo.interface.command import JointVelocityTarget
+from ros_ik.servo.interface.target import JointTarget
+from ros_ik.servo.interface.target import JointVelocityTarget
 from ros_ik.servo.motion.center_of_mass import CenterTracker
 from ros_ik.servo.targets.tracking import TaskTracker
 from ros_ik.settings import Settings

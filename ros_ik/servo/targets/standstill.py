@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from ros_ik.servo.interface.codes import StatusCode
-from ros_ik.servo.interface.command import ServoOutput
+from ros_ik.servo.interface.output import ServoOutput
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.targets.tracking import TargetKind
 from ros_ik.servo.targets.tracking import TaskTracker

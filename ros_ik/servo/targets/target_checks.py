@@ -14,11 +14,11 @@ from ros_ik.model.conventions.poses import unit_pose
 from ros_ik.numbers import is_bounded
 from ros_ik.numbers import is_finite
 from ros_ik.servo.interface.codes import Rejection
-from ros_ik.servo.interface.command import CenterOfMassTarget
-from ros_ik.servo.interface.command import JointTarget
-from ros_ik.servo.interface.command import JointVelocityTarget
-from ros_ik.servo.interface.command import PoseTarget
-from ros_ik.servo.interface.command import TwistTarget
+from ros_ik.servo.interface.target import CenterOfMassTarget
+from ros_ik.servo.interface.target import JointTarget
+from ros_ik.servo.interface.target import JointVelocityTarget
+from ros_ik.servo.interface.target import PoseTarget
+from ros_ik.servo.interface.target import TwistTarget
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
 _numbers = itertools.count(1)

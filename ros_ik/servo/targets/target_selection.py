@@ -12,11 +12,11 @@ import numpy as np
 
 from ros_ik.servo.interface.codes import Mode
 from ros_ik.servo.interface.codes import StatusCode
-from ros_ik.servo.interface.command import CenterOfMassTarget
 from ros_ik.servo.interface.command import Command
-from ros_ik.servo.interface.command import JointTarget
-from ros_ik.servo.interface.command import JointVelocityTarget
-from ros_ik.servo.interface.command import PoseTarget
+from ros_ik.servo.interface.target import CenterOfMassTarget
+from ros_ik.servo.interface.target import JointTarget
+from ros_ik.servo.interface.target import JointVelocityTarget
+from ros_ik.servo.interface.target import PoseTarget
 from ros_ik.servo.motion.center_of_mass import CenterTracker
 from ros_ik.servo.motion.joint_jog import JointJogMotion
 from ros_ik.servo.robot.controlled_robot import ControlledRobot

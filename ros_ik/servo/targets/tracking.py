@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from ros_ik.servo.interface.command import PoseTarget
-from ros_ik.servo.interface.command import TwistTarget
+from ros_ik.servo.interface.target import PoseTarget
+from ros_ik.servo.interface.target import TwistTarget
 from ros_ik.servo.motion.approach import Approach
 from ros_ik.servo.motion.pose_filter import PoseFilter
 from ros_ik.servo.motion.pose_math import float_between

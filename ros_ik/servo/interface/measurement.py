@@ -1,0 +1,49 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Measured state of the robot, an input of a tick; all times are in s on one clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import dataclasses
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ControllerReference:
+    """Reference of the controllers for the controlled joints, as they report it.
+
+    Attributes:
+        positions: [rad or m], [n_variables].
+        velocities: [rad/s or m/s], [n_variables].
+        received: Time of receipt of each [s], -inf before the first.
+    """
+
+    positions: np.ndarray
+    velocities: np.ndarray
+    received: np.ndarray
+
+    def is_fresh(self, now: float, timeout: float) -> bool:
+        """Return True if all references are known and no older than ``timeout`` [s]."""
+        return bool(np.all(np.abs(now - self.received) <= timeout))
+
+
+def _no_reference() -> ControllerReference | None:
+    return None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Measurement:
+    """Measured state of the robot.
+
+    Attributes:
+        joint_q: Coordinates, float64 [joint_coord_count]; valid where ``received`` is finite.
+        received: Time of receipt of each coordinate [s], -inf before the first.
+        reference: Function that returns the reference of the controllers, or None; called when a
+            motion starts.
+    """
+
+    joint_q: np.ndarray
+    received: np.ndarray
+    reference: Callable[[], ControllerReference | None] = _no_reference
