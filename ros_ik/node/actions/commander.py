@@ -159,7 +159,7 @@ class Commander:
 
     def put(self, **fields: Any) -> None:
         """Change the command."""
-        self._loop.inbox.command.update(lambda command: dataclasses.replace(command, **fields))
+        self._loop.inbox.command.update(lambda command: command.with_changes(**fields))
 
     def put_pose(self, task: int, target: PoseTarget | None) -> None:
         """Set or remove the target of a task."""

@@ -231,7 +231,7 @@ class ControlLoop:
         fault = self._read_streams(started)
         # The command is read before the servo: see Inbox.controlled.
         latest = self.inbox.command.get()
-        command = dataclasses.replace(latest, active=False) if self._finishing else latest
+        command = latest.with_changes(active=False) if self._finishing else latest
         if command.active and not (self._seen is not None and self._seen.active):
             self.statistics.reset()
             self._deadlines.reset()

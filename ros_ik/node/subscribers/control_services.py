@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-import dataclasses
 
 from rclpy.node import Node
 from std_srvs.srv import SetBool
@@ -73,7 +72,7 @@ class ControlServices:
             known = ', '.join(f'{mode.value} ({mode.name})' for mode in Mode)
             response.message = f'there is no mode {request.mode}; there are {known}'
         else:
-            self._command.update(lambda command: dataclasses.replace(command, mode=mode))
+            self._command.update(lambda command: command.with_changes(mode=mode))
             response.success, response.message = True, f'mode {mode.name}'
         response.mode = int(self._command.get().mode)
         return response

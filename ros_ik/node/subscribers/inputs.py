@@ -8,7 +8,6 @@ The control thread reads the streams of targets and joint states; the executor s
 from __future__ import annotations
 
 from collections.abc import Callable
-import dataclasses
 import functools
 from typing import Any
 
@@ -124,7 +123,7 @@ class Inputs:
 
     def change(self, **fields: Any) -> None:
         """Change the command."""
-        self._inbox.command.update(lambda command: dataclasses.replace(command, **fields))
+        self._inbox.command.update(lambda command: command.with_changes(**fields))
 
     def destroy(self) -> None:
         """Destroy subscriptions and services."""

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 
 import numpy as np
@@ -173,7 +172,7 @@ class ObstacleTopic:
 
     def _put(self, obstacles: tuple[Obstacle, ...]) -> None:
         """Apply the current obstacles, and publish them."""
-        self._command.update(functools.partial(dataclasses.replace, obstacles=obstacles))
+        self._command.update(lambda command: command.with_changes(obstacles=obstacles))
         before, self._entries = self._entries, {}
         for obstacle in obstacles:
             known = before.get(obstacle.name)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-import dataclasses
 import functools
 from typing import Any
 
@@ -110,8 +109,8 @@ class TargetTopics:
 
         def begin(command: Command) -> Command:
             self._reader = reader
-            return dataclasses.replace(
-                command, poses=none, twists=none, joints=None, center_of_mass=None
+            return command.with_changes(
+                poses=none, twists=none, joints=None, center_of_mass=None
             )
 
         self._command.update(begin)
@@ -242,7 +241,7 @@ class TargetTopics:
         target = reader.center_of_mass(place.link, place.moved_point(given).tolist(), received)
         if isinstance(target, Rejection):
             return target
-        return lambda command: dataclasses.replace(command, center_of_mass=target)
+        return lambda command: command.with_changes(center_of_mass=target)
 
     def _joints(
         self, reader: TargetReader, sample: JointSample, place: ResolvedFrame, received: float
@@ -254,7 +253,7 @@ class TargetTopics:
             target = reader.joints(sample.names, sample.positions, received)
         if isinstance(target, Rejection):
             return target
-        return lambda command: dataclasses.replace(command, joints=target)
+        return lambda command: command.with_changes(joints=target)
 
     def _joint_velocities(
         self, reader: TargetReader, sample: JointSample, received: float

@@ -78,54 +78,60 @@ class Command:
         warnings.warn('Command.forgotten is now last_dropped', DeprecationWarning, stacklevel=2)
         return self.last_dropped
 
-    def with_pose(self, task: int, target: PoseTarget | None) -> Command:
-        """Return the command with a new target pose of a frame task."""
-        return self._changed(poses=_replaced(self.poses, task, target))
+    def with_changes(self, **fields: Any) -> Command:
+        """Return a copy with changed fields; four times as fast as dataclasses.replace.
 
-    def with_twist(self, task: int, target: TwistTarget | None) -> Command:
-        """Return the command with a new target velocity of a frame task."""
-        return self._changed(twists=_replaced(self.twists, task, target))
-
-    def _changed(self, **fields: Any) -> Command:
-        """Return a copy with changed fields; five times faster than dataclasses.replace."""
+        Raises:
+            TypeError: The command has no such field.
+        """
+        if not fields.keys() <= self.__dict__.keys():
+            unknown = ', '.join(fields.keys() - self.__dict__.keys())
+            raise TypeError(f'a command has no field {unknown}')
         command = object.__new__(Command)
         command.__dict__.update(self.__dict__, **fields)
         return command
 
+    def with_pose(self, task: int, target: PoseTarget | None) -> Command:
+        """Return the command with a new target pose of a frame task."""
+        return self.with_changes(poses=_replaced(self.poses, task, target))
+
+    def with_twist(self, task: int, target: TwistTarget | None) -> Command:
+        """Return the command with a new target velocity of a frame task."""
+        return self.with_changes(twists=_replaced(self.twists, task, target))
+
     def with_stop(self) -> Command:
         """Return the command after a stop, latched until a reset."""
-        return dataclasses.replace(self, stop=self._stop_after(StopEvent.STOP))
+        return self.with_changes(stop=self._stop_after(StopEvent.STOP))
 
     def with_stop_request(self, asked: bool) -> Command:
         """Return the command after a stop request begins, which latches a stop, or ends."""
         event = StopEvent.REQUEST if asked else StopEvent.WITHDRAW
-        return dataclasses.replace(self, stop=self._stop_after(event))
+        return self.with_changes(stop=self._stop_after(event))
 
     def with_reset(self) -> Command:
         """Return the command after a reset; a current stop request keeps the stop."""
-        return dataclasses.replace(
-            self,
+        return self.with_changes(
             stop=self._stop_after(StopEvent.RESET),
             resets=self.resets + 1,
             last_dropped=self.newest_target(),
         )
 
-    def _stop_after(self, event: StopEvent) -> StopState:
-        """Return the state of the stop after an event."""
-        return STOP_TRANSITIONS[self.stop][event]
-
     def with_pause(self, paused: bool) -> Command:
         """Return the command after the start or the end of a pause."""
-        return dataclasses.replace(self, paused=paused, last_dropped=self.newest_target())
+        return self.with_changes(paused=paused, last_dropped=self.newest_target())
 
     def with_activation(self, active: bool) -> Command:
         """Return the command after activation or deactivation of the servo."""
-        return dataclasses.replace(self, active=active, last_dropped=self.newest_target())
+        return self.with_changes(active=active, last_dropped=self.newest_target())
 
     def newest_target(self) -> int:
         """Return the sequence number of the newest target, or 0."""
         every = (*self.poses, *self.twists, self.joints, self.center_of_mass)
         return max((target.sequence for target in every if target is not None), default=0)
+
+    def _stop_after(self, event: StopEvent) -> StopState:
+        """Return the state of the stop after an event."""
+        return STOP_TRANSITIONS[self.stop][event]
 
 
 def _replaced(values: tuple, index: int, value: object) -> tuple:
