@@ -33,7 +33,7 @@ view: setup
 test: setup
 	@tools/run python -m pytest $(IN_PARALLEL) $(PYTEST_ARGS)
 
-# One folder or file: make test/servo, make test/servo/test_states.py
+# One folder or file: make test/servo, make test/servo/test_starts_and_ends.py
 test/%: setup FORCE
 	@tools/run python -m pytest $(IN_PARALLEL) $@ $(PYTEST_ARGS)
 

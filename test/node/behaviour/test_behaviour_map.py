@@ -52,7 +52,7 @@ EVENTS = {
     'nothing that is not finite leaves the node': (
         'test_behaviour_limits.py::'
         'test_only_finite_numbers_within_limits_leave_the_node_whatever_is_asked',
-        '../servo/test_states.py::test_a_step_that_is_not_finite_never_leaves',
+        '../servo/test_starts_and_ends.py::test_a_step_that_is_not_finite_never_leaves',
     ),
     'start outside limits': (
         'test_behaviour_limits.py::test_a_joint_outside_its_limits_moves_inwards_only',
@@ -102,7 +102,7 @@ EVENTS = {
     'GPU lost': (
         'test_behaviour_device.py::test_it_holds_goes_to_inactive_and_can_be_activated_again',
         'test_behaviour_device.py::test_without_another_device_it_stays_inactive_and_says_why',
-        '../servo/test_states.py::test_after_a_tick_that_failed_motion_starts_where_the_robot_is',
+        '../servo/test_starts_and_ends.py::test_after_a_tick_that_failed_motion_starts_where_the_robot_is',
     ),
     'two robots in two namespaces': (
         'test_behaviour_domain.py::test_two_robots_in_two_namespaces_do_not_hear_each_other',

@@ -4,13 +4,9 @@
 
 import numpy as np
 import pytest
-from support.motions.state_machines import transitions
 from support.rigs.servo_rig import Rig
 
-from ros_ik.servo import Command
 from ros_ik.servo import StatusCode
-from ros_ik.servo.interface.stop_state import STOP_TRANSITIONS
-from ros_ik.servo.interface.stop_state import StopEvent
 from ros_ik.solvers import SolveStatus
 
 
@@ -116,25 +112,6 @@ def test_a_stop_request_outlasts_a_reset(moving):
     moving.command = moving.command.with_reset()
     moving.tick()
     assert moving.tick().code == StatusCode.OK
-
-
-def test_every_transition_of_a_stop():
-    causes = {
-        StopEvent.STOP: Command.with_stop,
-        StopEvent.REQUEST: lambda command: command.with_stop_request(True),
-        StopEvent.WITHDRAW: lambda command: command.with_stop_request(False),
-        StopEvent.RESET: Command.with_reset,
-    }
-    commands, made = [Command()], set()
-    for command in commands:
-        for event, cause in causes.items():
-            after = cause(command)
-            if after.stop not in {known.stop for known in commands}:
-                commands.append(after)
-            made.add((command.stop, event, after.stop))
-            assert after.stopped == (after.stop.name != 'CLEAR')
-            assert after.stop_requested == (after.stop.name == 'REQUESTED')
-    assert made == transitions(STOP_TRANSITIONS)
 
 
 def test_deactivation_comes_to_rest_and_activation_starts_from_the_measured_state(moving):
