@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import operator
-from typing import NamedTuple
 
 import numpy as np
 import warp as wp
@@ -33,6 +32,7 @@ from ros_ik.servo.robot.barriers import make_barriers
 from ros_ik.servo.robot.barriers import make_scene
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.obstacle_scene import ObstacleScene
+from ros_ik.servo.step.active_tasks import ActiveTasks
 from ros_ik.servo.step.barrier_stop_check import BarrierStopCheck
 from ros_ik.servo.step.commanded_state import CommandedState
 from ros_ik.servo.step.limits_in_force import LimitsInForce
@@ -56,20 +56,6 @@ _BARRIERS = operator.attrgetter(
 _WEIGHTS = operator.attrgetter(
     'com_weight', 'posture_weight', 'solver_singularity_threshold', 'solver_singularity_damping'
 )
-
-
-class ActiveTasks(NamedTuple):
-    """Tasks that a step pursues.
-
-    Attributes:
-        frames: Mask of the frame tasks.
-        center: True for the centre of mass.
-        joints: True for the joint target, which excludes all others.
-    """
-
-    frames: tuple[bool, ...]
-    center: bool = False
-    joints: bool = False
 
 
 class StepSolver:

@@ -21,7 +21,7 @@ from ros_ik.servo.motion.center_of_mass import CenterTracker
 from ros_ik.servo.motion.joint_jog import JointJogMotion
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.state.hold_reasons import HoldReason
-from ros_ik.servo.step.step_solver import ActiveTasks
+from ros_ik.servo.step.active_tasks import ActiveTasks
 from ros_ik.servo.targets.events import Events
 from ros_ik.servo.targets.staleness import Staleness
 from ros_ik.servo.targets.tracking import TargetKind
