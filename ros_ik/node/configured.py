@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ros_ik.node.control.control_loop import ControlledServo
-from ros_ik.node.control.control_loop import Inbox
+from ros_ik.node.control.inbox import ControlledServo
+from ros_ik.node.control.inbox import Inbox
 from ros_ik.node.control.publishing import CommandPublishers
 from ros_ik.node.subscribers.inputs import Inputs
-from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.polled_subscription import StreamNode
 from ros_ik.servo import Servo
@@ -29,7 +28,6 @@ class Configured:
         node: StreamNode,
         settings: Settings,
         inbox: Inbox,
-        publishers: Mailbox[CommandPublishers | None],
         now: Callable[[], float],
         drops: MessageStats,
     ) -> None:
@@ -39,18 +37,17 @@ class Configured:
             node: The node.
             settings: Settings in force.
             inbox: Inputs of the control loop.
-            publishers: Publishers of the control loop.
             now: Clock of the servo [s].
             drops: Counter of dropped messages.
         """
-        self._inbox, self._publisher_mailbox = inbox, publishers
+        self._inbox = inbox
         self._publishers = CommandPublishers(node, settings)
         try:
             self.inputs = Inputs(node, settings, inbox, now, drops)
         except Exception:
             self._publishers.destroy()
             raise
-        publishers.put(self._publishers)
+        inbox.publishers.put(self._publishers)
 
     def adopt(self, servo: Servo, generation: int) -> None:
         """Run another servo from the next tick on.
@@ -71,6 +68,6 @@ class Configured:
     def destroy(self, await_rest: Callable[[], None]) -> None:
         """Remove topics and services from the node, the publishers after ``await_rest``."""
         self.inputs.destroy()
-        self._publisher_mailbox.put(None)
+        self._inbox.publishers.put(None)
         await_rest()
         self._publishers.destroy()

@@ -27,9 +27,8 @@ from ros_ik.node.bond import ManagerBond
 from ros_ik.node.bond import missing_bond
 from ros_ik.node.configured import Configured
 from ros_ik.node.control.control_loop import ControlLoop
-from ros_ik.node.control.control_loop import Inbox
-from ros_ik.node.control.control_loop import WaitingStatus
-from ros_ik.node.control.publishing import CommandPublishers
+from ros_ik.node.control.inbox import Inbox
+from ros_ik.node.control.inbox import WaitingStatus
 from ros_ik.node.control.publishing import StatusPublisher
 from ros_ik.node.execution.guard import fault_text
 from ros_ik.node.execution.guard import GuardedNode
@@ -52,7 +51,6 @@ from ros_ik.node.services.moveit_package import missing_package
 from ros_ik.node.services.planner_client import PlannerServices
 from ros_ik.node.subscribers.transforms import ResolvedFrame
 from ros_ik.node.subscribers.transforms import UnresolvedFrame
-from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.polled_subscription import StreamNode
@@ -83,7 +81,6 @@ class IkNode(GuardedNode, StreamNode):
         BoundedParameterServices(self)
         self._drops = MessageStats(self)
         self._inbox = Inbox.empty()
-        self._command_publishers: Mailbox[CommandPublishers | None] = Mailbox(None)
         self._machine = StateMachine(NodeStage.WAITING, NODE_TRANSITIONS)
         # Result of the last build, until the node is configured with it.
         self._built: Built | None = None
@@ -201,7 +198,7 @@ class IkNode(GuardedNode, StreamNode):
         if self._built is None:
             return self._refuse(self._source.error or f'no robot_description within {timeout:g} s')
         self._configured = Configured(
-            self, settings, self._inbox, self._command_publishers, self._loop_now, self._drops
+            self, settings, self._inbox, self._loop_now, self._drops
         )
         built, self._built = self._built, None
         self._machine.handle(NodeEvent.CONFIGURE)
@@ -276,7 +273,6 @@ class IkNode(GuardedNode, StreamNode):
             schedule,
             # Without simulated time, the system clock gives the same time and needs no lock.
             (lambda: clock.now().nanoseconds) if simulated else time.time_ns,
-            self._command_publishers,
             tuple(task.name for task in settings.tasks),
         )
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from ros_ik.kinematics import eval_fk
 from ros_ik.node.actions.action_server import GoalError
-from ros_ik.node.control.control_loop import ControlledServo
 from ros_ik.node.control.control_loop import ControlLoop
+from ros_ik.node.control.inbox import ControlledServo
 from ros_ik.node.services.planner_client import PlannerServices
 from ros_ik.node.subscribers.transforms import ResolvedFrame
 from ros_ik.node.subscribers.transforms import UnresolvedFrame

@@ -5,16 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-import dataclasses
 import math
 import threading
 import time
 
 from ros_ik.node.control.deadline_monitor import DeadlineMonitor
 from ros_ik.node.control.deadline_monitor import MISSED_PART
-from ros_ik.node.control.jump_counter import JumpCounter
-from ros_ik.node.control.publishing import CommandPublishers
-from ros_ik.node.control.publishing import CommandTemplates
+from ros_ik.node.control.inbox import ControlledServo
+from ros_ik.node.control.inbox import Inbox
 from ros_ik.node.control.publishing import empty_output
 from ros_ik.node.control.publishing import StatusPublisher
 from ros_ik.node.control.statistics import TickStatistics
@@ -27,8 +25,6 @@ from ros_ik.node.execution.realtime import schedule_thread
 from ros_ik.node.execution.schedule import RosTimeSchedule
 from ros_ik.node.execution.schedule import SteadySchedule
 from ros_ik.node.execution.tick_gap import TickGap
-from ros_ik.node.transport.mailbox import Mailbox
-from ros_ik.node.transport.polled_subscription import StreamPoller
 from ros_ik.servo import Command
 from ros_ik.servo import Measurement
 from ros_ik.servo import Servo
@@ -48,67 +44,6 @@ CLOCK = '/clock'
 _NO_CLOCK = f'waiting for {CLOCK}: use_sim_time is set'
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class ControlledServo:
-    """A servo with its messages and its measured state.
-
-    Attributes:
-        servo: The servo.
-        templates: Messages to fill.
-        generation: Number of models loaded, including this one.
-        measurement: Measured state of its robot.
-        jumps: Counter of targets rejected as jumps.
-    """
-
-    servo: Servo
-    templates: CommandTemplates
-    generation: int
-    measurement: Mailbox[Measurement]
-    jumps: JumpCounter
-
-
-@dataclasses.dataclass(frozen=True)
-class WaitingStatus:
-    """Status while there is no servo."""
-
-    code: StatusCode
-    text: str
-    waiting_for: tuple[str, ...] = ()
-
-
-@dataclasses.dataclass(eq=False)
-class Inbox:
-    """Inputs of the control thread, written by the executor's thread.
-
-    Attributes:
-        streams: Topics to read at the start of each tick; they change the command.
-        command: Command.
-        settings: Current settings, or None.
-        controlled: Servo to run, or None. Written before a command that needs it.
-        waiting: Status without a servo.
-        notice: Sentence to add to the status, or ''.
-    """
-
-    streams: Mailbox[StreamPoller]
-    command: Mailbox[Command]
-    settings: Mailbox[Settings | None]
-    controlled: Mailbox[ControlledServo | None]
-    waiting: Mailbox[WaitingStatus]
-    notice: Mailbox[str]
-
-    @classmethod
-    def empty(cls) -> Inbox:
-        """Return an inbox without a servo."""
-        return cls(
-            streams=Mailbox(StreamPoller((), 0.0)),
-            command=Mailbox(Command(active=False)),
-            settings=Mailbox(None),
-            controlled=Mailbox(None),
-            waiting=Mailbox(WaitingStatus(StatusCode.WAITING_FOR_MODEL, 'starting')),
-            notice=Mailbox(''),
-        )
-
-
 class ControlLoop:
     """Loop that runs the ticks in a thread of its own.
 
@@ -126,7 +61,6 @@ class ControlLoop:
         status: StatusPublisher,
         schedule: SteadySchedule | RosTimeSchedule,
         ros_nanoseconds: Callable[[], int],
-        publishers: Mailbox[CommandPublishers | None],
         task_names: tuple[str, ...],
     ) -> None:
         """Prepare the thread.
@@ -136,7 +70,6 @@ class ControlLoop:
             status: Publisher of the status.
             schedule: Schedule of the ticks.
             ros_nanoseconds: ROS time [ns], for stamps.
-            publishers: Publishers of the commands.
             task_names: Names of the frame tasks.
         """
         self.inbox = inbox
@@ -144,7 +77,7 @@ class ControlLoop:
         self.gate = TickGap()
         self.faults: TickFaults[ControlledServo] = TickFaults()
         self._status, self._schedule = status, schedule
-        self._ros_nanoseconds, self._publishers = ros_nanoseconds, publishers
+        self._ros_nanoseconds = ros_nanoseconds
         self._idle_output = empty_output(task_names)
         self.output: ServoOutput = self._idle_output
         self._running: ControlledServo | None = None
@@ -193,7 +126,7 @@ class ControlLoop:
         """
         self._finishing = True
         self._thread.join(_REST_TIME + 0.2)
-        publishers = self._publishers.get()
+        publishers = self.inbox.publishers.get()
         if publishers is not None:
             publishers.wait_for_all_acked()
         return self._resting
@@ -222,7 +155,7 @@ class ControlLoop:
 
     def _stop_velocities(self) -> None:
         """Publish zero velocity to controllers whose last velocity is not zero."""
-        publishers = self._publishers.get()
+        publishers = self.inbox.publishers.get()
         if publishers is not None:
             publishers.stop_velocities()
 
@@ -271,7 +204,7 @@ class ControlLoop:
         if changed is not None and not command.model_loading:
             servo.apply(changed)
         measurement = controlled.measurement.get()
-        publishers = self._publishers.get()
+        publishers = self.inbox.publishers.get()
         status_period = _status_period(servo.settings) if command.active else _WAITING_PERIOD
         is_due = self._status_timer.is_due(started, status_period, servo.settings.period)
         sends_poses = is_due and publishers is not None and publishers.wants_poses()

@@ -15,8 +15,8 @@ from visualization_msgs.msg import Marker
 from visualization_msgs.msg import MarkerArray
 
 from ros_ik.node.control.command_messages import LATEST
-from ros_ik.node.control.control_loop import ControlledServo
 from ros_ik.node.control.control_loop import ControlLoop
+from ros_ik.node.control.inbox import ControlledServo
 from ros_ik.node.execution.child_process import start_module
 from ros_ik.node.markers.process_link import DrawnRobot
 from ros_ik.node.markers.process_link import DrawnTask

@@ -14,7 +14,7 @@ from typing import Any
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
-from ros_ik.node.control.control_loop import Inbox
+from ros_ik.node.control.inbox import Inbox
 from ros_ik.node.control.jump_counter import JumpCounter
 from ros_ik.node.subscribers.command_time import CommandTime
 from ros_ik.node.subscribers.control_services import ControlServices

@@ -11,13 +11,12 @@ import pytest
 from support.rigs.ros_rig import panda_urdf
 
 from ros_ik import Model
-from ros_ik.node.control.control_loop import ControlledServo
 from ros_ik.node.control.control_loop import ControlLoop
-from ros_ik.node.control.control_loop import Inbox
+from ros_ik.node.control.inbox import ControlledServo
+from ros_ik.node.control.inbox import Inbox
 from ros_ik.node.control.jump_counter import JumpCounter
 from ros_ik.node.execution.schedule import SteadySchedule
 from ros_ik.node.subscribers.joint_state_merger import JointStateMerger
-from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.servo import Servo
 from ros_ik.servo import StatusCode
 from ros_ik.settings import read_settings
@@ -43,7 +42,7 @@ def loop(servo, period):
     inbox.settings.put(servo.settings)
     schedule = SteadySchedule(period)
     status = SimpleNamespace(has_subscribers=lambda: False)
-    loop = ControlLoop(inbox, status, schedule, time.time_ns, Mailbox(None), ('ee',))
+    loop = ControlLoop(inbox, status, schedule, time.time_ns, ('ee',))
     loop.start()
     yield loop
     begin = time.monotonic()
@@ -122,9 +121,8 @@ def test_each_tick_that_fails_ends_velocities_at_once(servo, period):
     inbox.streams.put(SimpleNamespace(read=lambda now: 1 / 0))
     inbox.controlled.put(controlled(servo))
     status = SimpleNamespace(has_subscribers=lambda: False)
-    loop = ControlLoop(
-        inbox, status, SteadySchedule(period), time.time_ns, Mailbox(publishers), ('ee',)
-    )
+    inbox.publishers.put(publishers)
+    loop = ControlLoop(inbox, status, SteadySchedule(period), time.time_ns, ('ee',))
     loop.start()
     wait(lambda: len(failures) > 2)
     assert failures[:3] == [1, 2, 3]

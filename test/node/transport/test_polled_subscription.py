@@ -21,7 +21,7 @@ from support.rigs.ros_rig import panda_urdf
 from support.rigs.ros_rig import PATIENCE
 
 from ros_ik import Model
-from ros_ik.node.control.control_loop import Inbox
+from ros_ik.node.control.inbox import Inbox
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.subscribers.inputs import Inputs
 from ros_ik.node.transport.message_stats import Drop
