@@ -8,10 +8,8 @@ only for deactivation, which ends when the robot is at rest, and briefly for the
 
 from __future__ import annotations
 
-from pathlib import Path
 import threading
 import time
-import traceback
 
 from builtin_interfaces.msg import Time
 from rcl_interfaces.msg import SetParametersResult
@@ -23,23 +21,22 @@ from rclpy.parameter import Parameter
 
 from ros_ik.node.actions.commander import Commander
 from ros_ik.node.actions.node_actions import Actions
+from ros_ik.node.autostart import Autostart
 from ros_ik.node.bond import ManagerBond
 from ros_ik.node.bond import missing_bond
-from ros_ik.node.configured import Configured
-from ros_ik.node.control.control_loop import ControlLoop
 from ros_ik.node.control.inbox import Inbox
-from ros_ik.node.control.inbox import WaitingStatus
-from ros_ik.node.control.publishing import StatusPublisher
+from ros_ik.node.control.loop_setup import make_control_loop
+from ros_ik.node.execution.guard import fault_origin
 from ros_ik.node.execution.guard import fault_text
 from ros_ik.node.execution.guard import GuardedNode
 from ros_ik.node.execution.realtime import schedule_thread
-from ros_ik.node.execution.schedule import RosTimeSchedule
-from ros_ik.node.execution.schedule import SteadySchedule
 from ros_ik.node.markers.marker_client import Markers
 from ros_ik.node.model_loading.build_log import log_built
 from ros_ik.node.model_loading.model_builder import Built
 from ros_ik.node.model_loading.model_source import ModelSource
 from ros_ik.node.model_loading.srdf_lines import SrdfLines
+from ros_ik.node.node_condition import NodeCondition
+from ros_ik.node.node_interface import NodeInterface
 from ros_ik.node.node_stage import NODE_TRANSITIONS
 from ros_ik.node.node_stage import NodeEvent
 from ros_ik.node.node_stage import NodeStage
@@ -82,33 +79,34 @@ class IkNode(GuardedNode, StreamNode):
         self._drops = MessageStats(self)
         self._inbox = Inbox.empty()
         self._machine = StateMachine(NodeStage.WAITING, NODE_TRANSITIONS)
-        # Result of the last build, until the node is configured with it.
-        self._built: Built | None = None
-        self._configured: Configured | None = None
+        # Exists while the node is configured.
+        self._interface: NodeInterface | None = None
         self._generation = 0
         self._bond: ManagerBond | None = None
-        # Reason why the previous servo was released, until the node is active again.
-        self._failure = ''
         self._given = NodeParameters(self, self._on_settings)
         settings = self._given.settings or read_settings({'ee.frame': 'none'})
-        self._autostart = settings.autostart and self._given.settings is not None
-        self._loop = self._make_loop(settings)
+        self._inbox.settings.put(self._given.settings)
+        self._loop = make_control_loop(self, self._inbox, settings, self._drops)
+        is_valid = self._given.settings is not None
+        self._autostart = Autostart(
+            self, self._loop, is_enabled=settings.autostart and is_valid
+        )
+        self._reporter = Reporter(self, settings, self._loop, self._drops)
+        self._condition = NodeCondition(self.get_logger(), self._inbox, self._reporter)
         self._source = ModelSource(
             self,
             lambda: self._given.settings,
             self._prepare_build,
             self._loop.is_resting,
-            self._on_progress,
+            self._condition.report_progress,
             self._drops,
         )
-        self._reporter = Reporter(self, settings, self._loop, self._drops, self._loop_now)
         self._reminder = Reminder(self)
         self._planning = PlannerServices(self)
         SrdfLines(self, lambda: self._servo)
         self._markers = Markers(self, settings, self._loop)
         commander = Commander(
             self._loop,
-            self._loop_now,
             lambda: self.get_clock().now().nanoseconds,
             self._find_frame,
             self._planning,
@@ -146,11 +144,7 @@ class IkNode(GuardedNode, StreamNode):
 
     def on_fault(self, where: str, error: Exception) -> None:
         """Count an error in a callback, and log it with its origin."""
-        place = ' < '.join(
-            f'{Path(frame.filename).name}:{frame.lineno}'
-            for frame in reversed(traceback.extract_tb(error.__traceback__)[-3:])
-        )
-        text = f'{fault_text(error)} ({place})'
+        text = f'{fault_text(error)} ({fault_origin(error)})'
         self._drops.add(where, Drop.INTERNAL_ERROR, lambda: text, event='an error in')
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -191,30 +185,30 @@ class IkNode(GuardedNode, StreamNode):
         if missing:
             return self._refuse(missing)
         timeout = settings.robot_description_timeout
-        if self._built is None and not self._source.error:
+        if self._source.ready is None and not self._source.error:
             built = self._source.wait(timeout)
             if built is not None:
                 self._on_built(built)
-        if self._built is None:
+        # The main thread may discard it meanwhile.
+        ready = self._source.ready
+        if ready is None:
             return self._refuse(self._source.error or f'no robot_description within {timeout:g} s')
-        self._configured = Configured(
-            self, settings, self._inbox, self._loop_now, self._drops
-        )
-        built, self._built = self._built, None
+        self._interface = NodeInterface(self, settings, self._inbox, self._loop.now, self._drops)
+        self._source.ready = None
         self._machine.handle(NodeEvent.CONFIGURE)
-        self._adopt(self._configured, built)
+        self._adopt(self._interface, ready)
         return _SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Allow the servo to move; it waits for joint states and targets."""
-        configured, settings = self._configured, self._given.settings
-        if self.stage is not NodeStage.INACTIVE or configured is None or settings is None:
+        interface, settings = self._interface, self._given.settings
+        if self.stage is not NodeStage.INACTIVE or interface is None or settings is None:
             self.get_logger().error('cannot activate: there is no model to run')
             return _FAILURE
         self._machine.handle(NodeEvent.ACTIVATE)
-        if self._failure:
-            self._note_failure('')
-        configured.inputs.activate(True)
+        if self._condition.failure:
+            self._condition.note_failure('')
+        interface.inputs.activate(True)
         period = settings.bond_heartbeat_period
         if period > 0.0:
             self._bond = self._bond or ManagerBond(self, period)
@@ -239,42 +233,21 @@ class IkNode(GuardedNode, StreamNode):
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Come to rest and release everything."""
-        self._autostart = False
+        self._autostart.cancel()
         self._machine.handle(NodeEvent.SHUT_DOWN)
         self._actions.abort('the node shuts down')
         self._wait_for_rest()
         # Discard a finished or unfinished model.
         self._source.end(timeout=0.0)
-        self._built = None
         self._release()
-        self._report_waiting(StatusCode.INVALID, 'the node is shut down')
+        self._condition.report_waiting(StatusCode.INVALID, 'the node is shut down')
         return _SUCCESS
 
     def _find_frame(self, frame_id: str, stamp: Time) -> ResolvedFrame | UnresolvedFrame:
         """Look up the frame of a goal."""
-        if self._configured is None:
+        if self._interface is None:
             return UnresolvedFrame(Rejection.NOT_READY, 'the node is not configured')
-        return self._configured.inputs.transforms.find(frame_id, stamp)
-
-    def _make_loop(self, settings: Settings) -> ControlLoop:
-        self._inbox.settings.put(self._given.settings)
-        clock = self.get_clock()
-        simulated = self.get_parameter('use_sim_time').value
-        if simulated:
-            schedule: SteadySchedule | RosTimeSchedule = RosTimeSchedule(
-                settings.period, lambda: 1e-9 * clock.now().nanoseconds
-            )
-        else:
-            schedule = SteadySchedule(settings.period)
-        self._loop_now = schedule.now
-        return ControlLoop(
-            self._inbox,
-            StatusPublisher(self, settings.control_rate, self._drops),
-            schedule,
-            # Without simulated time, the system clock gives the same time and needs no lock.
-            (lambda: clock.now().nanoseconds) if simulated else time.time_ns,
-            tuple(task.name for task in settings.tasks),
-        )
+        return self._interface.inputs.transforms.find(frame_id, stamp)
 
     def _log_inputs(self) -> None:
         """Log the inputs, and report those that are missing."""
@@ -283,17 +256,13 @@ class IkNode(GuardedNode, StreamNode):
         if self._given.errors:
             self._refuse('; '.join(self._given.errors))
         else:
-            self._report_waiting(
+            self._condition.report_waiting(
                 StatusCode.WAITING_FOR_MODEL, 'waiting for robot_description', 'robot_description'
             )
 
-    def _report_waiting(self, code: StatusCode, text: str, *names: str) -> None:
-        self._inbox.waiting.put(WaitingStatus(code, text, names))
-
     def _refuse(self, reason: str) -> TransitionCallbackReturn:
-        self._report_waiting(StatusCode.INVALID, f'not configured: {reason}')
-        self._reporter.problem = reason
-        self.get_logger().error(f'cannot configure: {reason}')
+        """Fail a transition to configured, and report the reason."""
+        self._condition.refuse_configuration(reason)
         return _FAILURE
 
     def _on_settings(self, settings: Settings) -> str:
@@ -328,18 +297,8 @@ class IkNode(GuardedNode, StreamNode):
         return True
 
     def _report_building(self) -> None:
-        self._built = None
         self._machine.handle(NodeEvent.BUILDING)
-        self._report_waiting(StatusCode.WARMING_UP, 'building the model')
-
-    def _on_progress(self, text: str) -> None:
-        """Report the progress of the build of a model."""
-        # First, so that every status is already in the log.
-        self.get_logger().info(text)
-        if self._servo is None:
-            self._report_waiting(StatusCode.WARMING_UP, text)
-        else:
-            self._inbox.notice.put(f'new robot description: {text}')
+        self._condition.report_waiting(StatusCode.WARMING_UP, 'building the model')
 
     def _poll(self) -> None:
         """Process the results of the other threads."""
@@ -347,13 +306,13 @@ class IkNode(GuardedNode, StreamNode):
         failed = self._loop.failed
         if failed is not None and failed is self._inbox.controlled.get():
             self._give_up(self._loop.output.text)
-        if self._source.rest_requested() and self._configured is not None:
-            self._configured.inputs.change(model_loading=True)
+        if self._source.rest_requested() and self._interface is not None:
+            self._interface.set_model_loading(True)
         built = self._source.collect()
         if built is not None:
             self._on_built(built)
-        if self._autostart:
-            self._advance_autostart()
+        if self._autostart.is_pending:
+            self._autostart.advance(self.stage)
         elif self._poll_timer.timer_period_ns != _POLL_NANOSECONDS:
             self._poll_timer.timer_period_ns = _POLL_NANOSECONDS
         controlled = self._inbox.controlled.get()
@@ -380,11 +339,11 @@ class IkNode(GuardedNode, StreamNode):
     def _give_up(self, reason: str) -> None:
         """Deactivate, release a servo whose ticks fail, and build another one, once."""
         self.get_logger().error(f'{reason}: going to inactive')
-        self._autostart, may_build = False, not self._failure
-        self._report_waiting(StatusCode.SOLVER_FAILED, reason)
-        self._note_failure(reason)
+        self._autostart.cancel()
+        may_build = not self._condition.failure
+        self._condition.report_waiting(StatusCode.SOLVER_FAILED, reason)
+        self._condition.note_failure(reason)
         self._inbox.controlled.put(None)
-        self._reporter.generation = 0
         was_active = self.stage is NodeStage.ACTIVE
         self._machine.handle(NodeEvent.GIVE_UP)
         if was_active:
@@ -392,28 +351,25 @@ class IkNode(GuardedNode, StreamNode):
         if may_build:
             self._source.begin()
 
-    def _note_failure(self, reason: str) -> None:
-        """Record and report why a servo was released."""
-        self._failure = self._reporter.problem = reason
-        self._inbox.notice.put(f'deactivated after an error: {reason}' if reason else '')
-
     def _on_built(self, built: Built) -> None:
         """Adopt a new servo, or keep the current one and report the reason."""
         if built.servo is None:
-            self._refuse_description(built.error)
+            self._condition.refuse_description(built.error)
+            if self._interface is not None:
+                self._interface.set_model_loading(False)
             return
-        self._note_failure(self._failure)
+        self._condition.note_failure(self._condition.failure)
         summary = self._source.builder.progress.summary()
         log_built(self.get_logger(), built, built.servo, summary)
-        if self._configured is None:
-            self._built = built
+        if self._interface is None:
+            self._source.ready = built
             self._machine.handle(NodeEvent.BUILT)
             text = 'a model is ready; waiting to be configured'
-            self._report_waiting(StatusCode.WARMING_UP, text)
+            self._condition.report_waiting(StatusCode.WARMING_UP, text)
             return
         before = self._servo
         self._machine.handle(NodeEvent.REPLACE)
-        self._adopt(self._configured, built)
+        self._adopt(self._interface, built)
         if (
             before is not None
             and before.robot.group.joint_names != built.servo.robot.group.joint_names
@@ -422,26 +378,13 @@ class IkNode(GuardedNode, StreamNode):
             if self.stage is NodeStage.ACTIVE:
                 self.trigger_deactivate()
 
-    def _refuse_description(self, error: str) -> None:
-        """Keep the current servo, if any, and report the reason."""
-        self._reporter.problem = error
-        has_servo = self._servo is not None
-        self._inbox.notice.put(f'robot description refused: {error}' if has_servo else '')
-        self.get_logger().error(f'robot description refused: {error}')
-        if not has_servo:
-            code = StatusCode.SOLVER_FAILED if self._failure else StatusCode.INVALID
-            self._report_waiting(code, f'no model: {error}', 'robot_description')
-        if self._configured is not None:
-            self._configured.inputs.change(model_loading=False)
-
-    def _adopt(self, configured: Configured, built: Built) -> None:
+    def _adopt(self, interface: NodeInterface, built: Built) -> None:
         """Run another servo from the next tick on."""
         servo, job = built.servo, built.job
         assert servo is not None  # a result without a servo is rejected
         self._generation += 1
-        self._reporter.generation = self._generation
         self._markers.adopt(servo, job.urdf, job.srdf)
-        configured.adopt(servo, self._generation)
+        interface.adopt(servo, self._generation)
         settings = self._given.settings or servo.settings
         self._planning.adopt(job.urdf, job.srdf, settings, self._generation)
         names = ', '.join(servo.robot.group.joint_names)
@@ -453,20 +396,19 @@ class IkNode(GuardedNode, StreamNode):
         """Release the model, the topics and the services."""
         self._machine.handle(NodeEvent.RELEASE)
         self._end_bond()
-        self._note_failure('')
+        self._condition.note_failure('')
         self._inbox.controlled.put(None)
         self._planning.release(in_order=True)
-        self._reporter.generation = 0
-        configured, self._configured = self._configured, None
-        if configured is None:
+        interface, self._interface = self._interface, None
+        if interface is None:
             self._poll_until_rest()
         else:
-            configured.destroy(self._poll_until_rest)
+            interface.destroy(self._poll_until_rest)
 
     def _wait_for_rest(self) -> None:
         """Wait until the servo has come to rest."""
-        if self._configured is not None:
-            self._configured.inputs.activate(False)
+        if self._interface is not None:
+            self._interface.inputs.activate(False)
             self._poll_until_rest()
 
     def _end_bond(self) -> None:
@@ -478,22 +420,3 @@ class IkNode(GuardedNode, StreamNode):
         give_up = time.monotonic() + _REST_TIMEOUT
         while not self._loop.is_resting() and time.monotonic() < give_up:
             time.sleep(0.002)
-
-    def _advance_autostart(self) -> None:
-        """Configure once a model is available, and activate once joint states are."""
-        if self.stage is NodeStage.READY:
-            self.trigger_configure()
-        elif (
-            self._loop.output.code != StatusCode.WAITING_FOR_JOINT_STATES
-            and self._has_fresh_states()
-        ):
-            self._autostart = False
-            self.trigger_activate()
-
-    def _has_fresh_states(self) -> bool:
-        controlled = self._inbox.controlled.get()
-        if controlled is None:
-            return False
-        servo, measurement = controlled.servo, controlled.measurement.get()
-        received = measurement.received[servo.robot.needed_coords]
-        return bool((self._loop_now() - received <= servo.settings.joint_state_timeout).all())

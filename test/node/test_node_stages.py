@@ -113,7 +113,7 @@ def test_every_transition_of_the_node_is_made(rig, monkeypatch):
     rig.reach(NodeStage.WAITING)
     rig.reach(NodeStage.READY)
     with monkeypatch.context() as patch:
-        patch.setattr('ros_ik.node.ik_node.Configured', None)
+        patch.setattr('ros_ik.node.ik_node.NodeInterface', None)
         rig.node.trigger_configure()
     assert rig.node.stage is NodeStage.READY
     rig.node.trigger_configure()

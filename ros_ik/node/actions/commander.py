@@ -68,7 +68,6 @@ class Commander:
     def __init__(
         self,
         loop: ControlLoop,
-        now: Callable[[], float],
         ros_nanoseconds: Callable[[], int],
         find: Callable[[str, Time], ResolvedFrame | UnresolvedFrame],
         planner: PlannerServices,
@@ -77,12 +76,11 @@ class Commander:
 
         Args:
             loop: The control loop.
-            now: Clock of the servo [s].
             ros_nanoseconds: ROS time [ns].
             find: Function that looks up a frame.
             planner: Client of the planners' process.
         """
-        self.now, self.ros_nanoseconds, self.find = now, ros_nanoseconds, find
+        self.now, self.ros_nanoseconds, self.find = loop.now, ros_nanoseconds, find
         self.planner = planner
         self._loop = loop
         self._reader: tuple[Servo, TargetReader] | None = None

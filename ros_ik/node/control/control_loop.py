@@ -53,6 +53,7 @@ class ControlLoop:
         gate: Gate at which other threads wait for the end of a tick.
         output: Output of the last tick.
         faults: Errors of the ticks.
+        now: Clock of the servo [s].
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class ControlLoop:
         self.statistics = TickStatistics()
         self.gate = TickGap()
         self.faults: TickFaults[ControlledServo] = TickFaults()
-        self._status, self._schedule = status, schedule
+        self._status, self._schedule, self.now = status, schedule, schedule.now
         self._ros_nanoseconds = ros_nanoseconds
         self._idle_output = empty_output(task_names)
         self.output: ServoOutput = self._idle_output

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from collections.abc import Iterator
 import functools
 import inspect
+from pathlib import Path
+import traceback
 from typing import Any
 import weakref
 
@@ -32,6 +34,14 @@ def fault_text(error: BaseException) -> str:
     """Return an error as text for people."""
     text = ' '.join(str(error).split())
     return f'{type(error).__name__}: {text}' if text else type(error).__name__
+
+
+def fault_origin(error: BaseException) -> str:
+    """Return file and line of the last three calls that led to an error, the last one first."""
+    return ' < '.join(
+        f'{Path(frame.filename).name}:{frame.lineno}'
+        for frame in reversed(traceback.extract_tb(error.__traceback__)[-3:])
+    )
 
 
 def internal_error(error: BaseException) -> str:

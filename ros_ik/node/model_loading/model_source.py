@@ -30,6 +30,7 @@ class ModelSource:
     Attributes:
         builder: The thread that builds.
         error: Reason why the newest description gave no model, or ''.
+        ready: Result with a servo that waits for the node to be configured, or None.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class ModelSource:
         self._settings, self._prepare_build, self._is_resting = settings, prepare_build, is_resting
         self.builder = ModelBuilder(settings())
         self.error = ''
+        self.ready: Built | None = None
         self._urdf = self._srdf = ''
         self._rest_requested = False
         self._subscriptions = self._listen()
@@ -72,11 +74,11 @@ class ModelSource:
         self._subscriptions = self._listen()
 
     def begin(self) -> None:
-        """Start the build of the newest description."""
+        """Start the build of the newest description; a result that is ready is discarded."""
         settings = self._settings()
         if settings is None or not self._urdf:
             return
-        self.error = ''
+        self.error, self.ready = '', None
         self.builder.start(
             Job(self._urdf, self._srdf, settings, self._request_rest, self._is_resting)
         )
@@ -123,7 +125,7 @@ class ModelSource:
         return None
 
     def end(self, timeout: float) -> bool:
-        """Stop building and end every wait; for any thread.
+        """Stop building, end every wait and discard a result that is ready; for any thread.
 
         Args:
             timeout: Longest wait for the builder [s].
@@ -131,6 +133,7 @@ class ModelSource:
         Returns:
             True if the builder has ended; a compilation cannot be stopped.
         """
+        self.ready = None
         return self.builder.end(timeout)
 
     def _listen(self) -> list[Subscription]:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -73,7 +72,6 @@ class Reporter:
     """Logs changes of the status and publishes /diagnostics.
 
     Attributes:
-        generation: Number of models loaded, 0 without a servo.
         problem: Fault of the parameters or the newest description, or ''.
     """
 
@@ -83,7 +81,6 @@ class Reporter:
         settings: Settings,
         loop: ControlLoop,
         drops: MessageStats,
-        now: Callable[[], float],
     ) -> None:
         """Create publisher and timer.
 
@@ -92,12 +89,9 @@ class Reporter:
             settings: Settings in force.
             loop: The control loop.
             drops: Counters of used and dropped messages.
-            now: Clock of the servo [s].
         """
-        self.generation = 0
         self.problem = ''
         self._node, self._settings, self._loop, self._drops = node, settings, loop, drops
-        self._now = now
         self._logged = ''
         self._logged_at: dict[StatusCode, float] = {}
         self._counted: dict[str, int] = {}
@@ -115,7 +109,8 @@ class Reporter:
         """Log the status when it changes."""
         output = self._loop.output
         fault, now = self._loop.fault, time.monotonic()
-        text = fault or (output.text if self.generation else '')
+        has_servo = self._loop.inbox.controlled.get() is not None
+        text = fault or (output.text if has_servo else '')
         # Texts contain numbers and names that may change in every tick.
         since = now - self._logged_at.get(output.code, -_LOG_PERIOD)
         if text == self._logged or (since < _LOG_PERIOD and not fault):
@@ -145,7 +140,7 @@ class Reporter:
                 control_rate=self._settings.control_rate,
                 command=inbox.command.get(),
                 controlled=inbox.controlled.get(),
-                now=self._now(),
+                now=loop.now(),
                 rates=self._rates(),
                 dropped=self._drops.counts,
                 notice=self.problem,

@@ -16,8 +16,8 @@ from ros_ik.servo import Servo
 from ros_ik.settings import Settings
 
 
-class Configured:
-    """Publishers and inputs of a node; they stay when the servo is replaced.
+class NodeInterface:
+    """Publishers and inputs of a configured node; they stay when the servo is replaced.
 
     Attributes:
         inputs: Subscriptions and services.
@@ -63,7 +63,11 @@ class Configured:
         self._inbox.controlled.put(
             ControlledServo(servo, templates, generation, measurement, jumps)
         )
-        self.inputs.change(model_loading=False)
+        self.set_model_loading(False)
+
+    def set_model_loading(self, is_loading: bool) -> None:
+        """Bring the robot to rest while a new servo is built, or let it move again."""
+        self.inputs.change(model_loading=is_loading)
 
     def destroy(self, await_rest: Callable[[], None]) -> None:
         """Remove topics and services from the node, the publishers after ``await_rest``."""
