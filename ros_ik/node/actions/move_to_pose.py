@@ -54,7 +54,7 @@ class MoveToPoseMotion(ActionMotion):
     place = 'target of the task'
     # Joint motion that replaces the pose target, or None. It tells where the target is that a
     # cancellation withdraws, which the state does not tell any longer.
-    _way: StraightMotion | None = None
+    _joint_motion: StraightMotion | None = None
     _question: int
 
     def __init__(self, commander: Commander, goal: MoveToPose.Goal) -> None:
@@ -111,15 +111,15 @@ class MoveToPoseMotion(ActionMotion):
         self._errors = self._measure(self._commander.settings.tasks[self._task])
 
     def _advance(self, now: float) -> GoalEnd | None:
-        if self._way is not None or not self._is_within():
+        if self._joint_motion is not None or not self._is_within():
             self._within_since = now
         elif now - self._within_since >= SETTLING:
             return self._finish(Outcome.SUCCEEDED, self._result(True, '; '.join(self._changes)))
         if now - self._started > self._timeout:
             parts = (self._commander.output.text, *self._changes)
             return self.abort(f'not reached within {self._timeout:g} s: {"; ".join(parts)}')
-        if self._way is not None:
-            self._follow_joint_motion(self._way, now)
+        if self._joint_motion is not None:
+            self._follow_joint_motion(self._joint_motion, now)
         elif self.state is not GoalState.PERSISTING:
             self._request_configuration(now)
         return None
@@ -156,30 +156,30 @@ class MoveToPoseMotion(ActionMotion):
             self._stop_reconfiguring(found.message)
         else:
             self._machine.handle(GoalEvent.DETOUR)
-            way = StraightMotion(self._commander, found.joint_names, found.positions)
-            self._start_joint_motion(way, now)
+            motion = StraightMotion(self._commander, found.joint_names, found.positions)
+            self._start_joint_motion(motion, now)
 
-    def _start_joint_motion(self, way: StraightMotion, now: float) -> None:
+    def _start_joint_motion(self, motion: StraightMotion, now: float) -> None:
         """Replace the pose target by a joint motion."""
         self._withdraw()
-        self._way = way
+        self._joint_motion = motion
         self._changes.append('changed the configuration')
         self._target = None
         self._others = self._other_targets()
-        self._follow_joint_motion(way, now)
+        self._follow_joint_motion(motion, now)
 
-    def _follow_joint_motion(self, way: StraightMotion, now: float) -> None:
+    def _follow_joint_motion(self, motion: StraightMotion, now: float) -> None:
         """Set the next joint target, or the pose target at the end of the joint motion."""
-        target = way.target(now)
+        target = motion.target(now)
         if target is not None:
             self._target = target
             self._set_target(target)
             return
-        if way.is_blocked:
+        if motion.is_blocked:
             self._changes[-1] = 'a change of configuration was blocked'
         self._machine.handle(GoalEvent.RESUME)
         self._withdraw()
-        self._way, self._aimed = None, now
+        self._joint_motion, self._aimed = None, now
         robot, pose = self._commander.servo.robot, self._pose.pose.tolist()
         frame = robot.model.body_label[self._pose.frame_link]
         self._target = self._commander.reader.pose(
@@ -196,12 +196,12 @@ class MoveToPoseMotion(ActionMotion):
     def _read(self, goal: MoveToPose.Goal) -> PoseTarget:
         """Return the target in the reference link of the task."""
         commander, header, pose = self._commander, goal.target.header, goal.target.pose
-        place = commander.find(header.frame_id, header.stamp)
-        if isinstance(place, UnresolvedFrame):
-            raise GoalError(place.reason, f'target: {explain_frame(header.frame_id, place.text)}')
-        given = place.moved_pose(np.array(pose_numbers(pose))).tolist()
+        frame = commander.find(header.frame_id, header.stamp)
+        if isinstance(frame, UnresolvedFrame):
+            raise GoalError(frame.reason, f'target: {explain_frame(header.frame_id, frame.text)}')
+        given = frame.moved_pose(np.array(pose_numbers(pose))).tolist()
         target = commander.reader.pose(
-            self._task, place.link, given[:3], given[3:], commander.now(), lasting=True
+            self._task, frame.link, given[:3], given[3:], commander.now(), lasting=True
         )
         if isinstance(target, Rejection):
             text = explain_numbers(target, pose_numbers(pose), header.frame_id)
@@ -249,18 +249,18 @@ class MoveToPoseMotion(ActionMotion):
 
     def _other_targets(self) -> tuple[Any, ...]:
         command = self._commander.command
-        if self._way is not None:
+        if self._joint_motion is not None:
             return (*command.poses, *command.twists)
         return (command.joints, *command.twists[self._task : self._task + 1])
 
     def _current_target(self) -> PoseTarget | JointTarget | JointVelocityTarget | None:
-        if self._way is not None:
+        if self._joint_motion is not None:
             return self._commander.command.joints
         poses = self._commander.command.poses
         return poses[self._task] if self._task < len(poses) else None
 
     def _set_target(self, target: Any) -> None:
-        if self._way is not None:
+        if self._joint_motion is not None:
             self._commander.put(joints=target)
             return
         self._commander.put_pose(self._task, target)

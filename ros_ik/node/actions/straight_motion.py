@@ -14,8 +14,7 @@ from ros_ik.servo.motion.approach import braking_distance
 
 # Speed of the joint that takes longest, as a fraction of its velocity limit.
 _SPEED = 0.5
-# Error of a joint at which the target waits for it [rad or m], and tolerance at the end [rad or
-# m].
+# Error of a joint at which the target waits for it, and tolerance at the end [rad or m].
 _LAG, _ARRIVED = 0.05, 1e-3
 # Time without progress after which the motion counts as blocked; measured in ticks [s].
 _PATIENCE = 1.0
@@ -26,62 +25,65 @@ class StraightMotion:
 
     All joints arrive together, so that the robot stays on the checked path. Time is counted in
     ticks, because on a busy machine the robot moves once per tick.
-
-    Attributes:
-        is_blocked: True if something blocks the robot.
     """
 
     def __init__(self, commander: Commander, names: Sequence[str], goal: Sequence[float]) -> None:
         """Start at the command, at rest."""
         robot = commander.servo.robot
         self._commander, self._names = commander, tuple(names)
-        places = [robot.group.joint_names.index(name) for name in names]
-        self._coords = robot.coords[places]
-        dofs = robot.group.variable_dof[places]
+        indices = [robot.group.joint_names.index(name) for name in names]
+        self._coords = robot.coords[indices]
+        dofs = robot.group.variable_dof[indices]
         self._velocity, self._acceleration = robot.velocity[dofs], robot.acceleration[dofs]
         self._start = commander.output.joint_q[self._coords]
-        self._way = np.asarray(goal, dtype=float) - self._start
-        self._part, self._seen, self._ticks = 0.0, commander.now(), commander.ticks
-        self._place, self._standing = self._start, 0.0
-        self._aim = self._start
-        self.is_blocked = False
+        self._displacement = np.asarray(goal, dtype=float) - self._start
+        # Fraction of the displacement through which the robot was led, and the last target.
+        self._fraction, self._aim = 0.0, self._start
+        self._last_call, self._ticks = commander.now(), commander.ticks
+        # Position at the last progress, and time since then.
+        self._reached, self._standing = self._start, 0.0
+
+    @property
+    def is_blocked(self) -> bool:
+        """True if something blocks the robot."""
+        return self._standing > _PATIENCE
 
     def target(self, now: float) -> JointTarget | None:
         """Return the next target, or None at the end or if the motion is blocked."""
         settings = self._commander.settings
-        way, position = self._way, self._commander.output.joint_q[self._coords]
+        displacement = self._displacement
+        position = self._commander.output.joint_q[self._coords]
         speed = _SPEED * settings.limits_velocity_scale * self._velocity
-        duration = max(float((np.abs(way) / speed).max()), 1e-9)
+        duration = max(float((np.abs(displacement) / speed).max()), 1e-9)
         elapsed = self._elapsed(now, settings.period)
-        place = self._start + self._part * way
+        led = self._start + self._fraction * displacement
         # Any position up to the target counts as on the path, because the state of the robot
         # may be read late.
-        nearest = np.clip(position, np.minimum(place, self._aim), np.maximum(place, self._aim))
+        nearest = np.clip(position, np.minimum(led, self._aim), np.maximum(led, self._aim))
         error = np.abs(position - nearest).max()
-        if self._part >= 1.0 and error < _ARRIVED:
+        if self._fraction >= 1.0 and error < _ARRIVED:
             return None
         self._standing += elapsed
-        if np.abs(position - self._place).max() > _ARRIVED:
-            self._place, self._standing = position, 0.0
-        if error < _LAG and self._part < 1.0:
-            self._part, self._standing = min(1.0, self._part + elapsed / duration), 0.0
-        if self._standing > _PATIENCE:
-            self.is_blocked = True
+        if np.abs(position - self._reached).max() > _ARRIVED:
+            self._reached, self._standing = position, 0.0
+        if error < _LAG and self._fraction < 1.0:
+            self._fraction, self._standing = min(1.0, self._fraction + elapsed / duration), 0.0
+        if self.is_blocked:
             return None
         ahead = braking_distance(
-            way / duration,
+            displacement / duration,
             self._acceleration * settings.limits_acceleration_scale,
             settings.period,
         )
-        place = self._start + self._part * way
-        to_go = (1.0 - self._part) * np.abs(way)
-        self._aim = place + np.sign(way) * np.minimum(np.abs(ahead), to_go)
+        led = self._start + self._fraction * displacement
+        remaining = (1.0 - self._fraction) * np.abs(displacement)
+        self._aim = led + np.sign(displacement) * np.minimum(np.abs(ahead), remaining)
         target = self._commander.reader.joints(self._names, self._aim.tolist(), now, lasting=True)
         return target if isinstance(target, JointTarget) else None
 
     def _elapsed(self, now: float, period: float) -> float:
         """Return the time since the last call, counted in ticks [s]."""
-        before, ticks = self._seen, self._ticks
-        self._seen, self._ticks = now, self._commander.ticks
+        before, ticks = self._last_call, self._ticks
+        self._last_call, self._ticks = now, self._commander.ticks
         # The counter restarts at an activation, and continues while simulated time stands still.
         return min(now - before, max(0, self._ticks - ticks) * period)

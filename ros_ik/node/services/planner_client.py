@@ -54,7 +54,7 @@ class PlannerServices:
         self._description: Description | None = None
         self._sent: Measurement | None = None
         self._placed: tuple[Obstacle, ...] = ()
-        self._restart_delay, self._restart_at = _RESTART, 0.0
+        self._restart_delay = _RESTART
         self._asked = 0
 
     def adopt(self, urdf: str, srdf: str, settings: Settings, generation: int) -> None:
@@ -85,14 +85,14 @@ class PlannerServices:
             if obstacles is not self._placed:
                 self._placed = obstacles
                 child.post(ObstacleState(description.generation, obstacles, measurement.joint_q))
-        elif not self._restart_at:
-            self._restart_at = time.monotonic() + self._restart_delay
+        elif child.restart_at is None:
+            child.restart_at = time.monotonic() + self._restart_delay
             self._node.get_logger().error(
                 f'the process of the planner services ended with code {child.process.returncode}; '
                 f'starting it again in {self._restart_delay:g} s'
             )
             self._restart_delay = min(2.0 * self._restart_delay, _LONGEST_RESTART)
-        elif time.monotonic() >= self._restart_at:
+        elif time.monotonic() >= child.restart_at:
             child.end(in_order=False)
             self._start()
 
@@ -145,7 +145,7 @@ class PlannerServices:
         )
         self._child = _Child(identity)
         self._child.post(description)
-        self._sent, self._placed, self._restart_at = None, (), 0.0
+        self._sent, self._placed = None, ()
 
 
 class _Child:
@@ -154,6 +154,7 @@ class _Child:
     Attributes:
         process: The process.
         answer: Newest answer, or None.
+        restart_at: Time at which another process replaces this one, which crashed [s], or None.
     """
 
     def __init__(self, identity: NodeIdentity) -> None:
@@ -163,6 +164,7 @@ class _Child:
         self._pending: dict[type, Frame] = {NodeIdentity: identity}
         self._ending, self._grace = False, _GRACE
         self.answer: DetourAnswer | None = None
+        self.restart_at: float | None = None
         threading.Thread(target=self._write, name='planner_services', daemon=True).start()
         threading.Thread(target=self._listen, name='planner_answers', daemon=True).start()
 

@@ -17,12 +17,15 @@ class Events:
 
     Attributes:
         activated: True if the servo was activated in this tick.
+        forgets_command: True if the last command is invalid in this tick, because another
+            controller may have moved the robot.
+        drops_targets: True if all targets are dropped in this tick.
         last_dropped: Sequence number up to which targets are dropped.
     """
 
     def __init__(self) -> None:
         """Start inactive."""
-        self.activated = self._reset = self._unpaused = self._clock_went_back = False
+        self.activated = self.forgets_command = self.drops_targets = False
         self.last_dropped = 0
         self._last = Command(active=False)
         self._last_now = -math.inf
@@ -33,16 +36,6 @@ class Events:
         """True if the clock jumped backwards within the last second."""
         return self._jumped_at != -math.inf
 
-    @property
-    def forgets_command(self) -> bool:
-        """True if another controller may have moved the robot: the last command is invalid."""
-        return self.activated or self._reset or self._clock_went_back
-
-    @property
-    def drops_targets(self) -> bool:
-        """True if all targets are dropped in this tick."""
-        return self.forgets_command or self._unpaused
-
     def notice(self, now: float, command: Command) -> None:
         """Compare a command with that of the previous tick.
 
@@ -51,15 +44,16 @@ class Events:
             command: Command of this tick.
         """
         last = self._last
-        self._clock_went_back = now < self._last_now
+        clock_went_back = now < self._last_now
         self._last, self._last_now = command, now
-        if self._clock_went_back:
+        if clock_went_back:
             self._jumped_at = now
         elif now - self._jumped_at > _CLOCK_JUMP_TIME:
             self._jumped_at = -math.inf
         self.activated = command.active and not last.active
-        self._reset = command.resets != last.resets
-        self._unpaused = last.paused and not command.paused
+        was_reset = command.resets != last.resets
+        self.forgets_command = self.activated or was_reset or clock_went_back
+        self.drops_targets = self.forgets_command or (last.paused and not command.paused)
         if self.drops_targets:
-            known = None if self._clock_went_back else command.last_dropped
+            known = None if clock_went_back else command.last_dropped
             self.last_dropped = command.newest_target() if known is None else known
