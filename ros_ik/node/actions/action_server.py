@@ -98,7 +98,8 @@ class _Server(ActionServer):
 
     def take_data(self) -> Any:
         """Return received requests; none if they cannot be read."""
-        node: GuardedNode = self._node  # type: ignore[assignment]
+        node = self._node
+        assert isinstance(node, GuardedNode)  # MotionServer takes no other
         return node.guarded(self._action_type.__name__, super().take_data, lambda _: {})()
 
     def notify_execute(self, goal_handle: ServerGoalHandle, execute_callback: Any) -> None:

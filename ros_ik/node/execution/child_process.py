@@ -9,11 +9,19 @@ from pathlib import Path
 import signal
 import subprocess
 import sys
+from typing import BinaryIO
 
 _ROOT = str(Path(__file__).resolve().parents[3])
 
 
-def start_module(module: str) -> subprocess.Popen[bytes]:
+class PipedProcess(subprocess.Popen[bytes]):
+    """A process with pipes for input and output."""
+
+    stdin: BinaryIO
+    stdout: BinaryIO
+
+
+def start_module(module: str) -> PipedProcess:
     """Start a module of this package as a process with pipes for input and output.
 
     Ctrl-C reaches all processes of a terminal. The child inherits a mask that blocks this signal,
@@ -27,7 +35,7 @@ def start_module(module: str) -> subprocess.Popen[bytes]:
     path = os.pathsep.join([_ROOT, *filter(None, [os.environ.get('PYTHONPATH')])])
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return subprocess.Popen(
+        return PipedProcess(
             [sys.executable, '-m', module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -207,12 +207,12 @@ class _MarkerProcess:
 
     def send(self, frame: Any) -> None:
         """Send a frame that needs no answer."""
-        write_frame(self._process.stdin, frame)  # type: ignore[arg-type]
+        write_frame(self._process.stdin, frame)
 
     def request(self, scene: MarkerState) -> bytes | str | None:
         """Return the message of a scene as bytes, or an error; None if the process has ended."""
         self.send(scene)
-        return read_frame(self._process.stdout)  # type: ignore[arg-type]
+        return read_frame(self._process.stdout)
 
     def end(self) -> None:
         """End the process at once."""

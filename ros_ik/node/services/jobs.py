@@ -163,11 +163,11 @@ class Jobs:
                     return
                 description = self._unbuilt()
                 if description is None:
-                    self._running = self._waiting.popleft()
+                    self._running = job = self._waiting.popleft()
             if description is not None:
                 self._build(description, description.settings)
             else:
-                self._answer(self._running)  # type: ignore[arg-type]
+                self._answer(job)
 
     def _unbuilt(self) -> Description | None:
         """Return the newest description if it is still to be built, otherwise None."""

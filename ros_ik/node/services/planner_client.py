@@ -184,7 +184,7 @@ class _Child:
             self._news.notify()
 
     def _write(self) -> None:
-        pipe: BinaryIO = self.process.stdin  # type: ignore[assignment]
+        pipe = self.process.stdin
         is_last = False
         try:
             while not is_last:
@@ -201,8 +201,7 @@ class _Child:
 
     def _listen(self) -> None:
         """Read answers until the process ends."""
-        pipe: BinaryIO = self.process.stdout  # type: ignore[assignment]
-        with pipe:
+        with self.process.stdout as pipe:
             while (answer := read_frame(pipe)) is not None:
                 self.answer = answer
 

@@ -65,8 +65,8 @@ class ObstacleTopic:
         self._transforms, self._drops = transforms, drops
         self._most = settings.barriers_max_obstacles
         self._most_requests = 2 * self._most + _SPARE
-        self._robot: ControlledRobot | None = None
-        self._registry: ObstacleRegistry
+        # Obstacles for the current robot; None before the first one.
+        self._registry: ObstacleRegistry | None = None
         # By name, so that a changed obstacle leaves the others unchanged.
         self._entries: dict[str, tuple[Obstacle, ObstacleMessage]] = {}
         self._current = node.create_publisher(ObstacleArray, f'~/{_CURRENT_TOPIC}', LATCHED)
@@ -82,12 +82,12 @@ class ObstacleTopic:
 
     def adopt(self, robot: ControlledRobot) -> None:
         """Keep the obstacles for another robot, if it has their links."""
-        before, self._robot = self._robot, robot
-        self._registry = ObstacleRegistry(robot, self._most)
+        before, registry = self._registry, ObstacleRegistry(robot, self._most)
+        self._registry = registry
         if before is not None:
             for obstacle in self._command.get().obstacles:
-                self._carry_over(obstacle, before)
-        self._put(self._registry.obstacles)
+                self._carry_over(obstacle, before.robot, registry)
+        self._put(registry)
 
     def destroy(self) -> None:
         """Destroy subscription and publisher."""
@@ -95,8 +95,8 @@ class ObstacleTopic:
         self._node.destroy_publisher(self._current)
 
     def _receive(self, message: ObstacleArray) -> None:
-        count = len(message.obstacles)
-        if self._robot is None:
+        count, registry = len(message.obstacles), self._registry
+        if registry is None:
             self._drops.add(_TOPIC, Rejection.NOT_READY, lambda: 'there is no model')
         elif count > self._most_requests:
             self._drops.add(
@@ -105,9 +105,9 @@ class ObstacleTopic:
                 lambda: f'{count} changes in one message, at most {self._most_requests}',
             )
         else:
-            self._apply(message)
+            self._apply(message, registry)
 
-    def _apply(self, message: ObstacleArray) -> None:
+    def _apply(self, message: ObstacleArray, registry: ObstacleRegistry) -> None:
         requests = []
         for entry in message.obstacles:
             request = self._request(entry)
@@ -117,35 +117,37 @@ class ObstacleTopic:
                 self._drops.add(_TOPIC, request.reason, functools.partial(str, text))
                 return
             requests.append(request)
-        result = self._registry.apply(requests)
+        result = registry.apply(requests)
         if isinstance(result, Rejection):
-            self._drops.add(_TOPIC, result, lambda: self._first_fault(requests))
+            self._drops.add(_TOPIC, result, lambda: self._first_fault(requests, registry.robot))
             return
         self._drops.accepted(_TOPIC)
-        self._put(result)
+        self._put(registry)
 
     def _request(self, entry: ObstacleMessage) -> ObstacleRequest | UnresolvedFrame:
         """Return the request of an entry; only additions have a pose."""
         if entry.operation != ObstacleOperation.ADD:
             return ObstacleRequest(entry.operation, entry.id)
-        place = self._transforms.find(entry.header.frame_id, entry.header.stamp)
-        if isinstance(place, UnresolvedFrame):
-            return place
-        pose = place.moved_pose(np.array(pose_numbers(entry.pose))).tolist()
+        frame = self._transforms.find(entry.header.frame_id, entry.header.stamp)
+        if isinstance(frame, UnresolvedFrame):
+            return frame
+        pose = frame.moved_pose(np.array(pose_numbers(entry.pose))).tolist()
         return ObstacleRequest(
-            entry.operation, entry.id, entry.type, entry.dimensions, place.link, pose[:3], pose[3:]
+            entry.operation, entry.id, entry.type, entry.dimensions, frame.link, pose[:3], pose[3:]
         )
 
-    def _first_fault(self, requests: list[ObstacleRequest]) -> str:
+    def _first_fault(self, requests: list[ObstacleRequest], robot: ControlledRobot) -> str:
         """Return the first invalid request, and its fault."""
-        scratch = ObstacleRegistry(self._robot, self._most)  # type: ignore[arg-type]
+        scratch = ObstacleRegistry(robot, self._most)
         for request in requests:
             result = scratch.apply([request])
             if isinstance(result, Rejection):
                 return f'obstacle {request.name!r}: {explain_obstacle(result, request)}'
         return f'at most {self._most} obstacles are permitted (barriers.max_obstacles)'
 
-    def _carry_over(self, obstacle: Obstacle, before: ControlledRobot) -> None:
+    def _carry_over(
+        self, obstacle: Obstacle, before: ControlledRobot, registry: ObstacleRegistry
+    ) -> None:
         """Repeat the request for an obstacle of the previous robot."""
         frame = before.model.body_label[obstacle.frame_link]
         request = ObstacleRequest(
@@ -157,7 +159,7 @@ class ObstacleTopic:
             obstacle.pose[:3].tolist(),
             obstacle.pose[3:].tolist(),
         )
-        result = self._registry.apply([request])
+        result = registry.apply([request])
         log = self._node.get_logger().warning
         if isinstance(result, Rejection):
             self._drops.add(_TOPIC, result, lambda: f'{obstacle.name!r} of the previous robot')
@@ -170,28 +172,29 @@ class ObstacleTopic:
                 'by the current pose of that link; send it again if it is elsewhere'
             )
 
-    def _put(self, obstacles: tuple[Obstacle, ...]) -> None:
+    def _put(self, registry: ObstacleRegistry) -> None:
         """Apply the current obstacles, and publish them."""
+        obstacles, labels = registry.obstacles, registry.robot.model.body_label
         self._command.update(lambda command: command.with_changes(obstacles=obstacles))
         before, self._entries = self._entries, {}
         for obstacle in obstacles:
             known = before.get(obstacle.name)
             if known is None or known[0] is not obstacle:
-                known = obstacle, self._entry(obstacle)
+                known = obstacle, _addition(obstacle, labels[obstacle.frame_link])
             self._entries[obstacle.name] = known
         clear = ObstacleMessage(operation=ObstacleOperation.CLEAR)
         entries = [message for _, message in self._entries.values()]
         self._current.publish(ObstacleArray(obstacles=[clear, *entries]))
 
-    def _entry(self, obstacle: Obstacle) -> ObstacleMessage:
-        """Return the addition of an obstacle as a message."""
-        message = ObstacleMessage(
-            id=obstacle.name,
-            operation=ObstacleOperation.ADD,
-            type=ObstacleKind[obstacle.kind.upper()],
-            dimensions=obstacle.dimensions,
-        )
-        labels = self._robot.model.body_label  # type: ignore[union-attr]
-        message.header.frame_id = labels[obstacle.frame_link]
-        fill_pose(message.pose, obstacle.pose.tolist())
-        return message
+
+def _addition(obstacle: Obstacle, frame_id: str) -> ObstacleMessage:
+    """Return the addition of an obstacle, in a frame, as a message."""
+    message = ObstacleMessage(
+        id=obstacle.name,
+        operation=ObstacleOperation.ADD,
+        type=ObstacleKind[obstacle.kind.upper()],
+        dimensions=obstacle.dimensions,
+    )
+    message.header.frame_id = frame_id
+    fill_pose(message.pose, obstacle.pose.tolist())
+    return message

@@ -14,6 +14,7 @@ from typing import Any
 
 from rclpy.clock import Clock
 from rclpy.clock import ClockType
+from rclpy.node import Node
 from rclpy.waitable import Waitable
 
 try:
@@ -25,7 +26,7 @@ except ImportError:  # before ROS 2 Iron
 _PERIOD = 1.0
 
 
-class PolledEventsMixin:
+class PolledEventsMixin(Node):
     """Mixin for nodes of the events executor, before the class of the node among the bases.
 
     Such nodes destroy their publishers and subscriptions when they end, or earlier.
@@ -38,19 +39,16 @@ class PolledEventsMixin:
         """Create the node with the arguments of its class in rclpy."""
         super().__init__(*args, **kwargs)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(  # type: ignore[attr-defined]
-            _PERIOD, self._poll_events, clock=steady
-        )
+        self.create_timer(_PERIOD, self._poll_events, clock=steady)
 
     @property
     def waitables(self) -> Iterator[Waitable]:
         """Return the other entities of the executor: all except events."""
-        every: Iterator[Waitable] = super().waitables  # type: ignore[misc]
-        return (each for each in every if not isinstance(each, EventHandler))
+        return (each for each in super().waitables if not isinstance(each, EventHandler))
 
     def _poll_events(self) -> None:
         """Call the callbacks of new events."""
-        for each in tuple(super().waitables):  # type: ignore[misc]
+        for each in tuple(super().waitables):
             if isinstance(each, EventHandler):
                 # Stands for a wait set, which says that there may be an event.
                 each._ready_to_take_data = True

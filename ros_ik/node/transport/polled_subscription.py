@@ -132,14 +132,13 @@ class StreamPoller:
                 stream.read(now)
 
 
-class PolledStreamsMixin:
+class PolledStreamsMixin(Node):
     """Mixin for nodes with streams, before the class of the node among the bases."""
 
     @property
     def subscriptions(self) -> Iterator[Subscription]:
         """Return the subscriptions of the executor: all except those of streams."""
-        every: Iterator[Subscription] = super().subscriptions  # type: ignore[misc]
-        return (each for each in every if each.callback is not _never_called)
+        return (each for each in super().subscriptions if each.callback is not _never_called)
 
 
 class StreamNode(PolledStreamsMixin, PolledEventsMixin, LifecycleNode):

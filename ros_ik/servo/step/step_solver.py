@@ -270,7 +270,7 @@ class StepSolver:
         )
 
     def _solve(self, joint_q: np.ndarray, step: np.ndarray) -> SolveStatus:
-        return self.diff.solve_ik(  # type: ignore[return-value]
+        return self.diff.solve_ik(
             joint_q,
             self._tasks[self._active.center],
             self.limits.of_program,

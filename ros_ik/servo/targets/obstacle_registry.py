@@ -80,6 +80,7 @@ class ObstacleRegistry:
     """Registry of obstacles. The requests of a message are applied together or not at all.
 
     Attributes:
+        robot: Robot whose links may be frames of poses.
         obstacles: Current obstacles; a new tuple after each change.
     """
 
@@ -90,8 +91,8 @@ class ObstacleRegistry:
             robot: Robot whose links may be frames of poses.
             max_obstacles: Maximum number of obstacles.
         """
+        self.robot, self._most = robot, max_obstacles
         self._links = {label: index for index, label in enumerate(robot.model.body_label)}
-        self._base, self._most = robot.base_link, max_obstacles
         self.obstacles: tuple[Obstacle, ...] = ()
 
     def apply(self, requests: Iterable[ObstacleRequest]) -> tuple[Obstacle, ...] | Rejection:
@@ -143,7 +144,8 @@ class ObstacleRegistry:
         placed = unit_pose(pose)
         if placed is None:
             return quaternion_fault(pose[3:])
-        link = self._base if request.frame_id == '' else self._links.get(request.frame_id)
+        frame_id, base = request.frame_id, self.robot.base_link
+        link = base if frame_id == '' else self._links.get(frame_id)
         if link is None:
             return Rejection.UNKNOWN_FRAME
         found = Obstacle(request.name, kind.name.lower(), dimensions, placed, link)

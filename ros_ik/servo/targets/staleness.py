@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ros_ik.servo.interface.target import JointTarget
 from ros_ik.servo.interface.target import JointVelocityTarget
+from ros_ik.servo.interface.target import TwistTarget
 from ros_ik.servo.motion.center_of_mass import CenterTracker
 from ros_ik.servo.targets.tracking import TaskTracker
 from ros_ik.settings import Settings
@@ -33,9 +34,10 @@ class Staleness:
             tracker.lasting > 0 or self.is_fresh(tracker.received, now)
         )
 
-    def has_fresh_twist(self, tracker: TaskTracker, now: float) -> bool:
-        """Return True if a frame task has a target velocity that is not stale."""
-        return tracker.twist is not None and self.is_fresh(tracker.twist.received, now)
+    def fresh_twist(self, tracker: TaskTracker, now: float) -> TwistTarget | None:
+        """Return the target velocity of a frame task, or None if there is none or it is stale."""
+        twist = tracker.twist
+        return twist if twist is not None and self.is_fresh(twist.received, now) else None
 
     def has_fresh_center(self, center: CenterTracker, now: float) -> bool:
         """Return True if the centre of mass has a target that is not stale."""

@@ -182,10 +182,9 @@ class TargetSelection:
 
     def accept_joints(self, command: Command) -> bool:
         """Accept a new joint target; return True if the set of joints changed."""
-        if not self.has_new_joints(command):
+        target, before = command.joints, self.joints
+        if target is None or not self.has_new_joints(command):
             return False
-        target: JointTarget | JointVelocityTarget = command.joints  # type: ignore[assignment]
-        before = self.joints
         self.joints, self._joint_sequence = target, target.sequence
         self._withdrawn = False
         if type(target) is not type(before):
@@ -315,9 +314,10 @@ class TargetSelection:
         Args:
             positions: Commanded positions of the controlled joints.
         """
-        if isinstance(self.joints, JointVelocityTarget):
-            return self.jog.aim - positions
-        return self.joints.positions - positions  # type: ignore[union-attr]
+        target = self.joints
+        if isinstance(target, JointTarget):
+            return target.positions - positions
+        return self.jog.aim - positions
 
     def _choice(self, target_kinds: tuple[TargetKind, ...], center: bool) -> Choice:
         """Return a choice; the previous object if it is equal."""
@@ -329,8 +329,8 @@ class TargetSelection:
         """Return the kind of target that a frame task may follow: the newer one."""
         staleness = self._staleness
         pose = mode in _POSE_MODES and staleness.has_fresh_pose(tracker, now)
-        twist = mode in _TWIST_MODES and staleness.has_fresh_twist(tracker, now)
-        if twist and not (pose and tracker.received > tracker.twist.received):  # type: ignore[union-attr]
+        twist = staleness.fresh_twist(tracker, now) if mode in _TWIST_MODES else None
+        if twist is not None and not (pose and tracker.received > twist.received):
             return TargetKind.TWIST
         return TargetKind.POSE if pose else TargetKind.NONE
 

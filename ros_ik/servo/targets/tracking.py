@@ -290,8 +290,9 @@ class TaskTracker:
         left = self.measure(body_q)
         achieved = (ZERO, ZERO) if before is None else float_difference(self.pose, before)
         self._before = self.pose
-        if self.target_kind is TargetKind.TWIST:
-            shift, turn = self._follow_twist(body_q, achieved, mobility)
+        twist = self.twist if self.target_kind is TargetKind.TWIST else None
+        if twist is not None:
+            shift, turn = self._follow_twist(twist, body_q, achieved, mobility)
         elif self._predicts and self._target_motion.moves(now):
             shift, turn = self._follow_moving_pose(achieved, now, mobility)
         else:
@@ -299,7 +300,7 @@ class TaskTracker:
         shift, turn = mobility.slowed(shift, turn)
         pose = float_moved(self.pose, shift, turn)
         way = float_length(shift) + float_length(turn)
-        if self.target_kind is TargetKind.TWIST:
+        if twist is not None:
             self._aim, self.remaining = pose, way
         return pose, way
 
@@ -384,12 +385,12 @@ class TaskTracker:
 
     def _follow_twist(
         self,
+        twist: TwistTarget,
         body_q: np.ndarray,
         achieved: tuple[Vector, Vector],
         mobility: FrameMobility,
     ) -> tuple[Vector, Vector]:
         """Return the displacement of this tick by the commanded velocity."""
-        twist: TwistTarget = self.twist  # type: ignore[assignment]
         linear, angular = twist.linear, twist.angular
         if twist.frame_link != self._reference:
             turn = quat_multiply(

@@ -242,7 +242,7 @@ class _Estimate:
                 part * p, part * (q - rate * p), part * (2.0 * (c - rate * q) + rate * rate * p)
             ))  # fmt: skip
         x, y, z = rows
-        return tuple(zip(x, y, z, strict=True))  # type: ignore[return-value]
+        return (x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2])
 
 
 class VectorMotion:
