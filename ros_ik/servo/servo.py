@@ -22,24 +22,22 @@ from ros_ik.servo.interface.obstacle import Obstacle
 from ros_ik.servo.interface.output import ServoOutput
 from ros_ik.servo.interface.output import TaskReport
 from ros_ik.servo.motion.center_of_mass import check_center
-from ros_ik.servo.motion.deceleration import Deceleration
-from ros_ik.servo.motion.position_range import PositionRange
 from ros_ik.servo.reports.barrier_report import BarrierReport
+from ros_ik.servo.reports.measured_report import MeasuredReport
 from ros_ik.servo.reports.tick_reports import AccelerationReport
-from ros_ik.servo.reports.tick_reports import current_poses
 from ros_ik.servo.reports.tick_reports import DampingReport
-from ros_ik.servo.reports.tick_reports import report_measured
 from ros_ik.servo.reports.tick_reports import report_targets
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.servo.state.following_error import FollowingError
 from ros_ik.servo.state.following_state import FollowingState
 from ros_ik.servo.state.hold_reasons import hold_reason
 from ros_ik.servo.state.hold_reasons import HoldReason
+from ros_ik.servo.state.measured_state import measured_coords
 from ros_ik.servo.state.motion_start import MotionStarts
 from ros_ik.servo.state.servo_state import SERVO_TRANSITIONS
 from ros_ik.servo.state.servo_state import ServoEvent
 from ros_ik.servo.state.servo_state import ServoState
-from ros_ik.servo.step.link_poses import LinkPoses
+from ros_ik.servo.step.halt import Halt
 from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.servo.targets.events import Events
 from ros_ik.servo.targets.references import commanded_coords
@@ -88,14 +86,10 @@ class Servo:
         self._acceleration_report = AccelerationReport(self.robot, settings.period)
         self._standstill = Standstill(self.robot, settings.period)
         self._events = Events()
-        self._halt, self._range = Deceleration(), PositionRange(self.robot)
+        self._halt = Halt(self.robot, self._solver)
         self.following = FollowingError(self.robot, settings)
         self._starts = MotionStarts(self.robot, settings)
-        self._measured_poses = LinkPoses()
-        self._current_poses: list[np.ndarray | None] = [None] * len(settings.tasks)
-        self._current_center: np.ndarray | None = None
-        self._following_errors = self.following.errors()
-        self._has_mimics = bool(model.mimic_driver)
+        self._measured_report = MeasuredReport(self._solver.diff, self.targets, self.following)
         self._drives_velocities = any(
             output.type == 'float64_multi_array_velocities' for output in settings.outputs
         )
@@ -239,7 +233,7 @@ class Servo:
             return
         joint_q = self.joint_q
         if not (self.state.resumes or self.moving):
-            measured = self._measured(measurement, joint_q)
+            measured = measured_coords(self.robot, measurement, joint_q)
             if measured is None:
                 return
             joint_q = measured
@@ -277,7 +271,7 @@ class Servo:
         self._motion_start = start.source
         self.robot.group.write_steps(start.steps, self._step)
         self._solver.limits.begin_motion(self._step)
-        if self._has_mimics:
+        if self.robot.model.mimic_driver:
             self.joint_q = self.robot.model.apply_mimic(self.joint_q)
         self._held[:] = self.joint_q
         self._followed = None
@@ -337,7 +331,7 @@ class Servo:
         self._step, self._next_step = self._next_step, self._step
         output = self._output(StatusCode.OK, 'tracking', publish=True)
         if self._drives_velocities:
-            output.measured_q = self._measured(measurement, self._held)
+            output.measured_q = measured_coords(self.robot, measurement, self._held)
         if self.targets.jump_refused(now):
             output.code, output.text = StatusCode.TARGET_JUMP, JUMP_REFUSED
         slowed_by = self.following.slowed_by
@@ -435,42 +429,13 @@ class Servo:
     def _brake(
         self, code: StatusCode, text: str, *, may_return: bool = True, returns: bool = False
     ) -> ServoOutput:
-        """Make one step towards rest within the limits; see ``halt_mode``."""
-        group = self.robot.group
-        goes_back = may_return and self.settings.halt_mode == 'hold'
-        # A joint outside its limits must not return to that position.
-        back = self._range.inside(self.joint_q) if goes_back else False
-        joints = self._halting_step(returns or back)
-        last = self._step.copy()
-        self._step[:] = 0.0
-        group.write_steps(joints, self._step)
-        if self._step.any():
-            if self._solver.limit_to_stoppable(self.joint_q, self._step, last):
-                self._halt.block()
-            self._range.clamp(self.joint_q, self._step)
-            self.joint_q = self._solver.commanded_state.advance(self.joint_q, self._step)
-        self._solver.limits.record_step(last)
+        """Make one step towards rest; see :meth:`Halt.advance`."""
+        self.joint_q = self._halt.advance(
+            self.joint_q, self._step, self.settings, may_return=may_return, returns=returns
+        )
         self._reset_targets()
         self._report.forget()
         return self._output(code, text, publish=True)
-
-    def _halting_step(self, returns: bool | np.ndarray) -> np.ndarray:
-        """Return the step of each controlled joint in a halt; see :meth:`Deceleration.step`."""
-        robot, dofs, solver = self.robot, self.robot.group.variable_dof, self._solver
-        position = self.joint_q[robot.coords]
-        if solver.limits.is_strict:
-            way = self._halt.return_displacement(position, returns=returns)
-            if way is None:
-                way = np.full(len(dofs), np.nan)
-            return solver.limits.jerk_limited_steps(self.joint_q, self._step, way)
-        return self._halt.step(
-            self._step[dofs],
-            position,
-            robot.velocity[dofs] * self.settings.limits_velocity_scale,
-            solver.limits.acceleration,
-            self.settings.period,
-            returns=returns,
-        )
 
     def _output(self, code: StatusCode, text: str, *, publish: bool) -> ServoOutput:
         return ServoOutput(
@@ -482,7 +447,7 @@ class Servo:
             still=not self.moving,
             tasks=[TaskReport(task.name) for task in self.settings.tasks],
             joint_names=self.robot.group.joint_names,
-            following_errors=self._following_errors,
+            following_errors=self._measured_report.following_errors,
             motion_start=self._motion_start,
         )
 
@@ -494,25 +459,11 @@ class Servo:
     ) -> None:
         """Report the measured frames, once every joint is known."""
         if reports:
-            q = self._measured(measurement, self._held)
-            poses = None if q is None else self._measured_poses.at(self._solver.diff, q)
-            self._current_poses = current_poses(self.targets, poses)
-            self._current_center = None
-            if poses is not None and output.center_of_mass is not None:
-                self._current_center = self.targets.center.center(poses)
-            self._following_errors = self.following.errors()
-        report_measured(output, self.targets, self._current_poses, self._current_center)
-        output.following_errors = self._following_errors
+            joint_q = measured_coords(self.robot, measurement, self._held)
+            has_center = output.center_of_mass is not None
+            self._measured_report.measure(joint_q, has_center=has_center)
+        self._measured_report.update(output)
 
     def _poses(self) -> np.ndarray:
         """Return the link poses at the commanded configuration [body_count, 7]."""
         return self._solver.commanded_state.at(self.joint_q)
-
-    def _measured(self, measurement: Measurement, others: np.ndarray) -> np.ndarray | None:
-        """Return the measured coordinates, with ``others`` for those that are not needed."""
-        known, q = np.isfinite(measurement.received), measurement.joint_q
-        if np.count_nonzero(known) < len(known):
-            if not known[self.robot.needed_coords].all():
-                return None
-            q = np.where(known, q, others)
-        return self.robot.model.apply_mimic(q) if self._has_mimics else q

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Reports of a tick on targets, frames and singularities."""
+"""Reports of a tick on targets, singularities and acceleration limits."""
 
 from __future__ import annotations
 
@@ -52,41 +52,6 @@ def report_targets(
             report.reached = tracker.reached(report.linear_error, report.angular_error)
     if targets.has_fresh_center(now):
         output.center_of_mass = targets.center.report(poses, targets.choice.center)
-
-
-def report_measured(
-    output: ServoOutput,
-    targets: TargetSelection,
-    poses: Sequence[np.ndarray | None],
-    center: np.ndarray | None,
-) -> None:
-    """Report the measured frames, their errors, and the reached targets.
-
-    Args:
-        output: Output of the tick, with the errors of the command.
-        targets: The targets.
-        poses: Measured pose of each frame in its reference link [7], None if unknown.
-        center: Measured centre of mass in the base frame [m], [3], None if unknown.
-    """
-    for tracker, report, pose in zip(targets.trackers, output.tasks, poses, strict=True):
-        report.current_pose = pose
-        measured = math.nan, math.nan
-        if pose is not None and not math.isnan(report.linear_error):
-            measured = tracker.errors_at(pose)
-        report.measured_linear_error, report.measured_angular_error = measured
-        report.reached = report.reached and tracker.reached(*measured)
-    if output.center_of_mass is not None and center is not None:
-        targets.center.report_measured(output.center_of_mass, center)
-
-
-def current_poses(targets: TargetSelection, poses: np.ndarray | None) -> list[np.ndarray | None]:
-    """Return the pose of each frame, [7] in its reference link, None if links are unknown.
-
-    Args:
-        targets: The targets, with the frames.
-        poses: Link poses [body_count, 7].
-    """
-    return [None if poses is None else tracker.frame_pose(poses) for tracker in targets.trackers]
 
 
 class DampingReport:

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Filtered positions and velocities of a robot at rest, or moved by something else.
+"""Measured coordinates, and filtered ones of a robot at rest or moved by something else.
 
 A motion that started at a single sample would start with a step as large as its noise, and one
 with zero velocity would reverse a moving robot. A fit to the samples of the last 0.1 s
@@ -105,3 +105,21 @@ class MeasuredState:
         off = np.abs(values - powers @ found).max(axis=0)
         smooth = moves & (off <= _NOISE * self._unit + _SCATTER * np.ptp(values, axis=0))
         positions[smooth], velocities[smooth] = found[0, smooth], found[1, smooth] / _SPAN
+
+
+def measured_coords(
+    robot: ControlledRobot, measurement: Measurement, others: np.ndarray
+) -> np.ndarray | None:
+    """Return the measured coordinates [joint_coord_count], None if a needed joint has no state.
+
+    Args:
+        robot: The robot.
+        measurement: Measured state.
+        others: Coordinates for joints that have no state and are not needed.
+    """
+    known, joint_q = np.isfinite(measurement.received), measurement.joint_q
+    if np.count_nonzero(known) < len(known):
+        if not known[robot.needed_coords].all():
+            return None
+        joint_q = np.where(known, joint_q, others)
+    return robot.model.apply_mimic(joint_q) if robot.model.mimic_driver else joint_q
