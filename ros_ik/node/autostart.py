@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Autostart of a node, in the place of a lifecycle manager."""
+"""Autostart of a node, instead of a lifecycle manager."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ class Servo:
             self._synchronise(now, measurement)
         if targets.accept_joints(command):
             # Joints without a target any longer stay at their current positions.
-            self._secondary.place(self.joint_q)
+            self._secondary.set_posture(self.joint_q)
         if poses or center:
             targets.accept_targets(self._poses(), poses, center)
 
@@ -391,7 +391,7 @@ class Servo:
         returns = reason.code == StatusCode.FOLLOWING_ERROR
         returns = returns and self.following.state is FollowingState.RETURNS
         if returns:
-            self._halt.return_to(self.following.place)
+            self._halt.return_to(self.following.return_position)
         if self.moving or returns:
             output = self._brake_for(reason, reason.may_return, returns)
         else:

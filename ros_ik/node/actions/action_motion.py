@@ -22,15 +22,15 @@ SETTLING = 0.1
 
 
 class ActionMotion(abc.ABC):
-    """A goal, whose target has one place among the targets of a command.
+    """A goal, whose target has one slot among the targets of a command.
 
     Attributes:
         modes: Modes of the servo in which it can be followed.
-        place: Description of this place, for the message to a goal that it preempts.
+        slot: Description of this slot, for the message to a goal that it preempts.
     """
 
     modes: tuple[Mode, ...]
-    place: str
+    slot: str
     _resting: RestWait
 
     def __init__(self, commander: Commander) -> None:
@@ -51,7 +51,7 @@ class ActionMotion(abc.ABC):
         return self._machine.state
 
     def begin(self) -> None:
-        """Set the first target, in place of all others."""
+        """Set the first target instead of all others."""
         self._machine.handle(GoalEvent.BEGIN)
         self._others = self._other_targets()
         self._begin(self._commander.now())
@@ -95,21 +95,21 @@ class ActionMotion(abc.ABC):
 
     @abc.abstractmethod
     def _current_target(self) -> Any:
-        """Return the current target in the place of this goal."""
+        """Return the current target in the slot of this goal."""
 
     @abc.abstractmethod
     def _set_target(self, target: Any) -> None:
-        """Set a target, or None, in the place of this goal."""
+        """Set a target, or None, in the slot of this goal."""
 
     @abc.abstractmethod
     def _other_targets(self) -> tuple[Any, ...]:
-        """Return the targets in other places that would preempt this goal if they changed."""
+        """Return the targets in other slots that would preempt this goal if they changed."""
 
     def _preempting_request(self) -> str:
         """Return a description of the request that preempted this goal, or ''."""
         held = None if self.state is GoalState.CANCELING else self._target
         if self._current_target() is not held:
-            return f'preempted by a newer {self.place}'
+            return f'preempted by a newer {self.slot}'
         return self._commander.preempting_target(self._others, self._other_targets())
 
     def _finish(self, outcome: Outcome, result: Any) -> GoalEnd:

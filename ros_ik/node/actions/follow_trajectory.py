@@ -40,7 +40,7 @@ class FollowTrajectoryMotion(ActionMotion):
     """One goal."""
 
     modes = (Mode.AUTO, Mode.JOINT)
-    place = 'joint target'
+    slot = 'joint target'
 
     def __init__(self, commander: Commander, goal: Any) -> None:
         """Check the goal.

@@ -51,7 +51,7 @@ class MoveToPoseMotion(ActionMotion):
     """One goal."""
 
     modes = (Mode.AUTO, Mode.POSE)
-    place = 'target of the task'
+    slot = 'target of the task'
     # Joint motion that replaces the pose target, or None. It tells where the target is that a
     # cancellation withdraws, which the state does not tell any longer.
     _joint_motion: StraightMotion | None = None

@@ -58,8 +58,8 @@ class TrajectoryMessage:
             JointTrajectory(joint_names=list(layout.joint_names), points=points)
         )
         self._first, *self._predicted, self._last = map(self.serialized.numbers, positions)
-        places = [self.serialized.numbers(mark) for mark in velocities]
-        self._velocity, self._predicted_velocities = (places[0] if places else None), places[1:]
+        fields = [self.serialized.numbers(mark) for mark in velocities]
+        self._velocity, self._predicted_velocities = (fields[0] if fields else None), fields[1:]
 
     def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
         """Fill in a command at a time [ns]; return True if all of it is finite."""
@@ -83,18 +83,18 @@ class TrajectoryMessage:
     ) -> float:
         """Fill in predicted points, or repeat the command at rest; return the sum of squares."""
         squares = 0.0
-        for step, place in enumerate(self._predicted):
+        for step, field in enumerate(self._predicted):
             if predicted_q is None:
-                place[:] = self._first
+                field[:] = self._first
             else:
-                predicted_q[step].take(self._layout.coords, out=place, mode='clip')
-            squares += place.dot(place)
-        for step, place in enumerate(self._predicted_velocities):
+                predicted_q[step].take(self._layout.coords, out=field, mode='clip')
+            squares += field.dot(field)
+        for step, field in enumerate(self._predicted_velocities):
             if predicted_qd is None:
-                place[:] = 0.0
+                field[:] = 0.0
             else:
-                predicted_qd[step].take(self._layout.dofs, out=place, mode='clip')
-            squares += place.dot(place)
+                predicted_qd[step].take(self._layout.dofs, out=field, mode='clip')
+            squares += field.dot(field)
         return float(squares)
 
 

@@ -91,9 +91,9 @@ class StatusMessage:
             message.buffer, self._figures, output.barrier_distance, tick_ms, statistics.p50,
             statistics.p99, self._control_rate, statistics.ticks, statistics.missed,
         )  # fmt: skip
-        for place, report in zip(self._errors, output.tasks, strict=False):
+        for offset, report in zip(self._errors, output.tasks, strict=False):
             _ERRORS.pack_into(
-                message.buffer, place, report.linear_error, report.angular_error,
+                message.buffer, offset, report.linear_error, report.angular_error,
                 report.measured_linear_error, report.measured_angular_error,
             )  # fmt: skip
         center = output.center_of_mass
@@ -122,7 +122,7 @@ class StatusMessage:
         )
 
     def _write(self, output: ServoOutput, state: NodeState, words: tuple[Any, ...]) -> None:
-        """Serialize a message with these texts, and find the places of its numbers."""
+        """Serialize a message with these texts, and find the offsets of its numbers."""
         marks = Marks()
         figures = marks.take(7)
         message = IkStatus(control_rate=figures[4])

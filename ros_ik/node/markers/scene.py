@@ -107,10 +107,10 @@ class MarkerScene:
             if target is not None:
                 markers.append(_named('targets', marker_shapes.frame(target, _TARGET_ALPHA)))
             if pose is not None and target is not None:
-                way = marker_shapes.lines(np.stack([pose[:3], target[:3]])[None])
+                line = marker_shapes.lines(np.stack([pose[:3], target[:3]])[None])
                 shade = marker_shapes.color(*(_REACHED if task.reached else _UNDERWAY))
-                way.colors = [shade, shade]
-                markers.append(_named('targets', way))
+                line.colors = [shade, shade]
+                markers.append(_named('targets', line))
             if pose is not None and task.twist is not None:
                 markers += _draw_twist(task.twist, pose[:3], links)
         return markers

@@ -172,12 +172,12 @@ class TargetTopics:
         if received is None:
             drop(topic, Drop.TOO_OLD, lambda: 'its stamp is older than command_timeout')
             return
-        place = self._transforms.find(sample.frame_id, sample.stamp)
-        if isinstance(place, UnresolvedFrame):
-            text = place.text
-            drop(topic, place.reason, lambda: explain_frame(sample.frame_id, text))
+        frame = self._transforms.find(sample.frame_id, sample.stamp)
+        if isinstance(frame, UnresolvedFrame):
+            text = frame.text
+            drop(topic, frame.reason, lambda: explain_frame(sample.frame_id, text))
             return
-        change = change_of(reader, *what, sample, place, received)
+        change = change_of(reader, *what, sample, frame, received)
         if isinstance(change, Rejection):
             drop(topic, change, lambda: _why(change, sample, reader))
             return
@@ -198,14 +198,14 @@ class TargetTopics:
         task: int,
         topic: str,
         sample: StampedSample,
-        place: ResolvedFrame,
+        frame: ResolvedFrame,
         received: float,
     ) -> Change | Rejection:
         given = sample.numbers
-        if place.pose is not None:
-            given = place.moved_pose(np.array(given)).tolist()
+        if frame.pose is not None:
+            given = frame.moved_pose(np.array(given)).tolist()
         target = reader.pose(
-            task, place.link, given[:3], given[3:], received, stamp=sample.stamp.seconds,
+            task, frame.link, given[:3], given[3:], received, stamp=sample.stamp.seconds,
             sender=self._by_topic[topic].publisher,
         )  # fmt: skip
         if isinstance(target, Rejection):
@@ -219,32 +219,32 @@ class TargetTopics:
         task: int,
         topic: str,
         sample: StampedSample,
-        place: ResolvedFrame,
+        frame: ResolvedFrame,
         received: float,
     ) -> Change | Rejection:
         numbers = frame_speeds(sample.numbers, self._in_force.get() or self._settings)
         if isinstance(numbers, Rejection):
             return numbers
         linear, angular = (
-            place.turned(np.array(part)).tolist() for part in (numbers[:3], numbers[3:])
+            frame.turned(np.array(part)).tolist() for part in (numbers[:3], numbers[3:])
         )
         sender = self._by_topic[topic].publisher
-        target = reader.twist(task, place.link, linear, angular, received, sender=sender)
+        target = reader.twist(task, frame.link, linear, angular, received, sender=sender)
         if isinstance(target, Rejection):
             return target
         return lambda command: command.with_twist(task, target)
 
     def _center_of_mass(
-        self, reader: TargetReader, sample: StampedSample, place: ResolvedFrame, received: float
+        self, reader: TargetReader, sample: StampedSample, frame: ResolvedFrame, received: float
     ) -> Change | Rejection:
         given = np.array(sample.numbers)
-        target = reader.center_of_mass(place.link, place.moved_point(given).tolist(), received)
+        target = reader.center_of_mass(frame.link, frame.moved_point(given).tolist(), received)
         if isinstance(target, Rejection):
             return target
         return lambda command: command.with_changes(center_of_mass=target)
 
     def _joints(
-        self, reader: TargetReader, sample: JointSample, place: ResolvedFrame, received: float
+        self, reader: TargetReader, sample: JointSample, frame: ResolvedFrame, received: float
     ) -> Change | Rejection:
         target: JointTarget | JointVelocityTarget | Rejection
         if sample.velocities:

@@ -81,7 +81,7 @@ class Transforms:
     def __init__(self, node: Node, use_tf: bool) -> None:
         """Subscribe to tf if it is enabled and tf2_ros is installed."""
         self._node, self._use_tf = node, use_tf
-        self._places = {'': ResolvedFrame('')}
+        self._links = {'': ResolvedFrame('')}
         self._base = ''
         self._buffer: Any = None
         self._subscriptions: list = []
@@ -91,7 +91,7 @@ class Transforms:
     def adopt(self, robot: ControlledRobot) -> None:
         """Switch to the links of another model."""
         labels = robot.model.body_label
-        self._places = {name: ResolvedFrame(name) for name in ('', *labels)}
+        self._links = {name: ResolvedFrame(name) for name in ('', *labels)}
         self._base = labels[robot.base_link]
 
     def destroy(self) -> None:
@@ -110,9 +110,9 @@ class Transforms:
             stamp: Time of the data; zero, or a time newer than all transforms, selects the newest
                 transform.
         """
-        place = self._places.get(frame_id)
-        if place is not None:
-            return place
+        link = self._links.get(frame_id)
+        if link is not None:
+            return link
         if not self._use_tf:
             return UnresolvedFrame(Rejection.UNKNOWN_FRAME, NOT_A_LINK)
         if self._buffer is None:

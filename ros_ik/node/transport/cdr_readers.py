@@ -165,7 +165,7 @@ class _JointLayout:
     """Byte offsets of the numbers in joint states of one frame, set of names and sizes."""
 
     def __init__(self, message: JointState) -> None:
-        """Find the places in a serialized message like this one, which has numbers."""
+        """Find the offsets in a serialized message like this one, which has numbers."""
         self._names = tuple(message.name)
         fields, marks = (message.position, message.velocity, message.effort), Marks()
         filled = [marks.take(len(field)) for field in fields]

@@ -25,7 +25,7 @@ _MARK = float.fromhex('0x1.5ca1ab1ecafep+700')
 
 
 class Marks:
-    """Unique numbers that mark the places of arrays in a serialized message."""
+    """Unique numbers that mark the fields of arrays in a serialized message."""
 
     def __init__(self) -> None:
         """Start; one instance serves one message."""
@@ -64,9 +64,9 @@ class SerializedMessage:
         Raises:
             ValueError: The mark is not in the message exactly once.
         """
-        place = np.frombuffer(self.buffer, np.float64, len(mark), self.find(mark))
-        place[:] = 0.0
-        return place
+        field = np.frombuffer(self.buffer, np.float64, len(mark), self.find(mark))
+        field[:] = 0.0
+        return field
 
     def set_stamp(self, nanoseconds: int) -> None:
         """Write the time [ns] of the header, which must be the first field."""

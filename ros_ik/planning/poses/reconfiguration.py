@@ -100,9 +100,9 @@ def _is_free(planner: Planner, coords: np.ndarray, goal: np.ndarray) -> bool:
     """Return True if the straight joint path from the planner's state satisfies every barrier."""
     start = planner.joint_q[coords]
     count = max(1, int(np.ceil(np.abs(goal - start).max() / _STEP)))
-    way = start + np.linspace(0.0, 1.0, count + 1)[:, None] * (goal - start)
+    path = start + np.linspace(0.0, 1.0, count + 1)[:, None] * (goal - start)
     floor = _ROOM
-    for index, joint_q in enumerate(planner.configurations(coords, way)):
+    for index, joint_q in enumerate(planner.configurations(coords, path)):
         values = planner.steps.barrier_values(joint_q)
         least = float(values.min(initial=np.inf))
         if index == 0:

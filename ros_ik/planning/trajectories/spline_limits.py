@@ -100,7 +100,7 @@ def _crossings(
 
 
 def _first_positive(coefficients: np.ndarray) -> float | None:
-    """Return the first place in [0, 1] where a Bernstein polynomial is positive, or None."""
+    """Return the first argument in [0, 1] where a Bernstein polynomial is positive, or None."""
     if coefficients.max() <= 0.0:
         return None
     if coefficients[0] > 0.0:

@@ -72,17 +72,18 @@ def braking_distance(velocity: np.ndarray, acceleration: np.ndarray, dt: float) 
 
 
 def joint_step(
-    way: np.ndarray, speed: np.ndarray, acceleration: np.ndarray, dt: float
+    displacement: np.ndarray, speed: np.ndarray, acceleration: np.ndarray, dt: float
 ) -> np.ndarray:
     """Return the steps of joints towards their targets in one tick, braking in time.
 
     Args:
-        way: Remaining displacements [rad or m]; NaN for joints without a target.
+        displacement: Remaining displacements [rad or m]; NaN for joints without a target.
         speed: Velocity limits [rad/s or m/s].
         acceleration: Acceleration limits [rad/s^2 or m/s^2].
         dt: Duration of the tick [s].
     """
-    return np.sign(way) * np.minimum(braking_step(np.abs(way), acceleration, dt), speed * dt)
+    longest = np.minimum(braking_step(np.abs(displacement), acceleration, dt), speed * dt)
+    return np.sign(displacement) * longest
 
 
 class Approach:
@@ -142,25 +143,25 @@ class Approach:
         return x * length, y * length, z * length
 
     def step_with_target(
-        self, way: Vector, difference: Vector, achieved: Vector, limits: ApproachLimits
+        self, displacement: Vector, difference: Vector, achieved: Vector, limits: ApproachLimits
     ) -> Vector:
         """Return the displacement of this tick along with a moving target, and towards it.
 
         Args:
-            way: Displacement of the target in this tick [m or rad].
+            displacement: Displacement of the target in this tick [m or rad].
             difference: Vector to the target before it.
             achieved: Displacement in the tick before.
             limits: Bounds on the motion towards the target; its speed bounds the sum.
         """
-        if way == ZERO:
+        if displacement == ZERO:
             return self.step(difference, achieved, limits)
         dt = self._dt
-        pace = x, y, z = float_scaled(way, 1.0 / dt)
+        pace = x, y, z = float_scaled(displacement, 1.0 / dt)
         self.velocity = float_less(self.velocity, pace)
-        a, b, c = self.step(difference, float_less(achieved, way), limits)
+        a, b, c = self.step(difference, float_less(achieved, displacement), limits)
         u, v, w = self.velocity
         self.velocity = u + x, v + y, w + z
-        step = a + way[0], b + way[1], c + way[2]
+        step = a + displacement[0], b + displacement[1], c + displacement[2]
         length, longest = float_length(step), limits.speed * dt
         return step if length <= longest else float_scaled(step, longest / length)
 

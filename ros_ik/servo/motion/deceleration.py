@@ -80,10 +80,10 @@ class Deceleration:
                 array has one entry per joint; that of the first step of the halt is used.
         """
         slowdown = acceleration * dt**2
-        way = self.return_displacement(position, returns=returns)
-        if way is None:
+        displacement = self.return_displacement(position, returns=returns)
+        if displacement is None:
             return np.sign(last) * np.maximum(np.abs(last) - slowdown, 0.0)
         # Needed even if no joint returns.
-        way[~(np.abs(way) >= _ARRIVED)] = 0.0
-        back = joint_step(way, speed, acceleration, dt)
+        displacement[~(np.abs(displacement) >= _ARRIVED)] = 0.0
+        back = joint_step(displacement, speed, acceleration, dt)
         return np.clip(back, last - slowdown, last + slowdown)

@@ -63,25 +63,25 @@ class ApproachLimits:
             min(hardest, 1.0) / part,
         )  # fmt: skip
 
-    def full_acceleration(self, way: Vector, dt: float) -> Vector:
+    def full_acceleration(self, displacement: Vector, dt: float) -> Vector:
         """Return the acceleration along a displacement; less for a short one.
 
         Args:
-            way: Displacement, three numbers [m or rad].
+            displacement: Displacement, three numbers [m or rad].
             dt: Duration of a tick [s].
         """
-        shortest = self.acceleration * dt * dt
-        return float_scaled(way, self.acceleration / (float_length(way) + shortest))
+        length, shortest = float_length(displacement), self.acceleration * dt * dt
+        return float_scaled(displacement, self.acceleration / (length + shortest))
 
-    def likely_acceleration(self, way: Vector, speed: float, time: float) -> float:
+    def likely_acceleration(self, displacement: Vector, speed: float, time: float) -> float:
         """Return the acceleration that a motion is likely to need, within the limit.
 
         Args:
-            way: Remaining displacement, three numbers [m or rad].
+            displacement: Remaining displacement, three numbers [m or rad].
             speed: Current speed [m/s or rad/s].
             time: Time in which the motion is made or the speed is lost [s].
         """
-        return min(self.acceleration, (float_length(way) / time + speed) / time)
+        return min(self.acceleration, (float_length(displacement) / time + speed) / time)
 
     def changes(self, dt: float) -> tuple[float, float]:
         """Return the limits of the change of a tick's displacement, and of the change of that."""

@@ -72,7 +72,7 @@ class ViableSteps:
         def floats(*shape: int) -> HostBuffer:
             return HostBuffer(shape, wp.float64, model.device)
 
-        self._joint_q, self._way, self._pace = floats(1, model.joint_coord_count), *(
+        self._joint_q, self._displacement, self._pace = floats(1, model.joint_coord_count), *(
             floats(count) for _ in range(2)
         )
         self._box, self._step = floats(2, count), floats(count)
@@ -86,7 +86,7 @@ class ViableSteps:
         self,
         joint_q: np.ndarray,
         steps: tuple[np.ndarray, np.ndarray],
-        way: np.ndarray,
+        displacement: np.ndarray,
         pace: np.ndarray | float = 0.0,
     ) -> np.ndarray:
         """Return the step of each controlled joint.
@@ -94,12 +94,13 @@ class ViableSteps:
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
             steps: The last step and the one before it, each [joint_dof_count].
-            way: Displacements at which the joints stop [rad or m]; NaN for joints that move at a
-                pace.
+            displacement: Displacements at which the joints stop [rad or m]; NaN for joints that
+                move at a pace.
             pace: Steps of those joints [rad or m]; 0 to stop.
         """
         self.limit.set_last_displacements(*steps)
-        self._joint_q.host[0], self._way.host[:], self._pace.host[:] = joint_q, way, pace
+        self._joint_q.host[0] = joint_q
+        self._displacement.host[:], self._pace.host[:] = displacement, pace
         self._graph.launch()
         return self._step.host.copy()
 
@@ -118,12 +119,14 @@ class ViableSteps:
         return confined
 
     def _record(self) -> None:
-        for buffer in (self._joint_q, self._way, self._pace):
+        for buffer in (self._joint_q, self._displacement, self._pace):
             buffer.upload()
         launch(
             aimed_step_kernel(),
-            dim=len(self._way.host),
-            inputs=[self._joint_q.array, self.limit.motion, self._way.array, self._pace.array],
+            dim=len(self._displacement.host),
+            inputs=[
+                self._joint_q.array, self.limit.motion, self._displacement.array, self._pace.array,
+            ],
             outputs=[self._box.array, self._step.array],
             device=self._joint_q.array.device,
         )

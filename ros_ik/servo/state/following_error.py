@@ -49,7 +49,7 @@ class FollowingError:
     """Comparison of command and measurement per joint; owned by the control thread.
 
     Attributes:
-        place: Positions to which the command returns [n_variables].
+        return_position: Positions to which the command returns [n_variables].
     """
 
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
@@ -58,7 +58,7 @@ class FollowingError:
         self._lead = LeadLimit(robot, settings)
         count = len(self._names)
         self._machine = StateMachine(FollowingState.UNKNOWN, FOLLOWING_TRANSITIONS)
-        self.place = np.zeros(count)
+        self.return_position = np.zeros(count)
         self._unknown = np.full(count, np.nan)
         # Joints that have not moved since they failed to follow, and joints for which the command
         # halts.
@@ -254,7 +254,7 @@ class FollowingError:
             pass
         elif self.state is FollowingState.HALTS:
             self._machine.handle(FollowingEvent.REST)
-            self.place, self._rested = self._measured.copy(), now
+            self.return_position, self._rested = self._measured.copy(), now
         elif self._has_returned(now):
             self._machine.handle(FollowingEvent.ARRIVE)
             self._trial_start = now
@@ -271,7 +271,7 @@ class FollowingError:
 
     def _has_returned(self, now: float) -> bool:
         """Return True if a command at rest has returned, or is blocked on its way."""
-        left = float(np.abs(self._commanded - self.place).max())
+        left = float(np.abs(self._commanded - self.return_position).max())
         return left < _ARRIVED or now - self._rested > _STALL_TIME
 
     def _set_trial_joints(self, on_trial: np.ndarray, now: float) -> None:

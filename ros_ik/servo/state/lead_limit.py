@@ -139,5 +139,5 @@ class LeadLimit:
         """Return W of joints that move with the command at ``speed``."""
         lag, acceleration = self._lag, self._braking
         reached = np.maximum(np.minimum(speed + acceleration * lag, self._speed), speed)
-        way = 0.5 * lag * (speed + reached) + 0.5 * reached**2 / acceleration
-        return np.minimum(self.floor + way, self._max)
+        distance = 0.5 * lag * (speed + reached) + 0.5 * reached**2 / acceleration
+        return np.minimum(self.floor + distance, self._max)

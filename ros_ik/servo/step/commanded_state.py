@@ -40,7 +40,7 @@ class CommandedState:
         self._next_row, self._body_row = self._next_q.host[0], self._body_q.host[0]
         self.conditioning = Conditioning(robot, settings)
         self._next_row[:] = model.neutral_joint_q()
-        self._place_graph = Graph(self._record_place, device)
+        self._pose_graph = Graph(self._record_pose_graph, device)
         self._row[:] = self._next_row
         self._step_graph = Graph(self._record_step, device)
         self._key = self._next_row.tobytes()
@@ -74,21 +74,21 @@ class CommandedState:
         key = joint_q.tobytes()
         if key != self._key:
             self._key, self._next_row[:] = key, joint_q
-            self._place()
+            self._update_poses()
         return self.poses
 
     def choose(self, active: Sequence[bool], center: bool) -> None:
         """Set the active tasks; see :meth:`Conditioning.choose`."""
         self.conditioning.choose(active, center)
-        self._place()
+        self._update_poses()
 
     def apply(self, settings: Settings) -> None:
         """Apply settings."""
         self.conditioning.apply(settings)
-        self._place()
+        self._update_poses()
 
-    def _place(self) -> None:
-        self._place_graph.launch()
+    def _update_poses(self) -> None:
+        self._pose_graph.launch()
         self._keep_poses()
 
     def _keep_poses(self) -> None:
@@ -103,7 +103,7 @@ class CommandedState:
         self._record_poses()
         self._next_q.download()
 
-    def _record_place(self) -> None:
+    def _record_pose_graph(self) -> None:
         self._next_q.upload()
         self._record_poses()
 

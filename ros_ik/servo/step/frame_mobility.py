@@ -60,7 +60,7 @@ class FrameMobility:
     def limits_along(
         self,
         limits: tuple[ApproachLimits, ApproachLimits],
-        ways: tuple[Vector, Vector],
+        displacements: tuple[Vector, Vector],
         achieved: tuple[Vector, Vector],
     ) -> tuple[ApproachLimits, ApproachLimits]:
         """Return limits that the joints can keep; see :meth:`TaskDemand.limits_along`."""
@@ -68,4 +68,4 @@ class FrameMobility:
             # The approach of a singularity is limited separately.
             self.demand.limiting_joint = -1
             return limits
-        return self.demand.limits_along(limits, ways, achieved)
+        return self.demand.limits_along(limits, displacements, achieved)

@@ -74,25 +74,27 @@ class TaskDemand:
     def limits_along(
         self,
         limits: tuple[ApproachLimits, ApproachLimits],
-        ways: tuple[Vector, Vector],
+        displacements: tuple[Vector, Vector],
         achieved: tuple[Vector, Vector],
     ) -> tuple[ApproachLimits, ApproachLimits]:
         """Return limits of a motion that the joints can keep.
 
         Args:
             limits: Limits of the linear and the angular motion.
-            ways: Remaining displacements, [m] and [rad], along the axes of the reference link.
+            displacements: Remaining displacements, [m] and [rad], along the axes of the reference
+                link.
             achieved: Displacements in the previous tick, [m] and [rad].
         """
         (linear, angular), dt = limits, self._dt
         if self.others:
-            self._set_expected(0, linear, ways[0], achieved[0])
-            self._set_expected(1, angular, ways[1], achieved[1])
+            self._set_expected(0, linear, displacements[0], achieved[0])
+            self._set_expected(1, angular, displacements[1], achieved[1])
         elif self._allows(linear.acceleration, angular.acceleration):
             self.limiting_joint = -1
             return limits
         part = self.part(
-            linear.full_acceleration(ways[0], dt), angular.full_acceleration(ways[1], dt)
+            linear.full_acceleration(displacements[0], dt),
+            angular.full_acceleration(displacements[1], dt),
         )
         if part == 1.0:
             return limits
@@ -102,12 +104,12 @@ class TaskDemand:
         )  # fmt: skip
 
     def limits_of_point(
-        self, limits: ApproachLimits, way: Vector, achieved: Vector
+        self, limits: ApproachLimits, displacement: Vector, achieved: Vector
     ) -> ApproachLimits:
         """Return the limits of a point, for linear motion; see :meth:`limits_along`."""
         if self.others:
-            self._set_expected(0, limits, way, achieved)
-        part = self.part(limits.full_acceleration(way, self._dt), ZERO)
+            self._set_expected(0, limits, displacement, achieved)
+        part = self.part(limits.full_acceleration(displacement, self._dt), ZERO)
         return limits if part == 1.0 else limits.with_acceleration(part, part / _PATH_FRACTION)
 
     def part(self, linear: Vector, angular: Vector) -> float:
@@ -151,7 +153,7 @@ class TaskDemand:
         )
 
     def _allows(self, linear: float, angular: float) -> bool:
-        """Return True if the joints surely allow accelerations of these sizes, whatever their way.
+        """Return True if the joints surely allow accelerations of these sizes, in any direction.
 
         Args:
             linear: Linear acceleration [m/s^2].
@@ -172,11 +174,11 @@ class TaskDemand:
                 needed += used * other.expected_demand()
 
     def _set_expected(
-        self, kind: int, limits: ApproachLimits, way: Vector, achieved: Vector
+        self, kind: int, limits: ApproachLimits, displacement: Vector, achieved: Vector
     ) -> None:
         """Set the expected acceleration of the task, linear (0) or angular (1)."""
         speed = float_length(achieved) / self._dt
-        self.expected[kind] = limits.likely_acceleration(way, speed, _LIKELY_TIME)
+        self.expected[kind] = limits.likely_acceleration(displacement, speed, _LIKELY_TIME)
 
 
 class JointDemand:

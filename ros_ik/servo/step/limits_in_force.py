@@ -216,7 +216,7 @@ class LimitsInForce:
         self,
         joint_q: np.ndarray,
         last_step: np.ndarray,
-        way: np.ndarray,
+        displacement: np.ndarray,
         pace: np.ndarray | float = 0.0,
     ) -> np.ndarray:
         """Return the steps of the controlled joints within the jerk limits.
@@ -224,12 +224,12 @@ class LimitsInForce:
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
             last_step: Previous step [joint_dof_count].
-            way: See :meth:`ViableSteps.jerk_limited_steps`.
+            displacement: See :meth:`ViableSteps.jerk_limited_steps`.
             pace: See :meth:`ViableSteps.jerk_limited_steps`.
         """
         assert self._jerk is not None, 'no jerk limits'
         steps = last_step, self.before
-        return self._jerk.viable.jerk_limited_steps(joint_q, steps, way, pace)
+        return self._jerk.viable.jerk_limited_steps(joint_q, steps, displacement, pace)
 
     def clamp_step(self, joint_q: np.ndarray, step: np.ndarray, last_step: np.ndarray) -> None:
         """Move a step to the nearest one within the strict jerk limits.

@@ -96,21 +96,21 @@ def set_joint_references(
     speed, q = robot.velocity[dofs] * settings.limits_velocity_scale, joint_q[coords]
     target = posture.copy()
 
-    def towards(way: np.ndarray, pace: np.ndarray) -> np.ndarray:
+    def towards(displacement: np.ndarray, pace: np.ndarray) -> np.ndarray:
         if solver.limits.has_jerk_limits:
-            return solver.limits.jerk_limited_steps(joint_q, last_step, way, pace)
-        step = joint_step(way, speed, solver.limits.acceleration, settings.period)
-        return np.where(np.isnan(way), pace, step)
+            return solver.limits.jerk_limited_steps(joint_q, last_step, displacement, pace)
+        step = joint_step(displacement, speed, solver.limits.acceleration, settings.period)
+        return np.where(np.isnan(displacement), pace, step)
 
     if isinstance(targets.joints, JointVelocityTarget):
         velocities = targets.joints.velocities
         step = targets.jog.step(q, velocities, speed, solver.limits.acceleration, towards) - q
     else:
-        way = targets.joint_displacement(q)
+        displacement = targets.joint_displacement(q)
         if solver.limits.has_jerk_limits:
             # The posture holds joints without a target; they must be able to move towards it too.
-            way = np.where(np.isnan(way), posture[coords] - q, way)
-        step = towards(way, np.full_like(way, np.nan))
+            displacement = np.where(np.isnan(displacement), posture[coords] - q, displacement)
+        step = towards(displacement, np.full_like(displacement, np.nan))
     commanded = np.isfinite(step)
     target[coords[commanded]] = (q + step)[commanded]
     solver.set_joints(target)

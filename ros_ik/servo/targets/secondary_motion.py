@@ -134,7 +134,7 @@ class SecondaryMotion:
             or (self._placed.any() and not self._placed.all())
         )
         self._blend(joint_q, from_joints)
-        self.place(joint_q)
+        self.set_posture(joint_q)
 
     def choose(self, active: ActiveTasks, joint_q: np.ndarray) -> None:
         """Set the active tasks.
@@ -150,13 +150,13 @@ class SecondaryMotion:
             if counts:
                 self._moved[aims.frame.variables] = True
         self._blend(joint_q, from_joints)
-        self.place(joint_q)
+        self.set_posture(joint_q)
 
     def rest(self) -> None:
         """Reset the velocity; the next motion starts with the velocity of the joints."""
         self._chosen, self._last = ActiveTasks(()), None
 
-    def place(self, joint_q: np.ndarray) -> None:
+    def set_posture(self, joint_q: np.ndarray) -> None:
         """Set the posture from the settings, or from the given coordinates if there is none.
 
         Args:

@@ -3,10 +3,10 @@
 """Detection of several senders, or of faulty stamps, of the targets of one frame task.
 
 If two senders publish on one topic, the publishers of its messages alternate. Where publishers are
-unknown, or one program relays both, targets alternate between two places: they return to the
-previous place repeatedly, after one message or a few. If the clock of a sender is set, or messages
-arrive out of order, stamps jump or decrease. No message is dropped: the robot follows the newest
-target without prediction, and the status names the cause.
+unknown, or one program relays both, targets alternate between two positions: they return to the
+previous position repeatedly, after one message or a few. If the clock of a sender is set, or
+messages arrive out of order, stamps jump or decrease. No message is dropped: the robot follows the
+newest target without prediction, and the status names the cause.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 import math
 
-# Number of consecutive returns to the previous place, and the tolerance of a place relative to the
-# distance of the two.
+# Number of consecutive returns to the previous position, and the tolerance of a position relative
+# to the distance of the two.
 _TURNS, _NEAR = 4, 0.25
-# Minimum distance between the two places [m]; noise alternates too, but by less.
+# Minimum distance between the two positions [m]; noise alternates too, but by less.
 _MIN_DISTANCE = 0.005
-# Longest stay at a place between two returns [s]. Targets that change less often are separate.
+# Longest stay at a position between two returns [s]. Targets that change less often are separate.
 _LONGEST_STAY = 0.25
 # Change of the offset between stamp and receipt that is a jump [s]; network delays are shorter.
 _OFFSET_JUMP = 0.25
@@ -94,7 +94,7 @@ class SenderCheck:
         """Restart with the next target."""
         self._senders.reset()
         self._twist_senders.reset()
-        # The last place, the one before it at some distance, and the time of the last change.
+        # The last position, the one before it at some distance, and the time of the last change.
         self._here: Sequence[float] | None = None
         self._there: Sequence[float] | None = None
         self._changed = -math.inf
@@ -117,7 +117,7 @@ class SenderCheck:
 
     def add(
         self,
-        place: Sequence[float],
+        position: Sequence[float],
         received: float,
         stamp: float | None,
         sender: bytes | None = None,
@@ -125,7 +125,7 @@ class SenderCheck:
         """Process a target pose; return True if it continues the motion of the previous one.
 
         Args:
-            place: Target position [m].
+            position: Target position [m].
             received: Time of receipt [s].
             stamp: Stamp on the clock of the sender [s], or None.
             sender: Identifier of the publisher; None if unknown.
@@ -133,7 +133,7 @@ class SenderCheck:
         if stamp is not None:
             self._check_stamp(stamp, received)
         changed = self._senders.add(sender, received)
-        self._check_place(place, received)
+        self._check_position(position, received)
         alternated = max(self._senders.alternated, self._alternated)
         return not changed and abs(received - alternated) > _FAULT_TIME
 
@@ -141,20 +141,20 @@ class SenderCheck:
         """Process a target velocity; see :meth:`add`."""
         self._twist_senders.add(sender, received)
 
-    def _check_place(self, place: Sequence[float], received: float) -> None:
-        """Compare a place with the last two."""
+    def _check_position(self, position: Sequence[float], received: float) -> None:
+        """Compare a position with the last two."""
         here, there = self._here, self._there
-        self._here = place
+        self._here = position
         if here is None:
             return
         apart = 0.0 if there is None else math.dist(here, there)
-        if math.dist(place, here) <= _NEAR * apart:
+        if math.dist(position, here) <= _NEAR * apart:
             return
         stay, self._changed = received - self._changed, received
         returns = (
             there is not None
-            and math.dist(place, here) >= _MIN_DISTANCE
-            and math.dist(place, there) <= _NEAR * apart
+            and math.dist(position, here) >= _MIN_DISTANCE
+            and math.dist(position, there) <= _NEAR * apart
             and stay <= _LONGEST_STAY
         )
         self._there = here

@@ -96,8 +96,8 @@ class TargetMotion:
             moved = float_difference(pose, self._pose)
             limits = zip(speeds, accelerations, strict=True)
             seen = min(max(self._seen - time, _EARLIEST * period), silence)
-            for part, way, most in zip(self._parts, moved, limits, strict=True):
-                part.add(way, interval, gains, most, seen)
+            for part, displacement, most in zip(self._parts, moved, limits, strict=True):
+                part.add(displacement, interval, gains, most, seen)
         self._pose, self._time = pose, time
         self._until = time + min((self._times.gap + _CONTINUED_PERIODS) * period, silence)
         return True
@@ -118,15 +118,15 @@ class TargetMotion:
         earliest = self._time + _EARLIEST * period
         first, second = max(first, earliest) - self._time, max(second, earliest) - self._time
         shift = linear.at(first)
-        way = float_less(linear.at(second), shift)
+        displacement = float_less(linear.at(second), shift)
         if angular.rests:
-            return float_moved(self._pose, shift, ZERO), (way, ZERO)
+            return float_moved(self._pose, shift, ZERO), (displacement, ZERO)
         turn = angular.at(first)
         # Rotation vectors do not add up: log(exp(turn + change) exp(-turn)), to the second order.
         x, y, z = change = float_less(angular.at(second), turn)
         a, b, c = 0.5 * turn[0], 0.5 * turn[1], 0.5 * turn[2]
         change = float_sum(change, (b * z - c * y, c * x - a * z, a * y - b * x))
-        return float_moved(self._pose, shift, turn), (way, change)
+        return float_moved(self._pose, shift, turn), (displacement, change)
 
     def _is_repetition(self, pose: Sequence[float], received: float) -> bool:
         """Return True if a message without a stamp repeats the previous one."""

@@ -299,10 +299,10 @@ class TaskTracker:
             shift, turn = self._approach_pose(left, achieved, mobility)
         shift, turn = mobility.slowed(shift, turn)
         pose = float_moved(self.pose, shift, turn)
-        way = float_length(shift) + float_length(turn)
+        distance = float_length(shift) + float_length(turn)
         if twist is not None:
-            self._aim, self.remaining = pose, way
-        return pose, way
+            self._aim, self.remaining = pose, distance
+        return pose, distance
 
     def errors_at(self, pose: np.ndarray) -> tuple[float, float]:
         """Return position [m] and orientation error [rad] of a pose [7] to the target."""
@@ -322,7 +322,7 @@ class TaskTracker:
     def _set_velocity(self, moved: tuple[Vector, Vector]) -> None:
         """Start with the displacements of the previous tick, [m] and [rad]."""
         self._linear.velocity, self._angular.velocity = (
-            float_scaled(way, 1.0 / self._dt) for way in moved
+            float_scaled(displacement, 1.0 / self._dt) for displacement in moved
         )
 
     def _frame(self, body_q: np.ndarray) -> Sequence[float]:
@@ -373,13 +373,13 @@ class TaskTracker:
     ) -> tuple[Vector, Vector]:
         """Return the displacement of this tick along with a moving target, and towards it."""
         end = now + _PREDICTION_TICKS * self._dt
-        self._aim, ways = self._target_motion.between(end - self._dt, end)
-        way, turn = self._aim_motion = self._on_active_axes(ways)
+        self._aim, motion = self._target_motion.between(end - self._dt, end)
+        shift, turn = self._aim_motion = self._on_active_axes(motion)
         left, angle = self._difference(self._aim)
         linear, angular = mobility.limits_along(self._limits, (left, angle), achieved)
         self.remaining = self._length(left, angle)
         return (
-            self._linear.step_with_target(way, left, achieved[0], linear),
+            self._linear.step_with_target(shift, left, achieved[0], linear),
             self._angular.step_with_target(turn, angle, achieved[1], angular),
         )
 
@@ -404,7 +404,7 @@ class TaskTracker:
             (np.array(achieved[0]), np.array(achieved[1])),
             (linear, angular),
             (np.array(self._linear_axes), np.array(self._angular_axes)),
-            lambda ways: mobility.limits_along(self._limits, ways, achieved),
+            lambda left: mobility.limits_along(self._limits, left, achieved),
         )
         return tuple(shift.tolist()), tuple(rotation.tolist())
 

@@ -18,9 +18,9 @@ where the offset o compensates the jumps of p, v and a and decays by (d/dt + w)^
 time of the last output on, which may be before or after the time of the message.
 
 An error is a manoeuvre (a start, a stop or a step) if neither an acceleration within the limits
-nor the noise so far explains it, or if the target stayed at its place although it was predicted to
+nor the noise so far explains it, or if the target stayed where it was although it was predicted to
 move. The estimates then restart at the message, without an offset. They restart with zero velocity
-if the target stayed at its place, started from rest, or moves faster than the speed limit.
+if the target stayed where it was, started from rest, or moves faster than the speed limit.
 
 A target that comes to rest gently is no manoeuvre: an offset is left, which decays while it rests.
 If it starts again before that, the offset includes its first displacement.
@@ -68,7 +68,7 @@ class _Phase(enum.Enum):
     REST = enum.auto()
     # It restarted the estimates with a motion.
     START = enum.auto()
-    # It corrected the estimates, or came from a target that stayed at its place.
+    # It corrected the estimates, or came from a target that stayed where it was.
     MOTION = enum.auto()
 
 
@@ -193,8 +193,8 @@ class _Estimate:
             limits: As in :meth:`VectorMotion.add`.
             seen: As there.
         """
-        place, velocity, acceleration = self._state_at(interval + seen)
-        before = float_less(place, moved), velocity, acceleration
+        position, velocity, acceleration = self._state_at(interval + seen)
+        before = float_less(position, moved), velocity, acceleration
         offset = self._offset_at(interval + seen - self.offset_start)
         self.correct(moved, interval, acceleration_time, gains, limits)
         self.offset = _offset_after_jump(offset, before, self._state_at(seen))
@@ -206,8 +206,8 @@ class _Estimate:
         See :meth:`VectorMotion.add` for the arguments.
         """
         offset = self._offset_at(interval + seen - self.offset_start)
-        place, velocity, acceleration = self._state_at(interval + seen)
-        before = float_less(place, moved), velocity, acceleration
+        position, velocity, acceleration = self._state_at(interval + seen)
+        before = float_less(position, moved), velocity, acceleration
         return _offset_after_jump(offset, before, (ZERO, ZERO, ZERO))
 
     def set_offset(self, offset: State, rate: float, offset_start: float) -> None:
@@ -354,9 +354,9 @@ def _accelerated(time: float, constant: float) -> tuple[float, float, float]:
     late = min(time, 2.0 * constant) - constant
     of_a = 1.0 - late / constant
     of_v = constant + late - 0.5 * late * late / constant
-    way = 0.5 * constant * constant
-    way += late * (constant + 0.5 * late - late * late / (6.0 * constant))
-    return way + of_v * max(time - 2.0 * constant, 0.0), of_v, of_a
+    of_p = 0.5 * constant * constant
+    of_p += late * (constant + 0.5 * late - late * late / (6.0 * constant))
+    return of_p + of_v * max(time - 2.0 * constant, 0.0), of_v, of_a
 
 
 def _bounded(x: float, y: float, z: float, most: float) -> Vector:
