@@ -381,7 +381,7 @@ class IkNode(GuardedNode, StreamNode):
     def _adopt(self, interface: NodeInterface, built: Built) -> None:
         """Run another servo from the next tick on."""
         servo, job = built.servo, built.job
-        assert servo is not None  # a result without a servo is rejected
+        assert servo is not None  # a description without one is refused
         self._generation += 1
         self._markers.adopt(servo, job.urdf, job.srdf)
         interface.adopt(servo, self._generation)

@@ -14,7 +14,7 @@ class NodeStage(enum.Enum):
     """Stage between two callbacks."""
 
     # Unconfigured, without a model: no description received, model being built, or description
-    # rejected.
+    # refused.
     WAITING = enum.auto()
     # Unconfigured, with a model.
     READY = enum.auto()

@@ -22,7 +22,7 @@ _LONGEST = 100
 
 
 class BoundedParameterServices(ParameterService):
-    """Parameter services of rclpy that return a reason for every rejected change."""
+    """Parameter services of rclpy that return a reason for every refused change."""
 
     def __init__(self, node: Node) -> None:
         """Create the services of a node that was made with ``start_parameter_services=False``."""

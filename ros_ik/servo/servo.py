@@ -46,7 +46,7 @@ from ros_ik.servo.targets.rollout import Rollout
 from ros_ik.servo.targets.secondary_motion import SecondaryMotion
 from ros_ik.servo.targets.standstill import Standstill
 from ros_ik.servo.targets.target_selection import Choice
-from ros_ik.servo.targets.target_selection import JUMP_REFUSED
+from ros_ik.servo.targets.target_selection import JUMP_REJECTED
 from ros_ik.servo.targets.target_selection import TargetSelection
 from ros_ik.settings import Settings
 from ros_ik.solvers import SolveStatus
@@ -332,8 +332,8 @@ class Servo:
         output = self._output(StatusCode.OK, 'tracking', publish=True)
         if self._drives_velocities:
             output.measured_q = measured_coords(self.robot, measurement, self._held)
-        if self.targets.jump_refused(now):
-            output.code, output.text = StatusCode.TARGET_JUMP, JUMP_REFUSED
+        if self.targets.jump_rejected(now):
+            output.code, output.text = StatusCode.TARGET_JUMP, JUMP_REJECTED
         slowed_by = self.following.slowed_by
         if slowed_by:
             output.code = StatusCode.FOLLOWING_ERROR

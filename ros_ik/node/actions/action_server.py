@@ -33,7 +33,7 @@ _MAX_GOALS = 200
 
 
 class GoalError(RosIkError, ValueError):
-    """A rejected goal.
+    """A refused goal.
 
     Attributes:
         reason: Reason by which ``~/status`` counts it.
@@ -113,9 +113,9 @@ class _Server(ActionServer):
 class MotionServer:
     """Action server whose goals are motions; used in the executor's thread.
 
-    ROS sends no result for a rejected goal, and so no reason. A goal that cannot be followed is
-    therefore accepted and aborted at once, with the reason in its result; it never reaches the
-    servo.
+    ROS sends no result for a goal that it rejects, and so no reason. A goal that cannot be
+    followed is therefore accepted and aborted at once, with the reason in its result; it never
+    reaches the servo.
 
     Attributes:
         running: Goals that have not ended.

@@ -23,8 +23,8 @@ from ros_ik.node.actions.commander import Commander
 from ros_ik.node.actions.goal_state import GoalEvent
 from ros_ik.node.actions.goal_state import GoalState
 from ros_ik.node.actions.straight_motion import StraightMotion
-from ros_ik.node.subscribers.refusals import explain_frame
-from ros_ik.node.subscribers.refusals import explain_numbers
+from ros_ik.node.subscribers.rejections import explain_frame
+from ros_ik.node.subscribers.rejections import explain_numbers
 from ros_ik.node.subscribers.transforms import UnresolvedFrame
 from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.pose_messages import pose_numbers

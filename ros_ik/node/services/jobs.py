@@ -45,12 +45,12 @@ class Job:
     _open: threading.Lock = dataclasses.field(default_factory=threading.Lock, init=False)
 
     def answer(self, result: Any) -> None:
-        """Forward the result, unless the request was answered or rejected before."""
+        """Forward the result, unless the request was answered or refused before."""
         if self._open.acquire(blocking=False):
             self.on_answer(result)
 
     def refuse(self, reason: str) -> None:
-        """Forward the reason for a missing result, unless the request was answered or rejected."""
+        """Forward the reason for a missing result, unless the request was answered or refused."""
         if self._open.acquire(blocking=False):
             self.on_refusal(reason)
 
@@ -100,7 +100,7 @@ class Jobs:
         threading.Thread(target=self._run, name='jobs', daemon=True).start()
 
     def submit(self, job: Job) -> None:
-        """Queue a request, or reject it at once."""
+        """Queue a request, or refuse it at once."""
         with self._news:
             reason, ahead = self._ending, len(self._waiting) + (self._running is not None)
             if not reason and ahead > self._max_waiting:
@@ -115,7 +115,7 @@ class Jobs:
             job.refuse(reason)
 
     def describe(self, description: Description) -> None:
-        """Switch to another robot; pending requests for the previous one are rejected."""
+        """Switch to another robot; pending requests for the previous one are refused."""
         with self._news:
             # Requests before the first description wait for it.
             dropped = [] if self._description is None else self._drop(_CHANGED)
@@ -137,7 +137,7 @@ class Jobs:
         self._world = world
 
     def end(self, reason: str) -> None:
-        """Reject all requests, and end the thread after the running one."""
+        """Refuse all requests, and end the thread after the running one."""
         with self._news:
             self._ending = reason
             running = [] if self._running is None else [self._running]

@@ -52,7 +52,7 @@ def service_types() -> dict[str, Any]:
 
 
 def refusal(kind: Any, reason: str) -> Any:
-    """Return the response of a rejected request."""
+    """Return the response of a refused request."""
     return kind.Response(error_code=_code(Code.FAILURE, reason))
 
 

@@ -3,7 +3,7 @@
 """The process that answers planners: its services, its threads, and its end.
 
 The main thread serves ROS, one thread answers requests, and one reads the node's messages. When
-the node's end of the pipe closes, for any reason, requests are rejected and the process ends as
+the node's end of the pipe closes, for any reason, requests are refused and the process ends as
 soon as DDS has delivered its last answers: within ``_LAST``, or ``_LAST_IN_ORDER`` if the node
 continues.
 """

@@ -10,8 +10,8 @@ import numpy as np
 from rclpy.node import Node
 
 from ros_ik.model.shapes.collision_geometry import rigid_parts
-from ros_ik.node.subscribers.refusals import explain_frame
-from ros_ik.node.subscribers.refusals import explain_obstacle
+from ros_ik.node.subscribers.rejections import explain_frame
+from ros_ik.node.subscribers.rejections import explain_obstacle
 from ros_ik.node.subscribers.transforms import Transforms
 from ros_ik.node.subscribers.transforms import UnresolvedFrame
 from ros_ik.node.transport.mailbox import Mailbox

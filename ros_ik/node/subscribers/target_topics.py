@@ -15,9 +15,9 @@ import numpy as np
 from sensor_msgs.msg import JointState
 
 from ros_ik.node.subscribers.command_time import CommandTime
-from ros_ik.node.subscribers.refusals import explain_frame
-from ros_ik.node.subscribers.refusals import explain_joints
-from ros_ik.node.subscribers.refusals import explain_numbers
+from ros_ik.node.subscribers.rejections import explain_frame
+from ros_ik.node.subscribers.rejections import explain_joints
+from ros_ik.node.subscribers.rejections import explain_numbers
 from ros_ik.node.subscribers.transforms import ResolvedFrame
 from ros_ik.node.subscribers.transforms import Transforms
 from ros_ik.node.subscribers.transforms import UnresolvedFrame

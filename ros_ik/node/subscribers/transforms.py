@@ -3,7 +3,7 @@
 """Frames of messages, resolved to links of the model, or by tf.
 
 Links of the model need no tf. Other frames are looked up in a tf2 buffer, if tf2_ros is installed
-and ``use_tf`` is true. Lookups do not wait: a message without a transform is rejected.
+and ``use_tf`` is true. Lookups do not wait: a message without a transform is dropped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
 from rclpy.time import Time
 
-from ros_ik.node.subscribers.refusals import NOT_A_LINK
+from ros_ik.node.subscribers.rejections import NOT_A_LINK
 from ros_ik.node.transport.cdr_readers import Stamp
 from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import Reason

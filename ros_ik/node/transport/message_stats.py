@@ -48,8 +48,8 @@ _MESSAGE = 'dropped a message on'
 
 
 @dataclasses.dataclass(frozen=True)
-class Refusal:
-    """The newest drop.
+class DropReport:
+    """Topic and reason of a drop.
 
     Attributes:
         topic: Name of the topic, service or action, relative to the node.
@@ -82,12 +82,12 @@ class MessageStats:
         self.counts: dict[str, int] = {}
         self.total = 0
         self.used: dict[str, int] = {}
-        self.latest: Refusal | None = None
+        self.latest: DropReport | None = None
         self._logged: dict[str, float] = {}
         # Start of a period, and number of texts composed in it.
         self._made: dict[tuple[str, Reason], tuple[float, int]] = {}
         self._counting = threading.Lock()
-        self._unlogged: deque[tuple[Refusal, Callable[[], str]]] = deque(maxlen=_MAX_LINES)
+        self._unlogged: deque[tuple[DropReport, Callable[[], str]]] = deque(maxlen=_MAX_LINES)
 
     def add(
         self,
@@ -107,49 +107,49 @@ class MessageStats:
             count: Number of dropped parts of one message.
             event: Text before the name of the topic.
         """
-        refusal = self._count(Refusal(topic, reason, time.monotonic(), event), count)
-        if refusal is not None:
-            self._log(refusal, what)
+        drop = self._count(DropReport(topic, reason, time.monotonic(), event), count)
+        if drop is not None:
+            self._log(drop, what)
 
     def add_in_tick(
         self, topic: str, reason: Reason, what: Callable[[], str], count: int = 1
     ) -> None:
         """Count a drop like :meth:`add`, and leave logging to :meth:`log`."""
-        refusal = self._count(Refusal(topic, reason, time.monotonic()), count)
-        if refusal is not None:
-            self._unlogged.append((refusal, what))
+        drop = self._count(DropReport(topic, reason, time.monotonic()), count)
+        if drop is not None:
+            self._unlogged.append((drop, what))
 
     def log(self) -> None:
         """Log the drops of ticks; call it periodically."""
         while self._unlogged:
             self._log(*self._unlogged.popleft())
 
-    def _count(self, refusal: Refusal, count: int) -> Refusal | None:
+    def _count(self, drop: DropReport, count: int) -> DropReport | None:
         """Count a drop; return it if it is to be logged."""
-        reason, key = refusal.reason, (refusal.topic, refusal.reason)
+        reason, key = drop.reason, (drop.topic, drop.reason)
         with self._counting:
             self.counts[reason.value] = self.counts.get(reason.value, 0) + count
             self.total += count
-        self.latest = refusal
+        self.latest = drop
         begin, made = self._made.get(key, (-_LOG_PERIOD, 0))
-        if refusal.time - begin >= _LOG_PERIOD:
-            begin, made = refusal.time, 0
+        if drop.time - begin >= _LOG_PERIOD:
+            begin, made = drop.time, 0
         if made >= _MAX_SENTENCES:
             return None
         self._made[key] = begin, made + 1
-        return refusal
+        return drop
 
-    def _log(self, refusal: Refusal, what: Callable[[], str]) -> None:
+    def _log(self, drop: DropReport, what: Callable[[], str]) -> None:
         """Log a drop, unless an equal line was logged recently."""
         sentence = what()[:_MAX_TEXT_LENGTH]
-        if self.latest is refusal:
-            self.latest = dataclasses.replace(refusal, sentence=sentence)
-        line = f'{_described(refusal)}: {sentence}'
+        if self.latest is drop:
+            self.latest = dataclasses.replace(drop, sentence=sentence)
+        line = f'{_described(drop)}: {sentence}'
         self._logged = {
-            line: at for line, at in self._logged.items() if refusal.time - at < _LOG_PERIOD
+            line: at for line, at in self._logged.items() if drop.time - at < _LOG_PERIOD
         }
         if line not in self._logged:
-            self._logged[line] = refusal.time
+            self._logged[line] = drop.time
             self._node.get_logger().warning(line)
 
     def accepted(self, topic: str) -> None:
@@ -170,6 +170,6 @@ class MessageStats:
         return code, f'{text}; {_described(latest)}{sentence}'
 
 
-def _described(refusal: Refusal) -> str:
+def _described(drop: DropReport) -> str:
     """Return the text of a drop and its counter."""
-    return f'{refusal.event} {refusal.topic}: {refusal.reason.value}'
+    return f'{drop.event} {drop.topic}: {drop.reason.value}'

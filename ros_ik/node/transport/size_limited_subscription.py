@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Topics that reject oversized or malformed messages.
+"""Topics that drop oversized or malformed messages.
 
 rclpy creates a Python object for each element of a message before it calls a callback. A hundred
 thousand of them would block the control thread for tens of milliseconds.
@@ -50,7 +50,7 @@ def subscribe(
         kind: Type of the messages.
         topic: Name of the topic.
         callback: Function called with each accepted message.
-        drops: Counter of rejected messages.
+        drops: Counter of dropped messages.
         most_bytes: Largest size of a serialized message.
         qos: Quality of service.
     """
@@ -77,7 +77,7 @@ def stream(
         kind: Type of the messages.
         topic: Name of the topic.
         callback: Function called by the reader of the stream with the result of ``read``.
-        drops: Counter of rejected messages.
+        drops: Counter of dropped messages.
         most_bytes: Largest size of a serialized message.
         read: Converts a serialized message. Raises RuntimeError, ValueError or MemoryError if it
             is malformed.

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Status codes of a tick, and reasons to reject a message."""
+"""Status codes of a tick, and reasons to reject a target or an obstacle."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Mode(enum.IntEnum):
 
 
 class Rejection(enum.Enum):
-    """Reasons to drop a message; the values name the counters on ~/status."""
+    """Reasons to reject a target or an obstacle; the values name the counters on ~/status."""
 
     NON_FINITE = 'non_finite'
     ZERO_QUATERNION = 'zero_quaternion'

@@ -22,14 +22,14 @@ def frame_speeds(values: Sequence[float], settings: Settings) -> Sequence[float]
         settings: Settings in force.
 
     Returns:
-        The velocity [m/s, rad/s], or the reason why it is refused.
+        The velocity [m/s, rad/s], or the reason why it is rejected.
     """
     linear, angular = settings.scale_linear, settings.scale_rotational
     return _scaled(values, (linear, linear, linear, angular, angular, angular), settings)
 
 
 def joint_speeds(values: Sequence[float], settings: Settings) -> Sequence[float] | Rejection:
-    """Return velocities of joints in SI units [rad/s or m/s], or the reason to refuse them.
+    """Return velocities of joints in SI units [rad/s or m/s], or the reason to reject them.
 
     Args:
         values: Velocities as received.

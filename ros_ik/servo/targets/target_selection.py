@@ -34,7 +34,7 @@ _JOINT_MODES = (Mode.AUTO, Mode.JOINT)
 # Targets of the centre of mass are active together with those of frames.
 _CENTER_MODES = (Mode.AUTO, Mode.POSE, Mode.TWIST)
 # Text of the status TARGET_JUMP.
-JUMP_REFUSED = 'the target was rejected, because it is too far away'
+JUMP_REJECTED = 'the target was rejected, because it is too far away'
 _WANTED = {Mode.POSE: 'a pose', Mode.TWIST: 'a velocity', Mode.JOINT: 'a joint target'}
 
 
@@ -253,8 +253,8 @@ class TargetSelection:
         """Return the reason to hold if no target is active, otherwise None."""
         if choice is not self._none and choice != self._none:
             return None
-        if self.jump_refused(now):
-            return HoldReason(StatusCode.TARGET_JUMP, JUMP_REFUSED, resynchronise=False)
+        if self.jump_rejected(now):
+            return HoldReason(StatusCode.TARGET_JUMP, JUMP_REJECTED, resynchronise=False)
         if events.clock_jumped:
             return HoldReason(
                 StatusCode.CLOCK_JUMP, 'the clock went backwards: targets were dropped',
@@ -273,7 +273,7 @@ class TargetSelection:
             resynchronise=False,
         )  # fmt: skip
 
-    def jump_refused(self, now: float) -> bool:
+    def jump_rejected(self, now: float) -> bool:
         """Return True if the newest target was rejected as a jump recently."""
         if self._staleness.is_fresh(self.center.rejected, now):
             return True

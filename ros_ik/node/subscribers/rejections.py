@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Explanations for rejected targets, with the element at fault."""
+"""Explanations for rejected targets and obstacles, with the element at fault."""
 
 from __future__ import annotations
 
