@@ -219,9 +219,9 @@ class ServoDrive:
         for kind, make in self.targets.items():
             target = make()
             if kind == 'joints':
-                self.command = self.command._changed(joints=target)
+                self.command = self.command.with_changes(joints=target)
             elif kind == 'center':
-                self.command = self.command._changed(center_of_mass=target)
+                self.command = self.command.with_changes(center_of_mass=target)
             elif kind[0] == 'twist':
                 self.command = self.command.with_twist(kind[1], target)
             else:
@@ -311,7 +311,7 @@ class ServoDrive:
                 self.command = self.command.with_activation(False)
             case 3:
                 mode = Mode(int(self.rng.choice([0, 2, 3, 4])))
-                self.command = self.command._changed(mode=mode)
+                self.command = self.command.with_changes(mode=mode)
 
     def _do_go(self):
         command = self.command
@@ -321,7 +321,7 @@ class ServoDrive:
             command = command.with_reset()
         if not command.active:
             command = command.with_activation(True)
-        self.command = command._changed(mode=Mode.AUTO)
+        self.command = command.with_changes(mode=Mode.AUTO)
 
     def _do_reset(self):
         self.command = self.command.with_reset()
@@ -364,7 +364,7 @@ class ServoDrive:
             probe = Obstacle('', kind, size, np.array([0.0] * 6 + [1.0]), 0)
             found.append((kind, size, probe.shape))
         self.slots = [None] * SLOTS
-        self.command = self.command._changed(obstacles=())
+        self.command = self.command.with_changes(obstacles=())
         return found
 
     def _do_obstacle(self):
@@ -427,7 +427,7 @@ class ServoDrive:
 
     def _tell(self):
         there = tuple(one for one in self.slots if one is not None)
-        self.command = self.command._changed(obstacles=there)
+        self.command = self.command.with_changes(obstacles=there)
 
     def _poses(self):
         poses = np.full((SLOTS, 7), np.nan)
