@@ -18,7 +18,7 @@ from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
-from ros_ik.solvers.analytic.redundant import checked_values
+from ros_ik.solvers.analytic.redundancy.redundant_values import checked_values
 from ros_ik.solvers.analytic.redundant import RedundantClosedFormIK
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import checked_settings

@@ -33,6 +33,7 @@ from ros_ik.solvers.analytic.refinement.verify import verify_kernel
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
+from ros_ik.solvers.analytic.solution_buffers import SolutionBuffers
 from ros_ik.solvers.analytic.stage import SolutionStage
 from ros_ik.solvers.analytic.stage import StageArrays
 from ros_ik.solvers.analytic.structure.form import folded_chain
@@ -170,9 +171,8 @@ class ClosedFormIK:
             self._graph.enqueue()
         if xp is not np:
             return self._on_device.in_arrays_of(xp)
-        if self._joint_q.needs_copies:
-            for buffer in self._outputs:
-                buffer.download()
+        if self._out.joint_q.needs_copies:
+            self._out.download()
             wait_for(self._device)
         return self._result
 
@@ -192,24 +192,24 @@ class ClosedFormIK:
             )  # fmt: skip
         launch(
             count_kernel(), dim=self.n_problems,
-            inputs=[self._n_exist.array, self._degree],
-            outputs=[self._n_found.array, self._singular.array], device=self._device,
+            inputs=[self._out.n_exist.array, self._degree],
+            outputs=[self._out.n_found.array, self._out.singular.array], device=self._device,
         )  # fmt: skip
 
     def _views(self, first: int) -> tuple[tuple[Any, Any], StageArrays, list[Any]]:
         """Return the poses and seeds of a block, and the arrays that its kernels write."""
-        s = self.max_solutions
+        s, out = self.max_solutions, self._out
         rows = slice(first, min(first + self._block, self.n_problems))
         problem = self._poses.array[rows], self._seeds.array[rows]
         arrays = dataclasses.replace(
             self._arrays.rows(slice(0, rows.stop - first)),
-            directions=self._directions.array[rows],
+            directions=out.free_direction.array[rows],
             singular=self._degree[rows],
-            n_exist=self._n_exist.array[rows],
+            n_exist=out.n_exist.array[rows],
         )
         outputs = [
-            self._joint_q.array[first * s : rows.stop * s], self._position_error.array[rows],
-            self._rotation_error.array[rows], self._status.array[rows],
+            out.joint_q.array[first * s : rows.stop * s], out.position_error.array[rows],
+            out.rotation_error.array[rows], out.status.array[rows],
         ]  # fmt: skip
         return problem, arrays, outputs
 
@@ -218,34 +218,11 @@ class ClosedFormIK:
         joints = self.chain.n_variables
         self._poses = HostBuffer((n,), wp.transformd, device)
         self._seeds = HostBuffer((n, joints), wp.float64, device)
-        self._joint_q = HostBuffer((n * s, self.model.joint_coord_count), wp.float64, device)
-        self._n_exist = HostBuffer((n,), wp.int32, device)
-        self._status = HostBuffer((n,), wp.int32, device)
-        self._position_error = HostBuffer((n, s), wp.float64, device)
-        self._rotation_error = HostBuffer((n, s), wp.float64, device)
-        self._n_found = HostBuffer((n,), wp.int32, device)
+        self._out = SolutionBuffers.allocate(n, s, self.model.joint_coord_count, joints, device)
         self._degree = wp.zeros((n, s), dtype=wp.int32, device=device)
-        self._singular = HostBuffer((n, s), wp.bool, device)
-        self._directions = HostBuffer((n, s, joints), wp.float64, device)
         self._arrays = StageArrays.allocate(
-            self._block, s, joints, device, directions=self._directions.array,
-            singular=self._degree, n_exist=self._n_exist.array,
+            self._block, s, joints, device, directions=self._out.free_direction.array,
+            singular=self._degree, n_exist=self._out.n_exist.array,
         )  # fmt: skip
         self._blocks = [self._views(first) for first in range(0, n, self._block)]
-        self._result = AllSolutions(
-            joint_q=self._joint_q.host.reshape(n, s, -1),
-            n_found=self._n_found.host,
-            n_exist=self._n_exist.host,
-            status=self._status.host,
-            position_error=self._position_error.host,
-            rotation_error=self._rotation_error.host,
-            singular=self._singular.host,
-            free_direction=self._directions.host,
-        )
-        self._outputs = (
-            self._joint_q, self._n_found, self._n_exist, self._status, self._position_error,
-            self._rotation_error, self._singular, self._directions,
-        )  # fmt: skip
-        arrays: list[Any] = [buffer.array for buffer in self._outputs]
-        arrays[0] = arrays[0].reshape((n, s, -1))
-        self._on_device = AllSolutions(*arrays)
+        self._result, self._on_device = self._out.on_host(), self._out.on_device()

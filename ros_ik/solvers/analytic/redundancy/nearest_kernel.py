@@ -295,7 +295,7 @@ def nearest_kernel(n: int, has_slides: bool, lanes: int) -> wp.Kernel:
         last = wp.vec2i(0, half)
         row = int(problem)
         while valid and row < values.shape[0]:
-            change = values[row] - center[redundancy.place]
+            change = values[row] - center[redundancy.index]
             k = int(0)
             while k < wp.min(n_exist[row] + n_beside[row], distances.shape[1]):
                 side = wp.where(k < n_exist[row], 0, 1)
@@ -303,10 +303,10 @@ def nearest_kernel(n: int, has_slides: bool, lanes: int) -> wp.Kernel:
                 q = vecm()
                 if distance < nearest[last[side]]:
                     for j in range(n):
-                        if j == redundancy.place:
+                        if j == redundancy.index:
                             q[j] = values[row]
                         else:
-                            other = j - wp.where(j > redundancy.place, 1, 0)
+                            other = j - wp.where(j > redundancy.index, 1, 0)
                             q[j] = solutions[row, k, other]
                     # For a curve outside the limits, use the sample where it enters them.
                     if side == 1:
@@ -358,17 +358,17 @@ def nearest_kernel(n: int, has_slides: bool, lanes: int) -> wp.Kernel:
             first += wp.static(lanes)
         before = nowhere
         if known != 0 and found[problem] == 1:
-            change = best[problem] - center[redundancy.place]
+            change = best[problem] - center[redundancy.index]
             before = nearest_distances[problem, 0] + change * change
         if at_distance < before:
             value = zero
             for j in range(n):
-                if j == redundancy.place:
+                if j == redundancy.index:
                     value = at_q[j]
                 else:
-                    other = j - wp.where(j > redundancy.place, 1, 0)
+                    other = j - wp.where(j > redundancy.index, 1, 0)
                     nearest_solutions[problem, 0, other] = at_q[j]
-            change = value - center[redundancy.place]
+            change = value - center[redundancy.index]
             best[problem] = value
             nearest_distances[problem, 0] = at_distance - change * change
             found[problem] = 1

@@ -23,7 +23,7 @@ def redundancy_struct() -> Any:
 
     @wp.struct
     class Redundancy:
-        place: int  # among the joints of the chain; the first or the last one
+        index: int  # in the chain; the first or the last joint
         slides: int
         axis: wp.vec3d  # in the world for the first joint, in the tool for the last
         pivot: wp.vec3d  # [m]
@@ -56,7 +56,7 @@ def six_joint_poses_kernel() -> wp.Kernel:
         row = wp.tid()
         problem = row % target.shape[0]
         change = redundancy.locked_value - values[row]
-        if not wp.isfinite(seed[problem, redundancy.place]):
+        if not wp.isfinite(seed[problem, redundancy.index]):
             change = wp.float64(wp.nan)
         motion = wp.transformd(redundancy.axis * change, wp.quat_identity(dtype=wp.float64))
         if redundancy.slides == 0:
@@ -66,12 +66,12 @@ def six_joint_poses_kernel() -> wp.Kernel:
             motion = wp.transformd(
                 redundancy.pivot - wp.quat_rotate(turn, redundancy.pivot), turn
             )
-        if redundancy.place == 0:
+        if redundancy.index == 0:
             moved[row] = motion * target[problem]
         else:
             moved[row] = target[problem] * motion
         for j in range(seeds.shape[1]):
-            seeds[row, j] = seed[problem, j + wp.where(j >= redundancy.place, 1, 0)]
+            seeds[row, j] = seed[problem, j + wp.where(j >= redundancy.index, 1, 0)]
 
     return six_joint_poses
 
@@ -94,7 +94,7 @@ def sampled_values_kernel() -> wp.Kernel:
         problem = row % n
         low = bounds[problem][0]
         high = bounds[problem][1]
-        value = wp.clamp(seed[problem, redundancy.place], low, high)
+        value = wp.clamp(seed[problem, redundancy.index], low, high)
         if row >= n:
             part = (wp.float64(row // n) - wp.float64(0.5)) / wp.float64(values.shape[0] // n - 1)
             value = low + (high - low) * part
@@ -187,7 +187,7 @@ def merge_kernel() -> wp.Kernel:
                 origin[problem, 0] = row * places
             if row_exist[row] > 0 and not is_repeated(redundancy, row, n, values, row_exist):
                 exist += row_exist[row]
-                change = values[row] - seed[problem, redundancy.place]
+                change = values[row] - seed[problem, redundancy.index]
                 for k in range(wp.min(row_exist[row], places)):
                     distance = distances[row, k] + change * change
                     insert_sorted(distance, row * places + k, problem, found, nearest, origin)
@@ -203,9 +203,9 @@ def merge_kernel() -> wp.Kernel:
                 place = origin[problem, k] % places
                 if found > 0:
                     flag = row_singular[value_row, place]
-                merged[problem, k, redundancy.place] = values[value_row]
+                merged[problem, k, redundancy.index] = values[value_row]
                 for other in range(6):
-                    j = other + wp.where(other >= redundancy.place, 1, 0)
+                    j = other + wp.where(other >= redundancy.index, 1, 0)
                     merged[problem, k, j] = solutions[value_row, place, other]
                     if flag == 1:
                         directions[problem, k, j] = row_directions[value_row, place, other]
