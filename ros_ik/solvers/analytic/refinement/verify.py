@@ -10,8 +10,10 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
-from ros_ik.solvers.pose_ik.kernels.placement import placement_functions
+from ros_ik.solvers.pose_ik.kernels.placement import configuration_functions
 from ros_ik.solvers.pose_ik.kernels.placement import placement_struct
+from ros_ik.solvers.pose_ik.kernels.tool_errors import tool_error_functions
+from ros_ik.solvers.pose_ik.kernels.unsolved_status import unsolved_function
 from ros_ik.solvers.status import SolveStatus
 
 # Number of solutions that are verified together on a CPU.
@@ -29,9 +31,9 @@ def verify_kernel(lanes: int) -> wp.Kernel:
     Placement = placement_struct()
     Tree = tree_struct(wp.float64)
     unit_pose = unit_pose_function(wp.float64)
-    functions = placement_functions(lanes)
-    tool_errors, write_configurations = functions.tool_errors, functions.write_configurations
-    unsolved = placement_functions().unsolved
+    tool_errors = tool_error_functions(lanes).tool_errors
+    write_configurations = configuration_functions(lanes).write_configurations
+    unsolved = unsolved_function()
 
     @compiled_kernel(max_registers=128)
     def verify(

@@ -11,8 +11,10 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 from ros_ik.solvers.pose_ik.kernels.phase import NEVER
-from ros_ik.solvers.pose_ik.kernels.placement import placement_functions
+from ros_ik.solvers.pose_ik.kernels.placement import configuration_functions
 from ros_ik.solvers.pose_ik.kernels.placement import placement_struct
+from ros_ik.solvers.pose_ik.kernels.tool_errors import tool_error_functions
+from ros_ik.solvers.pose_ik.kernels.unsolved_status import unsolved_function
 from ros_ik.solvers.status import SolveStatus
 
 
@@ -23,9 +25,8 @@ def collect_kernel() -> wp.Kernel:
     Placement = placement_struct()
     Tree = tree_struct(wp.float64)
     unit_pose = unit_pose_function(wp.float64)
-    functions = placement_functions()
-    tool_error, unsolved = functions.tool_error, functions.unsolved
-    write_configurations = functions.write_configurations
+    tool_error, unsolved = tool_error_functions().tool_error, unsolved_function()
+    write_configurations = configuration_functions().write_configurations
 
     @wp.func
     def nearest_beyond(
@@ -53,8 +54,8 @@ def collect_kernel() -> wp.Kernel:
                 for j in range(seed.shape[1]):
                     change = solutions[row, slot, j] - seed[problem, j]
                     distance += change * change
-                place = row * solutions.shape[1] + slot
-                beyond = distance > floor or (distance == floor and place > after)
+                index = row * solutions.shape[1] + slot
+                beyond = distance > floor or (distance == floor and index > after)
                 if beyond and distance < best:
                     best = distance
                     best_row = row

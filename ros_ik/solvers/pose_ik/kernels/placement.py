@@ -1,10 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Map from a chain's variables to its model, and Warp functions that verify a configuration.
-
-The verification uses the joints of the model itself, in float64, and not the reduced chain of the
-search, so that an error in either of them is detected.
-"""
+"""Map from a chain's variables to its model, and Warp functions that write configurations."""
 
 import functools
 from types import SimpleNamespace
@@ -13,19 +9,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.forward import joint_transform_function
-from ros_ik.kinematics.spatial import arctangent
-from ros_ik.kinematics.spatial import sincos_function
-from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.kinematics.tree import tree_struct
-from ros_ik.model.conventions.joint_type import JointType
-from ros_ik.solvers.limit_status import limit_functions
-from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bound_functions
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bounds_struct
-
-# Step for the derivative of the cost at a limit [rad or m], and the least relative derivative per
-# radian or metre that is not rounding, which is 1e-9.
-_PROBE, _SLOPE = 1e-6, 1e-6
 
 
 @no_type_check
@@ -63,180 +47,21 @@ def placement_struct() -> Any:
 
 @no_type_check
 @functools.cache
-def placement_functions(lanes: int = 1) -> SimpleNamespace:
+def configuration_functions(lanes: int = 1) -> SimpleNamespace:
     """Build the functions, which are the same for all robots.
 
     Args:
-        lanes: Number of configurations that are written and verified together.
+        lanes: Number of configurations that are written together.
 
     Returns:
         The functions
 
-        - ``tool_errors(tree, placement, first, joint_q, target) -> distances, angles, insides``
-          for the rows from ``first``;
-        - ``tool_error(tree, placement, row, joint_q, target) -> distance, angle, inside``, without
-          free axes, and whether the tolerances hold;
+        - ``write_followers(placement, out, joint_q)``, the coordinates that follow others;
         - ``write_configurations(placement, out, row, first, count, room, solutions, joint_q)
-          -> insides``;
-        - ``unsolved(tree, placement, out, joint_q, target) -> status``.
+          -> insides``.
     """
     Placement = placement_struct()
-    Tree = tree_struct(wp.float64)
     LaneNumbers = wp.types.vector(lanes, wp.float64)
-    LanePoses = wp.types.matrix((7, lanes), wp.float64)
-    joint_transform = joint_transform_function(wp.float64)
-    sincos = sincos_function(wp.float64)
-    rotation_difference = spatial_functions(wp.float64).rotation_difference
-    bound = axis_bound_functions(wp.float64)
-    is_inside, counted = bound.is_inside, bound.counted
-    limits = limit_functions(wp.float64)
-    presses, unsolved_status = limits.presses, limits.unsolved_status
-
-    @wp.func
-    def tool_poses(
-        tree: Tree, placement: Placement, first: int, joint_q: wp.array2d(dtype=wp.float64)
-    ) -> LanePoses:
-        """Return the poses of the tool for some rows; those past the end repeat the last row."""
-        poses = LanePoses()
-        last = joint_q.shape[0] - 1
-        lane = int(0)
-        while lane < wp.static(lanes):
-            poses[6, lane] = wp.float64(1.0)
-            lane += 1
-        for k in range(placement.path.shape[0]):
-            joint = placement.path[k]
-            before = placement.before[k]
-            if tree.joint_type[joint] == wp.static(int(JointType.REVOLUTE)):
-                # Revolute joints are common; this avoids calls of ``joint_transform``.
-                start = tree.joint_q_start[joint]
-                axis = tree.joint_axis[tree.joint_qd_start[joint]]
-                angles = LaneNumbers()
-                lane = int(0)
-                while lane < wp.static(lanes):
-                    angles[lane] = joint_q[wp.min(first + lane, last), start]
-                    lane += 1
-                offset = wp.transform_get_translation(before)
-                tilt = wp.transform_get_rotation(before)
-                lane = int(0)
-                while lane < wp.static(lanes):
-                    half = sincos(wp.float64(0.5) * angles[lane])
-                    side = axis * half[0]
-                    q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
-                    step = wp.quat_rotate(q, offset)
-                    q = q * tilt * wp.quatd(side[0], side[1], side[2], half[1])
-                    for i in range(3):
-                        poses[i, lane] += step[i]
-                    for i in range(4):
-                        poses[3 + i, lane] = q[i]
-                    lane += 1
-            else:
-                lane = int(0)
-                while lane < wp.static(lanes):
-                    row = wp.min(first + lane, last)
-                    q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
-                    place = wp.vec3d(poses[0, lane], poses[1, lane], poses[2, lane])
-                    pose = wp.transformd(place, q)
-                    pose = pose * before * joint_transform(tree, joint, row, joint_q)
-                    for i in range(7):
-                        poses[i, lane] = pose[i]
-                    lane += 1
-        offset = wp.transform_get_translation(placement.tool)
-        tilt = wp.transform_get_rotation(placement.tool)
-        lane = int(0)
-        while lane < wp.static(lanes):
-            q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
-            step = wp.quat_rotate(q, offset)
-            q = q * tilt
-            for i in range(3):
-                poses[i, lane] += step[i]
-            for i in range(4):
-                poses[3 + i, lane] = q[i]
-            lane += 1
-        return poses
-
-    @wp.func
-    def angle_between(placement: Placement, pose: wp.transformd, target: wp.transformd):
-        """Return the angle between the directions of the free axis in two poses."""
-        is_at = wp.quat_rotate(wp.transform_get_rotation(pose), placement.free_axis)
-        goal = wp.quat_rotate(wp.transform_get_rotation(target), placement.free_axis)
-        return wp.atan2(wp.length(wp.cross(is_at, goal)), wp.dot(is_at, goal))
-
-    @wp.func
-    def error_by_axis(placement: Placement, pose: wp.transformd, target: wp.transformd):
-        """Return distance, angle and validity, for bounds by axis or a free axis of rotation."""
-        moved = wp.transform_get_translation(target) - wp.transform_get_translation(pose)
-        is_at, goal = wp.transform_get_rotation(pose), wp.transform_get_rotation(target)
-        inside = bool(True)
-        angle = wp.float64(0.0)
-        if placement.free_turns == 0:
-            turned = rotation_difference(goal, is_at)
-            bounds = placement.bounds
-            frame = goal
-            if bounds.in_tool == 1:
-                frame = is_at
-            moved = wp.quat_rotate_inv(frame, moved)
-            turned = wp.quat_rotate_inv(frame, turned)
-            inside = is_inside(moved, bounds.position) and is_inside(turned, bounds.rotation)
-            moved = counted(moved, bounds.position_zone)
-            turned = counted(turned, bounds.rotation_zone)
-            angle = wp.length(turned)
-        elif placement.free_turns == 1:
-            angle = angle_between(placement, pose, target)
-        return wp.length(moved), angle, inside
-
-    @wp.func
-    def tool_errors(
-        tree: Tree,
-        placement: Placement,
-        first: int,
-        joint_q: wp.array2d(dtype=wp.float64),
-        target: wp.transformd,
-    ):
-        poses = tool_poses(tree, placement, first, joint_q)
-        distances = LaneNumbers()
-        angles = LaneNumbers()
-        insides = LaneNumbers()
-        to = wp.transform_get_translation(target)
-        goal = wp.transform_get_rotation(target)
-        whole = placement.by_axis == 0 and placement.free_turns == 0
-        if whole:
-            lane = int(0)
-            while lane < wp.static(lanes):
-                q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
-                turn = goal * wp.quat_inverse(q)
-                sine = wp.length(wp.vec3d(turn[0], turn[1], turn[2]))
-                place = wp.vec3d(poses[0, lane], poses[1, lane], poses[2, lane])
-                distances[lane] = wp.length(to - place)
-                angles[lane] = wp.float64(2.0) * arctangent(sine, wp.abs(turn[3]))
-                insides[lane] = wp.float64(1.0)
-                lane += 1
-        else:
-            for other in range(wp.static(lanes)):
-                q = wp.quatd(poses[3, other], poses[4, other], poses[5, other], poses[6, other])
-                place = wp.vec3d(poses[0, other], poses[1, other], poses[2, other])
-                pose = wp.transformd(place, q)
-                distance, angle, inside = error_by_axis(placement, pose, target)
-                distances[other] = distance
-                angles[other] = angle
-                insides[other] = wp.where(inside, wp.float64(1.0), wp.float64(0.0))
-        lane = int(0)
-        while lane < wp.static(lanes):
-            near = distances[lane] <= placement.position_tolerance
-            near = near and angles[lane] <= placement.rotation_tolerance
-            insides[lane] = wp.where(near, insides[lane], wp.float64(0.0))
-            lane += 1
-        return distances, angles, insides
-
-    @wp.func
-    def tool_error(
-        tree: Tree,
-        placement: Placement,
-        row: int,
-        joint_q: wp.array2d(dtype=wp.float64),
-        target: wp.transformd,
-    ):
-        distances, angles, insides = tool_errors(tree, placement, row, joint_q, target)
-        return distances[0], angles[0], insides[0] > wp.float64(0.0)
 
     @wp.func
     def write_followers(placement: Placement, out: int, joint_q: wp.array2d(dtype=wp.float64)):
@@ -293,50 +118,6 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
             lane += 1
         return insides
 
-    @wp.func
-    def cost_at(
-        tree: Tree,
-        placement: Placement,
-        out: int,
-        variable: int,
-        value: wp.float64,
-        joint_q: wp.array2d(dtype=wp.float64),
-        target: wp.transformd,
-    ) -> wp.float64:
-        """Set a variable to a value, and return the cost of the search there."""
-        joint_q[out, placement.coordinate[variable]] = value
-        write_followers(placement, out, joint_q)
-        moved, turned, _inside = tool_error(tree, placement, out, joint_q, target)
-        moved = placement.position_weight * moved
-        turned = placement.length * turned
-        return moved * moved + turned * turned
-
-    @wp.func
-    def unsolved(
-        tree: Tree,
-        placement: Placement,
-        out: int,
-        joint_q: wp.array2d(dtype=wp.float64),
-        target: wp.transformd,
-    ) -> int:
-        """Return AT_LIMITS if the cost is lower beyond the limit of a variable, or UNREACHABLE."""
-        probe = wp.float64(wp.static(_PROBE))
-        is_pressed = bool(False)
-        for j in range(placement.coordinate.shape[0]):
-            value = joint_q[out, placement.coordinate[j]]
-            below = value - placement.lower[j]
-            above = placement.upper[j] - value
-            if wp.min(below, above) <= wp.float64(0.0):
-                change = cost_at(tree, placement, out, j, value + probe, joint_q, target)
-                change -= cost_at(tree, placement, out, j, value - probe, joint_q, target)
-                cost = cost_at(tree, placement, out, j, value, joint_q, target)
-                # Of rounding alone a slope may have either sign.
-                if wp.abs(change) > probe * wp.float64(wp.static(_SLOPE)) * cost:
-                    pressed = presses(change, below, above, wp.float64(0.0))
-                    is_pressed = is_pressed or pressed
-        return unsolved_status(True, is_pressed)
-
     return SimpleNamespace(
-        tool_errors=tool_errors, tool_error=tool_error, unsolved=unsolved,
-        write_configurations=write_configurations,
-    )  # fmt: skip
+        write_followers=write_followers, write_configurations=write_configurations
+    )
