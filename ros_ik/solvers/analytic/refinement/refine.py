@@ -10,15 +10,15 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.row_list import row_list_functions
+from ros_ik.solvers.analytic.refinement.branch_functions import branch_functions
 from ros_ik.solvers.analytic.refinement.polish import polish_functions
 from ros_ik.solvers.analytic.refinement.solution_functions import solution_functions
-from ros_ik.solvers.analytic.refinement.sorted_entries import insert_sorted
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 
 # Number of candidates that are examined together on a CPU.
 CANDIDATE_LANES = 8
 # Distances at which to search a twin of a nearly singular solution [rad].
-_WAYS = wp.types.vector(6, wp.float64)(0.001, 0.01, 0.03, 0.1, 0.3, 1.0)
+_TWIN_DISTANCES = wp.types.vector(6, wp.float64)(0.001, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
 @no_type_check
@@ -26,78 +26,25 @@ _WAYS = wp.types.vector(6, wp.float64)(0.001, 0.01, 0.03, 0.1, 0.3, 1.0)
 def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) -> wp.Kernel:
     """Build the kernel for a kind of chain and pose; see ``polish_functions``."""
     structure = zlib.crc32(repr((n, has_slides, has_free_turns, lanes)).encode()) & 0x7FFFFFFF
-    functions = polish_functions(n, has_slides, has_free_turns)
-    units = functions.units
+    kind = n, has_slides, has_free_turns
+    functions = polish_functions(*kind)
+    units, examine = functions.units, functions.examine
     polish, weakest_direction = functions.polish, functions.weakest_direction
-    examine = functions.examine
     nearest_turns, vecm = functions.nearest_turns, functions.vecm
     Chain, Refinement = functions.Chain, functions.Refinement
-    shared = solution_functions(n, has_slides, has_free_turns)
-    read, least_outside, is_apart = shared.read, shared.least_outside, shared.is_apart
+    shared = solution_functions(*kind)
+    read, least_outside = shared.read, shared.least_outside
     outside, far_outside = shared.outside, shared.far_outside
+    functions = branch_functions(*kind)
+    is_new, clamped = functions.is_new, functions.clamped
+    insert, allowed_turns = functions.insert, functions.allowed_turns
     distance_to = shared.distance_to
     rows_functions = row_list_functions()
     Rows, listed_row = rows_functions.Rows, rows_functions.listed_row
     unit_pose = unit_pose_function(wp.float64)
-    Turns = wp.types.vector(n, wp.int32)
-    is_slide = functions.is_slide
     LaneNumbers = wp.types.vector(lanes, wp.float64)
     LaneAngles = wp.types.matrix((n, lanes), wp.float64)
     LaneSlots = wp.types.vector(lanes, wp.int32)
-
-    @wp.func
-    def allowed_turns(chain: Chain, q: vecm):
-        """Return the lowest turn within the limits of each joint, and the number of turns."""
-        _structure = wp.static(structure)
-        lowest = Turns()
-        number = Turns()
-        for j in range(n):
-            number[j] = 1
-            limited = wp.isfinite(chain.lower[j]) and wp.isfinite(chain.upper[j])
-            if limited and not is_slide(chain, j):
-                down = int(wp.floor((q[j] - chain.lower[j]) / wp.float64(wp.TAU)))
-                lowest[j] = -down
-                up = int(wp.floor((chain.upper[j] - q[j]) / wp.float64(wp.TAU)))
-                number[j] = 1 + down + up
-        return lowest, number
-
-    @wp.func
-    def is_new(
-        chain: Chain, q: vecm, problem: int, count: int, refinement: Refinement,
-        branches: wp.array3d(dtype=wp.float64),
-    ) -> bool:  # fmt: skip
-        """Return True if q differs from the first ``count`` branches by more than whole turns."""
-        for k in range(count):
-            if not is_apart(chain, q, problem, k, refinement, branches):
-                return False
-        return True
-
-    @wp.func
-    def clamped(chain: Chain, q: vecm) -> vecm:
-        inside = q
-        for j in range(n):
-            inside[j] = wp.clamp(q[j], chain.lower[j], chain.upper[j])
-        return inside
-
-    @wp.func
-    def insert(
-        q: vecm, branch: int, problem: int, count: int, seed: wp.array2d(dtype=wp.float64),
-        solutions: wp.array3d(dtype=wp.float64), distances: wp.array2d(dtype=wp.float64),
-        branch_of: wp.array2d(dtype=wp.int32),
-    ) -> int:  # fmt: skip
-        """Insert a solution, sorted by distance to the seed; return the number of solutions."""
-        room = solutions.shape[1]
-        distance = distance_to(q, problem, seed)
-        at = insert_sorted(distance, branch, problem, count, distances, branch_of)
-        k = wp.min(count, room - 1)
-        while k > at:
-            for j in range(n):
-                solutions[problem, k, j] = solutions[problem, k - 1, j]
-            k -= 1
-        if at < room:
-            for j in range(n):
-                solutions[problem, at, j] = q[j]
-        return count + 1
 
     # Loops over the joints unroll.
     @compiled_kernel(max_unroll=16, registers=255)
@@ -206,11 +153,11 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
             q = read(problem, branch, candidates)
             x, value = weakest_direction(chain, refinement, q)
             side = int(0)
-            while side < wp.static(2 * len(_WAYS)) and value < refinement.fold_value:
-                way = wp.float64(_WAYS[side // 2]) * wp.float64(1 - 2 * (side % 2))
+            while side < wp.static(2 * len(_TWIN_DISTANCES)) and value < refinement.fold_value:
+                offset = wp.float64(_TWIN_DISTANCES[side // 2]) * wp.float64(1 - 2 * (side % 2))
                 twin, _cost, solves = polish(
-                    chain, refinement, q + way * wp.cw_mul(x, units(chain, refinement)), R_t, p_t,
-                    refinement.steps, False,
+                    chain, refinement, q + offset * wp.cw_mul(x, units(chain, refinement)), R_t,
+                    p_t, refinement.steps, False,
                 )
                 if (
                     solves
@@ -245,12 +192,12 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
                     combinations *= choices[j]
                 code = int(0)
                 while code < combinations:
-                    rest = code
+                    digits = code
                     for j in range(n):
                         whole[j] = q[j] + wp.float64(wp.TAU) * wp.float64(
-                            lowest[j] + rest % choices[j]
+                            lowest[j] + digits % choices[j]
                         )
-                        rest = rest // choices[j]
+                        digits = digits // choices[j]
                     count = insert(
                         whole, branch, problem, count, seed, solutions, distances, branch_of
                     )

@@ -13,9 +13,9 @@ def insert_sorted(
     distance: wp.float64, entry: int, problem: int, count: int,
     distances: wp.array2d(dtype=wp.float64), entries: wp.array2d(dtype=wp.int32),
 ) -> int:  # fmt: skip
-    """Insert an entry into the sorted tables after ``count`` others; return its place.
+    """Insert an entry into the sorted tables after ``count`` others; return its column.
 
-    The place is the number of places if the entry is too far away for any.
+    This is the number of columns if the tables are full of nearer entries.
     """
     room = distances.shape[1]
     at = wp.min(count, room)
