@@ -13,11 +13,11 @@ import warp as wp
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.lanes import lanes_on
 from ros_ik.model.conventions.rotations import quaternion_from_matrix
-from ros_ik.solvers.analytic.candidates.general_axes.kernel import general_axes_struct
+from ros_ik.solvers.analytic.candidates.general_axes.chart_axes import general_axes_struct
 from ros_ik.solvers.analytic.candidates.general_axes.kernel import GENERAL_CANDIDATES
 from ros_ik.solvers.analytic.candidates.general_axes.kernel import general_candidates_kernel
-from ros_ik.solvers.analytic.candidates.general_axes.kernel import NEARLY_REAL
 from ros_ik.solvers.analytic.candidates.general_axes.kernel import ROOT_LANES
+from ros_ik.solvers.analytic.candidates.general_axes.real_roots import NEARLY_REAL
 from ros_ik.solvers.analytic.candidates.general_axes.start_kernel import start_kernel
 from ros_ik.solvers.analytic.structure.structure import Axes
 from ros_ik.solvers.analytic.structure.structure import turned
