@@ -276,17 +276,34 @@ def test_a_request_can_be_cancelled():
         solve_ik(shared_planner('panda'), IkRequest(GOOD), budget)
 
 
+class MeshedPlanner:
+    """A planner for a robot with meshes, and coal's distances of the pairs that it checks."""
+
+    def __init__(self, name, robot, link):
+        self.model = robot_with_meshes(robot)
+        self.pairs = ChainIK(self.model, link, 1, check_collisions=True).collision_pairs
+        self.oracle = collision_oracle(robot)
+        srdf = (robot_data_path() / SRDFS[robot]).read_text()
+        self.planner = make_planner(name, srdf=srdf, package_paths=PACKAGES)
+
+    def distance(self, joint_q):
+        """Return the smallest distance of a pair [m]."""
+        return self.oracle.distances(joint_q, self.pairs).min()
+
+
+@pytest.fixture
+def meshed(request):
+    return MeshedPlanner(*request.param)
+
+
 @pytest.mark.oracle
 @pytest.mark.filterwarnings('ignore:You passed package dir')
-def test_with_check_collisions_no_solution_collides():
+@pytest.mark.parametrize('meshed', [('panda', 'panda', 'panda_hand_tcp')], indirect=True)
+def test_with_check_collisions_no_solution_collides(meshed):
     """Poses and seeds come from configurations in collision; solutions are free by coal."""
-    meshes = robot_with_meshes('panda')
-    solver = ChainIK(meshes, 'panda_hand_tcp', 1, check_collisions=True)
-    oracle, pairs = collision_oracle('panda'), solver.collision_pairs
-    srdf = (robot_data_path() / SRDFS['panda']).read_text()
-    planner = make_planner('panda', srdf=srdf, package_paths=PACKAGES)
+    planner = meshed.planner
     rows = random_configurations(planner, 600, seed=9)
-    checker = CollisionChecker(meshes, len(rows), pairs=pairs)
+    checker = CollisionChecker(meshed.model, len(rows), pairs=meshed.pairs)
     rows = rows[checker.check(rows)]
     assert len(rows) >= 10
     targets = planner.body_poses(rows)[:, planner.link('panda_hand_tcp')]
@@ -300,24 +317,20 @@ def test_with_check_collisions_no_solution_collides():
     assert (free | (answer.codes == PoseCode.IN_COLLISION)).all()
     np.testing.assert_array_equal(answer.pose_index, np.arange(len(rows)))
     for row in np.flatnonzero(free):
-        distances = oracle.distances(configuration_of(planner, answer, row), pairs)
         # Mesh files hold float32.
-        assert distances.min() >= -1e-6
+        assert meshed.distance(configuration_of(planner, answer, row)) >= -1e-6
 
 
 @pytest.mark.oracle
 @pytest.mark.filterwarnings('ignore:You passed package dir')
-def test_every_free_solution_of_six_joints_is_returned():
-    meshes = robot_with_meshes('ur5_robot')
-    solver = ChainIK(meshes, 'tool0', 1, check_collisions=True)
-    oracle, pairs = collision_oracle('ur5_robot'), solver.collision_pairs
-    srdf = (robot_data_path() / SRDFS['ur5_robot']).read_text()
-    planner = make_planner('ur5', srdf=srdf, package_paths=PACKAGES)
+@pytest.mark.parametrize('meshed', [('ur5', 'ur5_robot', 'tool0')], indirect=True)
+def test_every_free_solution_of_six_joints_is_returned(meshed):
+    planner = meshed.planner
     rows = random_configurations(planner, 300, seed=10)
     targets = planner.body_poses(rows)[:, planner.link('tool0')]
     request = IkRequest(targets, link='tool0', max_solutions=16, check_collisions=True)
     answer = solve_ik(planner, request)
-    planted = np.array([oracle.distances(row, pairs).min() for row in rows])
+    planted = np.array([meshed.distance(row) for row in rows])
     assert (planted > 1e-3).sum() >= 100 and (planted < -1e-3).sum() >= 10
     for row in np.flatnonzero(planted > 1e-3):
         assert answer.codes[row] == PoseCode.CONVERGED
@@ -325,5 +338,4 @@ def test_every_free_solution_of_six_joints_is_returned():
         assert_is_among(found, rows[row][planner.robot.coords])
     for row in range(0, len(answer.positions), 7):
         if answer.codes[answer.pose_index[row]] == PoseCode.CONVERGED:
-            distances = oracle.distances(configuration_of(planner, answer, row), pairs)
-            assert distances.min() >= -1e-6
+            assert meshed.distance(configuration_of(planner, answer, row)) >= -1e-6
