@@ -16,6 +16,7 @@ from ros_ik.limits import Limit
 import ros_ik.servo
 from ros_ik.servo import StatusCode
 from ros_ik.solvers.optimal_control.result import OptimalControlResult
+from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
 
 MODULES = {
     'ros_ik.demo.trajectory_rules': 'ros_ik.demo.controller.trajectory_rules',
@@ -79,6 +80,12 @@ def test_the_targets_of_a_servo_have_their_former_name():
     servo.targets = object()
     with pytest.warns(DeprecationWarning, match='targets'):
         assert servo.goals is servo.targets
+
+
+def test_results_with_an_axis_of_solutions_have_their_former_name():
+    result = ChainIKResult(np.zeros((2, 1, 7)), *(np.zeros((2, 1)) for _ in range(4)))
+    with pytest.warns(DeprecationWarning, match='with_solution_axis'):
+        assert result.in_places() is result.with_solution_axis()
 
 
 def test_the_check_of_stops_has_its_former_name():

@@ -178,7 +178,7 @@ def _found(
 ) -> tuple[np.ndarray, ...]:
     """Return pose indices, positions, both errors, and the codes of all problems of a slice."""
     n, goal = len(result.status), result.goal.reshape(len(result.status), -1)
-    places = result.in_places()
+    found = result.with_solution_axis()
     code_of = np.full(max(SolveStatus) + 1, PoseCode.UNREACHABLE, dtype=np.uint8)
     for status, code in _CODES.items():
         code_of[status] = code
@@ -186,13 +186,13 @@ def _found(
     # An unsolved problem has the best configuration found; one with an invalid pose has none.
     count = np.where(codes == PoseCode.CONVERGED, result.n_found, 1)
     count[codes == PoseCode.NON_FINITE_INPUT] = 0
-    wanted = np.arange(places.joint_q.shape[1]) < count[:, None]
+    wanted = np.arange(found.joint_q.shape[1]) < count[:, None]
     poses = n_goals * (first + np.arange(n))[:, None] + goal
     return (
         poses[wanted],
-        places.joint_q[wanted][:, solved],
-        places.position_error[wanted],
-        places.rotation_error[wanted],
+        found.joint_q[wanted][:, solved],
+        found.position_error[wanted],
+        found.rotation_error[wanted],
         codes,
     )
 

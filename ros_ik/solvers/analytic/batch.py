@@ -25,7 +25,7 @@ from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.selection import chain_checker
 from ros_ik.solvers.analytic.selection import collision_free
-from ros_ik.solvers.analytic.selection import first_places
+from ros_ik.solvers.analytic.selection import first_entries
 from ros_ik.solvers.analytic.selection import most_manipulable
 from ros_ik.solvers.analytic.solver import ClosedFormIK
 from ros_ik.solvers.analytic.structure.form import closed_form
@@ -158,13 +158,13 @@ def all_solutions(
         kind = RedundantClosedFormIK
     else:
         common['free_rotation'] = free_rotation
-    places = max_solutions
+    n_entries = max_solutions
     if check_collisions or order == 'manipulability':
         # Colliding solutions are removed from the set of all solutions, before the best are
         # selected.
-        places = max(places, MAX_CANDIDATES * (n_values + 1))
+        n_entries = max(n_entries, MAX_CANDIDATES * (n_values + 1))
     request = {
-        **common, 'link': link, 'places': places, 'check_collisions': check_collisions,
+        **common, 'link': link, 'n_entries': n_entries, 'check_collisions': check_collisions,
         'pairs': collision_pairs, 'margin': collision_margin,
     }  # fmt: skip
 
@@ -175,13 +175,13 @@ def all_solutions(
                 model, link, joint_group=joint_group, joint_q=joint_q, offset=offset,
                 pairs=collision_pairs, margin=collision_margin,
             )  # fmt: skip
-        return kind(model, link, size, places, **common), checker
+        return kind(model, link, size, n_entries, **common), checker
 
-    held = places + MAX_CANDIDATES * (n_values - 1)
+    solutions_per_pose = n_entries + MAX_CANDIDATES * (n_values - 1)
 
     result: AllSolutions | None = None
-    most = largest_batch(_MAX_BATCH, wp.get_device(model.device))
-    for size, slices in batches(n, most // held):
+    largest = largest_batch(_MAX_BATCH, wp.get_device(model.device))
+    for size, slices in batches(n, largest // solutions_per_pose):
         made = PooledValue(model, request, functools.partial(make, size), size, _n_bytes)
         with made as (solver, checker):
             for rows in slices:
@@ -190,11 +190,11 @@ def all_solutions(
                     xp=wp if on_device else np,
                 )  # fmt: skip
                 if checker is not None:
-                    part = collision_free(part, checker, places)
+                    part = collision_free(part, checker, n_entries)
                 if order == 'manipulability':
                     part = most_manipulable(part, solver.chain, free_rotation, model.device)
-                if places > max_solutions:
-                    part = first_places(part, max_solutions)
+                if n_entries > max_solutions:
+                    part = first_entries(part, max_solutions)
                 result = part.added_to(result, rows, n)
     assert result is not None, 'no poses'
     return result.given_as(xp, model.device)

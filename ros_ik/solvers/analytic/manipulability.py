@@ -88,14 +88,14 @@ def manipulability_kernel() -> wp.Kernel:
         position = wp.vec3d()
         for k in range(direction.shape[0]):
             axis = wp.quat_rotate(rotation, direction[k])
-            place = wp.quat_rotate(rotation, point[k]) + position
+            on_axis = wp.quat_rotate(rotation, point[k]) + position
             v = variable[k]
             value = coef0[k] + coef1[k] * joint_q[row, coordinate[v]] / unit[v]
             linear = axis
             if slides[k] != 0:
                 position += value * axis
             else:
-                linear = wp.cross(place, axis)
+                linear = wp.cross(on_axis, axis)
                 turn = wp.quat_from_axis_angle(direction[k], value)
                 position += wp.quat_rotate(rotation, point[k] - wp.quat_rotate(turn, point[k]))
                 rotation = rotation * turn

@@ -126,7 +126,7 @@ def most_manipulable(
     return _reordered(found, order, found.n_exist, found.n_found)
 
 
-def first_places(found: AllSolutions, max_solutions: int) -> AllSolutions:
+def first_entries(found: AllSolutions, max_solutions: int) -> AllSolutions:
     """Return the first entries, at most as many as there are."""
     order = np.tile(np.arange(found.joint_q.shape[1]), (len(found.n_found), 1))
     return _reordered(found, order[:, :max_solutions], found.n_exist, found.n_found)
@@ -144,8 +144,8 @@ def _reordered(
     found: AllSolutions, order: np.ndarray, n_exist: np.ndarray, n_solutions: np.ndarray
 ) -> AllSolutions:
     """Return the solutions in a new order [n, s], of which the first ``n_solutions`` exist."""
-    n, places = order.shape
-    n_found = np.minimum(n_solutions, places).astype(np.int32)
+    n, n_entries = order.shape
+    n_found = np.minimum(n_solutions, n_entries).astype(np.int32)
     order = np.where(
         np.arange(order.shape[1]) < np.maximum(n_found, 1)[:, None], order, order[:, :1]
     )

@@ -68,15 +68,15 @@ class StageArrays:
 
     @classmethod
     def allocate(
-        cls, n: int, places: int, joints: int, device: wp.DeviceLike, **given: Any
+        cls, n: int, n_entries: int, joints: int, device: wp.DeviceLike, **given: Any
     ) -> StageArrays:
         """Allocate zeros, except for arrays that are given by name."""
         shapes = {
-            'solutions': ((n, places, joints), wp.float64),
-            'distances': ((n, places), wp.float64),
-            'branch_of': ((n, places), wp.int32),
-            'directions': ((n, places, joints), wp.float64),
-            'singular': ((n, places), wp.int32),
+            'solutions': ((n, n_entries, joints), wp.float64),
+            'distances': ((n, n_entries), wp.float64),
+            'branch_of': ((n, n_entries), wp.int32),
+            'directions': ((n, n_entries, joints), wp.float64),
+            'singular': ((n, n_entries), wp.int32),
             'n_exist': ((n,), wp.int32),
             'n_branches': ((n,), wp.int32),
             'n_beside': ((n,), wp.int32),

@@ -22,7 +22,7 @@ class Elimination:
 
     Attributes:
         order: Unknowns in this order, int32 [k], k <= n; the step of the others stays zero.
-        first: First place in the order that each place is coupled to, int32 [k].
+        first: First position in the order to which each position is coupled, int32 [k].
     """
 
     order: np.ndarray
@@ -47,11 +47,11 @@ def elimination(coupled: np.ndarray, parents: np.ndarray) -> Elimination:
         k = stack.pop()
         order.append(k)
         stack.extend(children[k])
-    places = np.array([k for k in order[:0:-1] if coupled[k, k]], dtype=np.int32)
-    if not len(places):  # everything is frozen
-        return Elimination(places, places)
-    permuted = coupled[np.ix_(places, places)]
-    return Elimination(places, np.argmax(permuted, axis=1).astype(np.int32))
+    unknowns = np.array([k for k in order[:0:-1] if coupled[k, k]], dtype=np.int32)
+    if not len(unknowns):  # everything is frozen
+        return Elimination(unknowns, unknowns)
+    permuted = coupled[np.ix_(unknowns, unknowns)]
+    return Elimination(unknowns, np.argmax(permuted, axis=1).astype(np.int32))
 
 
 def dense_elimination(n: int) -> Elimination:

@@ -30,7 +30,7 @@ _VALUES = 64
 # Number of poses solved at a time, with six joints and with seven; bounds the memory.
 _AT_ONCE, _AT_ONCE_REDUNDANT = 1024, 64
 # Largest number of solutions of a pose with six joints, for general axes.
-_PLACES = 16
+_MAX_SOLUTIONS = 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,16 +124,16 @@ class Branches:
         self, size: int, start: np.ndarray | None
     ) -> ClosedFormIK | RedundantClosedFormIK:
         if not self._form.redundant_joint:
-            return ClosedFormIK(self._model, self._link, size, _PLACES, **self._common)
-        place = self._form.joints.index(self._form.redundant_joint)
-        lower, upper = (float(range_[place]) for range_ in self.chain.sampling_range())
-        if not self.chain.slides[place]:
+            return ClosedFormIK(self._model, self._link, size, _MAX_SOLUTIONS, **self._common)
+        index = self._form.joints.index(self._form.redundant_joint)
+        lower, upper = (float(range_[index]) for range_ in self.chain.sampling_range())
+        if not self.chain.slides[index]:
             # Solutions that differ by whole turns are the same.
             middle, half = 0.5 * (lower + upper), min(0.5 * (upper - lower), np.pi)
             lower, upper = middle - half, middle + half
         values = np.linspace(lower, upper, _VALUES)
         if start is not None:
-            values = np.append(values, start[place])
+            values = np.append(values, start[index])
         return RedundantClosedFormIK(
             self._model, self._link, size, MAX_CANDIDATES * len(values), redundant_values=values,
             form=self._form, **self._common,

@@ -41,13 +41,13 @@ class _ReachedSolutions:
         joint_q: Their variables, in the turns of the paths, [a, n].
         cost: Joint motion up to each, [a].
         parent: Row of the previous layer from which each was reached, [a].
-        place: Number of each; those of the same number differ by whole turns, [a].
+        solution: Number of each; those of the same number differ by whole turns, [a].
     """
 
     joint_q: np.ndarray
     cost: np.ndarray
     parent: np.ndarray
-    place: np.ndarray
+    solution: np.ndarray
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,13 +56,13 @@ class _Motions:
 
     Attributes:
         before: Row of the solution from which each starts, [w].
-        place: Row of the layer in which each ends, [w].
+        row: Row of the layer in which each ends, [w].
         after: Its end, [w, n].
         kind: Number of each; those of the same number differ by whole turns, [w].
     """
 
     before: np.ndarray
-    place: np.ndarray
+    row: np.ndarray
     after: np.ndarray
     kind: np.ndarray
 
@@ -98,7 +98,7 @@ class LayeredGraph:
         layers: Sequence[Layer],
         first: int,
         nodes: np.ndarray,
-        place: np.ndarray,
+        solution: np.ndarray,
         cost: np.ndarray,
         count: int = 1,
     ) -> list[np.ndarray]:
@@ -108,14 +108,14 @@ class LayeredGraph:
             layers: Solutions of each pose.
             first: First layer.
             nodes: Start variables, [a, n].
-            place: Number of each of them; those of the same number differ by whole turns, [a].
+            solution: Number of each of them; those of the same number differ by whole turns, [a].
             cost: Joint motion up to each of them, [a].
             count: Largest number of paths; their ends are distinct.
 
         Returns:
             Variables in the layers from ``first`` to the last one reached, each [layers, n].
         """
-        reached = [_ReachedSolutions(nodes, cost, np.zeros(len(nodes), dtype=int), place)]
+        reached = [_ReachedSolutions(nodes, cost, np.zeros(len(nodes), dtype=int), solution)]
         for k in range(first, len(layers) - 1):
             if not layers[k + 1].is_solved:
                 break
@@ -134,15 +134,15 @@ class LayeredGraph:
 
     def all_turns(self, joint_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return variables [a, n] in all turns within the limits, [b, n], and their rows, [b]."""
-        place = np.arange(len(joint_q))
+        origin = np.arange(len(joint_q))
         for c in np.flatnonzero(self._has_several_turns):
             lowest = np.ceil((self._lower[c] - joint_q[:, c]) / _TURN)
             count = (np.floor((self._upper[c] - joint_q[:, c]) / _TURN) - lowest + 1).astype(int)
             row = np.repeat(np.arange(len(joint_q)), count)
             turn = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-            joint_q, place = joint_q[row], place[row]
+            joint_q, origin = joint_q[row], origin[row]
             joint_q[:, c] += _TURN * (lowest[row] + turn)
-        return joint_q, place
+        return joint_q, origin
 
     def nearest_turn(self, joint_q: np.ndarray, near: np.ndarray) -> np.ndarray:
         """Return variables in the turns within the limits that are nearest to ``near``."""
@@ -159,16 +159,16 @@ class LayeredGraph:
             searched = np.setdiff1d(np.arange(len(reached.cost)), motions.before)
             searched = searched[np.argsort(reached.cost[searched])][:_MAX_LOCAL_SEARCHES]
             motions = self._add_local_motions(reached.joint_q, searched, k, motions, layer)
-        before, place, after = motions.before, motions.place, motions.after
+        before, row, after = motions.before, motions.row, motions.after
         cost = reached.cost[before] + np.linalg.norm(after - reached.joint_q[before], axis=1)
-        turns = np.rint((after - layer.joint_q[place]) / _TURN)[:, self._has_several_turns]
-        node = _pair_numbers(place, turns)
+        turns = np.rint((after - layer.joint_q[row]) / _TURN)[:, self._has_several_turns]
+        node = _pair_numbers(row, turns)
         order = np.lexsort((cost, node))
         starts = np.ones(len(order), dtype=bool)
         starts[1:] = node[order][1:] != node[order][:-1]
         chosen = self._first_free(reached.joint_q, motions, order, np.flatnonzero(starts))
         # A local search does not end exactly at a solution, and has no others in other turns.
-        number = np.where(motions.kind < 0, len(layer.joint_q) + np.arange(len(before)), place)
+        number = np.where(motions.kind < 0, len(layer.joint_q) + np.arange(len(before)), row)
         return _ReachedSolutions(after[chosen], cost[chosen], before[chosen], number[chosen])
 
     def _small_motions(self, reached: _ReachedSolutions, layer: np.ndarray) -> _Motions:
@@ -177,7 +177,7 @@ class LayeredGraph:
         Solutions that differ by whole turns have the same motions, but for the limits.
         """
         columns = range(layer.shape[1])
-        _, first, number = np.unique(reached.place, return_index=True, return_inverse=True)
+        _, first, number = np.unique(reached.solution, return_index=True, return_inverse=True)
         starts = reached.joint_q[first]
         start, end = np.nonzero(
             np.abs(self._gap(starts[:, None, 0], layer[None, :, 0], 0)) <= self._max_step
@@ -208,7 +208,7 @@ class LayeredGraph:
     ) -> _Motions:
         """Add the local searches from ``rows`` of layer ``k``; the kind of these motions is -1."""
         assert self._local_search is not None
-        before, place, ends = [motions.before], [motions.place], [motions.after]
+        before, to, ends = [motions.before], [motions.row], [motions.after]
         for row in rows:
             there = self._local_search(reached[row], k)
             if there is None:
@@ -216,10 +216,10 @@ class LayeredGraph:
             gaps = [self._gap(there[c], layer.joint_q[:, c], c) for c in range(len(there))]
             nearest = int(np.argmin(np.max(np.abs(gaps), axis=0)))
             before.append(np.array([row]))
-            place.append(np.array([nearest]))
+            to.append(np.array([nearest]))
             ends.append(there[None])
         kind = np.append(motions.kind, np.full(len(before) - 1, -1))
-        return _Motions(np.concatenate(before), np.concatenate(place), np.concatenate(ends), kind)
+        return _Motions(np.concatenate(before), np.concatenate(to), np.concatenate(ends), kind)
 
     def _first_free(
         self, reached: np.ndarray, motions: _Motions, order: np.ndarray, starts: np.ndarray
@@ -239,9 +239,9 @@ class LayeredGraph:
         kind = np.where(motions.kind < 0, own, motions.kind)
         is_known, is_free = np.zeros((2, kind.max(initial=0) + 1), dtype=bool)
         ends = np.append(starts[1:], len(order))
-        chosen, place = [], starts
-        while len(place):
-            rows = order[place]
+        chosen, position = [], starts
+        while len(position):
+            rows = order[position]
             kinds, first = np.unique(kind[rows], return_index=True)
             asked = rows[first[~is_known[kinds]]]
             is_free[kind[asked]] = self._are_free(
@@ -250,14 +250,14 @@ class LayeredGraph:
             is_known[kinds] = True
             free = is_free[kind[rows]]
             chosen.append(rows[free])
-            place, ends = place[~free] + 1, ends[~free]
-            place, ends = place[place < ends], ends[place < ends]
+            position, ends = position[~free] + 1, ends[~free]
+            position, ends = position[position < ends], ends[position < ends]
         return np.concatenate(chosen) if chosen else np.zeros(0, dtype=int)
 
 
-def _pair_numbers(place: np.ndarray, turns: np.ndarray) -> np.ndarray:
-    """Return a number of each pair of a place [w] and turns [w, t], the same for the same pair."""
-    number = place
+def _pair_numbers(row: np.ndarray, turns: np.ndarray) -> np.ndarray:
+    """Return a number of each pair of a row [w] and turns [w, t], the same for the same pair."""
+    number = row
     for column in turns.T.astype(int):
         lowest = column.min(initial=0)
         number = number * (column.max(initial=0) - lowest + 1) + column - lowest

@@ -82,13 +82,13 @@ class MotionCheck:
             return np.ones(len(before), dtype=bool)
         longest = np.max(np.abs(after - before), axis=1, initial=0.0)
         counts = np.maximum(1, np.ceil(longest / _CHECKED_STEP)).astype(int)
-        way = np.repeat(np.arange(len(before)), counts)
-        place = np.arange(len(way)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
-        part = (place / counts[way])[:, None]
+        motion = np.repeat(np.arange(len(before)), counts)
+        sample = np.arange(len(motion)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
+        part = (sample / counts[motion])[:, None]
         free = np.ones(len(before), dtype=bool)
-        for first in range(0, len(way), _AT_ONCE):
+        for first in range(0, len(motion), _AT_ONCE):
             rows = slice(first, first + _AT_ONCE)
-            start = before[way[rows]]
-            collides = self.checker.check(start + part[rows] * (after[way[rows]] - start))
-            free[way[rows][collides]] = False
+            start = before[motion[rows]]
+            collides = self.checker.check(start + part[rows] * (after[motion[rows]] - start))
+            free[motion[rows][collides]] = False
         return free

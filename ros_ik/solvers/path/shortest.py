@@ -86,21 +86,23 @@ class _ShortestPath:
         status = np.array([layer.status for layer in layers])
         if first is not None:
             nodes = self._solution_in_layer(graph, first, layers[0])[None]
-            place = np.zeros(1, dtype=int)
-            path = self._segment(graph, layers, 0, nodes, place, np.zeros(1), is_start_fixed=True)
+            solution = np.zeros(1, dtype=int)
+            path = self._segment(
+                graph, layers, 0, nodes, solution, np.zeros(1), is_start_fixed=True
+            )
             before, status[0] = path[-1], SolveStatus.CONVERGED
         while len(path) < len(targets):
             layer = layers[len(path)]
-            nodes, place, cost = layer.joint_q, np.zeros(1, dtype=int), np.zeros(1)
+            nodes, solution, cost = layer.joint_q, np.zeros(1, dtype=int), np.zeros(1)
             if layer.is_solved:
-                nodes, place = graph.all_turns(nodes)
+                nodes, solution = graph.all_turns(nodes)
                 cost = np.zeros(len(nodes))
                 if before is not None:
                     cost = np.linalg.norm(nodes - before, axis=1)
             if before is not None or not layer.is_solved:
                 breaks.append(len(path))
             path += self._segment(
-                graph, layers, len(path), nodes, place, cost, is_start_fixed=False
+                graph, layers, len(path), nodes, solution, cost, is_start_fixed=False
             )
             before = path[-1]
         fraction = (breaks[0] if breaks else len(targets)) / len(targets)
@@ -114,7 +116,7 @@ class _ShortestPath:
         layers: list[Layer],
         first: int,
         nodes: np.ndarray,
-        place: np.ndarray,
+        solution: np.ndarray,
         cost: np.ndarray,
         *,
         is_start_fixed: bool,
@@ -126,15 +128,15 @@ class _ShortestPath:
             layers: Solutions of each pose.
             first: First pose.
             nodes: Start variables, [a, n].
-            place: Number of each; those of the same number differ by whole turns, [a].
+            solution: Number of each; those of the same number differ by whole turns, [a].
             cost: Joint motion up to them, [a].
             is_start_fixed: True if the first configuration is given.
         """
         if not self._form.redundant_joint:
-            return list(graph.furthest_paths(layers, first, nodes, place, cost)[0])
+            return list(graph.furthest_paths(layers, first, nodes, solution, cost)[0])
         # The values of the redundant joint are some distance apart. The shortest path after
         # smoothing need not be the shortest before it, and a path may exist only between values.
-        paths = graph.furthest_paths(layers, first, nodes, place, cost, _SMOOTHED_PATHS)
+        paths = graph.furthest_paths(layers, first, nodes, solution, cost, _SMOOTHED_PATHS)
         if not layers[first].is_solved:
             # The path goes on from the configuration of least error, which nothing replaces.
             if len(paths[0]) == 1:
@@ -225,9 +227,9 @@ class _ShortestPath:
 
         def allowed(changed: np.ndarray) -> np.ndarray:
             here = self._check.is_free_along(rows(changed))
-            ways = here[1:] & (np.max(np.abs(np.diff(changed, axis=0)), axis=1) <= longest)
-            here[:-1] &= ways
-            here[1:] &= ways
+            motions = here[1:] & (np.max(np.abs(np.diff(changed, axis=0)), axis=1) <= longest)
+            here[:-1] &= motions
+            here[1:] &= motions
             return here
 
         return smoothed(path, self._tangents, correct, allowed, is_start_fixed=is_start_fixed)

@@ -78,10 +78,10 @@ def _step(path: np.ndarray, tangents: np.ndarray, fixed: np.ndarray) -> np.ndarr
     """Return the change t_k d_k of each configuration, [n, v]."""
     n = len(path)
     free = np.where(fixed[:, None], 0.0, tangents)
-    ways = np.diff(path, axis=0)
+    steps = np.diff(path, axis=0)
     forces = np.zeros(n)
-    forces[:-1] += np.sum(free[:-1] * ways, axis=1)
-    forces[1:] -= np.sum(free[1:] * ways, axis=1)
+    forces[:-1] += np.sum(free[:-1] * steps, axis=1)
+    forces[1:] -= np.sum(free[1:] * steps, axis=1)
     neighbours = np.full(n, 2.0)
     neighbours[[0, -1]] = 1.0
     diagonal = np.where(fixed, 1.0, neighbours + _REGULAR)

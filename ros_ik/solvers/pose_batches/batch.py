@@ -283,8 +283,8 @@ def _in_closed_form(
             'method closed_form: a tolerance is infinite or by axis; all_solutions takes '
             'free_rotation'
         )
-    place = {name: shared[name] for name in ('joint_group', 'joint_q', 'offset')}
-    form = closed_form(model, link, **place)
+    chain = {name: shared[name] for name in ('joint_group', 'joint_q', 'offset')}
+    form = closed_form(model, link, **chain)
     if form.reason:
         raise ArgumentError(f'method closed_form: {form.reason}')
     return as_chain_result(all_solutions(model, link, targets, starts, count, **shared), count)

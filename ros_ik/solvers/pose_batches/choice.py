@@ -113,16 +113,16 @@ class SolutionChoice:
         Raises:
             ArgumentError: A function did not return a number for each configuration.
         """
-        places = found.in_places()
-        joint_q, n_found = self._array(places.joint_q), self._array(places.n_found, wp.int32)
+        found = found.with_solution_axis()
+        joint_q, n_found = self._array(found.joint_q), self._array(found.n_found, wp.int32)
         self._allocate(joint_q.shape, n_goals, n_solutions)
         launch(
             choose_solutions_kernel(),
             dim=joint_q.shape[0] // n_goals,
             inputs=[
                 n_goals, wp.float64(_RADIAN), self._costs(joint_q, n_found, seeds), joint_q,
-                self._array(places.status, wp.int32), n_found, self._array(places.position_error),
-                self._array(places.rotation_error),
+                self._array(found.status, wp.int32), n_found, self._array(found.position_error),
+                self._array(found.rotation_error),
             ],
             outputs=self._outputs,
             device=self._device,
@@ -182,7 +182,7 @@ class SolutionChoice:
         return self._cost
 
     def _own_costs(self, joint_q: np.ndarray, n_found: np.ndarray) -> np.ndarray:
-        """Return the costs of solutions by the user's function, inf for places without one."""
+        """Return the costs of solutions by the user's function, inf for entries without one."""
         there = np.arange(joint_q.shape[1]) < n_found[:, None]
         count = np.count_nonzero(there)
         assert callable(self._preference)

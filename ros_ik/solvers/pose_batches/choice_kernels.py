@@ -103,17 +103,17 @@ def choose_solutions_kernel() -> wp.Kernel:
 
         Indices count the entries of the poses of the problem, whose first row is ``start``.
         """
-        place = int(-1)
+        following = int(-1)
         least = wp.float64(wp.inf)
         for goal in range(n_goals):
             for slot in range(n_found[start + goal]):
                 value = cost[start + goal, slot]
                 index = goal * cost.shape[1] + slot
                 follows = value > floor or (value == floor and index > after)
-                if follows and (place < 0 or value < least):
-                    place = index
+                if follows and (following < 0 or value < least):
+                    following = index
                     least = value
-        return place
+        return following
 
     @wp.func
     def nearest_goal(
@@ -155,29 +155,29 @@ def choose_solutions_kernel() -> wp.Kernel:
         s = cost.shape[1]
         count = int(0)
         first = int(0)
-        place = int(-1)
+        index = int(-1)
         floor = wp.float64(-wp.inf)
         for k in range(best_q.shape[1]):
             following = int(-1)
             if count == k:
-                following = next_in_order(start, n_goals, place, floor, cost, n_found)
+                following = next_in_order(start, n_goals, index, floor, cost, n_found)
             if following >= 0:
-                place = following
-                floor = cost[start + place // s, place % s]
+                index = following
+                floor = cost[start + index // s, index % s]
                 count += 1
             elif k == 0:
-                place = s * nearest_goal(start, n_goals, radian, position_error, rotation_error)
+                index = s * nearest_goal(start, n_goals, radian, position_error, rotation_error)
             else:
-                place = first
+                index = first
             if k == 0:
-                first = place
-            row = start + place // s
-            slot = place % s
+                first = index
+            row = start + index // s
+            slot = index % s
             for c in range(best_q.shape[2]):
                 best_q[problem, k, c] = joint_q[row, slot, c]
             best_position_error[problem, k] = position_error[row, slot]
             best_rotation_error[problem, k] = rotation_error[row, slot]
-            best_goal[problem, k] = place // s
+            best_goal[problem, k] = index // s
         n_best[problem] = count
         best_status[problem] = status[start + first // s]
 

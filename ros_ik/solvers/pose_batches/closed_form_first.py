@@ -138,8 +138,10 @@ class ClosedFormFirstIK:
             )
         # Colliding and nearly equal solutions are removed from the set of all solutions.
         several = check_collisions or n_solutions > 1
-        places = max(n_solutions, MAX_CANDIDATES) if several else 1
-        self._closed = ClosedFormIK(model, link, n_problems, places, least_error=False, **common)
+        n_entries = max(n_solutions, MAX_CANDIDATES) if several else 1
+        self._closed = ClosedFormIK(
+            model, link, n_problems, n_entries, least_error=False, **common
+        )
         self.chain, self.n_bytes = self._closed.chain, self._closed.n_bytes
         self._separation = settings.separation
         self._make_search = functools.partial(
@@ -190,11 +192,11 @@ class ClosedFormFirstIK:
 
 def as_chain_result(found: AllSolutions, n_solutions: int) -> ChainIKResult:
     """Return solutions in the layout of the search."""
-    place: int | slice = slice(n_solutions) if n_solutions > 1 else 0
+    entries: int | slice = slice(n_solutions) if n_solutions > 1 else 0
     return ChainIKResult(
-        joint_q=found.joint_q[:, place].copy(),
+        joint_q=found.joint_q[:, entries].copy(),
         status=found.status.copy(),
         n_found=np.minimum(found.n_found, n_solutions),
-        position_error=found.position_error[:, place].copy(),
-        rotation_error=found.rotation_error[:, place].copy(),
+        position_error=found.position_error[:, entries].copy(),
+        rotation_error=found.rotation_error[:, entries].copy(),
     )

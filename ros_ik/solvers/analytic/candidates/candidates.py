@@ -46,11 +46,11 @@ def tool_motion(
     target: wp.transformd, tool: wp.transformd, origin: vec3, reach: wp.float64, backwards: int
 ):
     """Return rotation R_M and translation of M for a pose [m], inverted for ``backwards``."""
-    place = wp.transformd(
+    pose = wp.transformd(
         (wp.transform_get_translation(target) - origin) / reach,
         wp.normalize(wp.transform_get_rotation(target)),
     )
-    motion = place * tool
+    motion = pose * tool
     if backwards != 0:
         motion = wp.transform_inverse(motion)
     R = wp.quat_to_matrix(wp.transform_get_rotation(motion))
@@ -64,11 +64,11 @@ def axes_struct() -> Any:
 
     @wp.struct
     class ChartAxes:
-        directions: wp.array(dtype=wp.vec3d)  # [6], by place
+        directions: wp.array(dtype=wp.vec3d)  # [6], in the order of the chart
         points: wp.array(dtype=wp.vec3d)  # [6]
-        signs: wp.vec3d  # of places 2, 3, 4 along h
+        signs: wp.vec3d  # of axes 2, 3, 4 along h
         center: wp.vec3d  # c
-        order: wp.array(dtype=wp.int32)  # [6], joint of each place
+        order: wp.array(dtype=wp.int32)  # [6], joint of each axis
         tool: wp.transformd  # inverse of the pose of the tool with every joint at zero
         origin: wp.vec3d  # [m]
         reach: wp.float64  # [m]
@@ -105,7 +105,7 @@ def candidates_kernel(
     middle, middle_of_singular = stages.middle, stages.middle_of_singular
     x_first, y_first = split is Split.X_FIRST, split is Split.Y_FIRST
     first_row, other_row = row, 1 - row
-    y_place = 2 if family is ClosedFormFamily.SPHERICAL else 4
+    y_axis = 2 if family is ClosedFormFamily.SPHERICAL else 4
     known = (Split.JOINT, Split.X_FIRST, Split.Y_FIRST).index(split)
     kind = repr((family, split, row, backwards, wrapped, lanes))
     structure = zlib.crc32(kind.encode()) & 0x7FFFFFFF
@@ -146,7 +146,7 @@ def candidates_kernel(
         if wp.static(y_first):
             a = B[first_row]
             free = free_y
-            joint = chart.order[wp.static(y_place)]
+            joint = chart.order[wp.static(y_axis)]
         low, high, miss = line_roots(a, d[first_row], free, chart.opening)
         bounds = vec2(chart.lower[joint], chart.upper[joint])
         is_inside = within(bounds, angle_of(low)) or within(bounds, angle_of(high))
@@ -181,7 +181,7 @@ def candidates_kernel(
             p[0] = R * chart.points[0] + t
         moved_center = R * chart.center + t
         A, B, d = equations(h, p, chart.center, moved_center, R)
-        free_x, free_y = sincos(free[0]), sincos(free[wp.static(y_place)])
+        free_x, free_y = sincos(free[0]), sincos(free[wp.static(y_axis)])
         nowhere = wp.float64(wp.inf)
         if wp.static(x_first or y_first):
             if chart.bounded != 0 and not may_exist(chart, A, B, d, free_x, free_y):
@@ -196,7 +196,7 @@ def candidates_kernel(
                 bounds[j, 1] = chart.upper[chart.order[j]]
         first = int(0)
         while first < count:
-            # Directions of x, y and the angle of place 6.
+            # Directions of x, y and the angle of axis 6.
             directions = LaneAngles()
             miss = LaneNumbers()
             lane = int(0)
@@ -223,7 +223,7 @@ def candidates_kernel(
                 while lane < wp.static(lanes):
                     x = angle_of(vec2(directions[0, lane], directions[1, lane]))
                     y = angle_of(vec2(directions[2, lane], directions[3, lane]))
-                    inside = within(bounds[0], x) and within(bounds[wp.static(y_place)], y)
+                    inside = within(bounds[0], x) and within(bounds[wp.static(y_axis)], y)
                     inside = inside and miss[lane] <= chart.loose
                     miss[lane] = wp.where(inside, miss[lane], nowhere)
                     lane += 1

@@ -38,7 +38,7 @@ def gather_kernel() -> wp.Kernel:
         completed_misses: wp.array2d(dtype=wp.float64),  # [n_problems, room]
         real: wp.array(dtype=wp.int32),  # [n]
         locked: wp.array(dtype=wp.int32),
-        first: int,  # place of the first one
+        first: int,  # index of the first one
         candidates: wp.array3d(dtype=wp.float64),  # [n_problems, all rooms, n]
         misses: wp.array2d(dtype=wp.float64),  # [n_problems, all rooms]
     ):

@@ -3,12 +3,12 @@
 """Warp functions for three parallel axes.
 
 The notation is that of :mod:`ros_ik.solvers.analytic.candidates.spherical_wrist`. The axes of
-places 2, 3 and 4 are along h, and c is on axis 6. Two equations determine x and y:
+axes 2, 3 and 4 are along h, and c is on axis 6. Two equations determine x and y:
 
     h . E_5(y) c = h . E_1(x)^-1 M c,   h . R_5(y) h_6 = h . R_1(x)^T R_M h_6
 
 R_2 R_3 R_4 is then a rotation about h by a known angle, and a triangle determines the angle of
-place 3.
+axis 3.
 """
 
 from types import SimpleNamespace
@@ -43,7 +43,7 @@ _SHARPENING = 30
 @no_type_check
 @wp.func
 def parallel_equations(h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33):
-    """Return both equations of places 1 and 5 as A X + B Y = d."""
+    """Return both equations of axes 1 and 5 as A X + B Y = d."""
     h1, along, h5 = h[0], h[1], h[4]
     A1, B1, d1 = two_angle_equation(
         h1, along, moved - p[0], h5, along, c - p[4], wp.dot(along, p[4] - p[0])
@@ -76,7 +76,7 @@ def nearer_root(low: vec2, high: vec2, angle: wp.float64) -> wp.float64:
 def nearest_in_reach(
     h: mat63, p: mat63, R: mat33, t: vec3, x: vec2, y: vec2, q6: wp.float64
 ) -> wp.float64:
-    """Return the angle of place 6 nearest to q6 for which the triangle closes, or q6.
+    """Return the angle of axis 6 nearest to q6 for which the triangle closes, or q6.
 
     With axis 6 along h, the squared distance that the triangle spans is c + a . (sin, cos) of
     this angle.
@@ -174,7 +174,7 @@ def sharpened(
 @no_type_check
 @wp.func
 def parallel_middle(h: mat63, R: mat33, x: vec2, y: vec2, free: vec6):
-    """Return the angle of places 2, 3, 4 together, the direction of place 6, and if axis 6 is
+    """Return the angle of axes 2, 3, 4 together, the direction of axis 6, and if axis 6 is
     nearly along h.
 
     The first is not finite if axis 6 is along h.
@@ -198,9 +198,9 @@ def parallel_singular_middle(
     h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, first_x: vec2, first_y: vec2,
     free: vec6, known: int,
 ):  # fmt: skip
-    """Refine the angles of places 1 and 5, and return the others as :func:`parallel_middle`.
+    """Refine the angles of axes 1 and 5, and return the others as :func:`parallel_middle`.
 
-    With axis 6 along h, only the sum of the other angles is determined, so place 6 is free.
+    With axis 6 along h, only the sum of the other angles is determined, so axis 6 is free.
     """
     q1, q5 = sharpened(h, p, c, moved, R, angle_of(first_x), angle_of(first_y), known)
     x, y = sincos(q1), sincos(q5)
@@ -220,7 +220,7 @@ def parallel_finish(
     h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3, x: vec2, y: vec2,
     total: wp.float64, sixth: vec2, free: vec6, opening: wp.float64,
 ):  # fmt: skip
-    """Compute all angles from those of places 1 and 5, for both branches of the triangle."""
+    """Compute all angles from those of axes 1 and 5, for both branches of the triangle."""
     along = h[1]
     wrist = wrist_of(h, p, R, t, x, y, sixth)
     upper = across(along, p[2] - p[1])

@@ -60,10 +60,10 @@ def slide_axes_struct() -> Any:
 
     @wp.struct
     class SlideAxes:
-        directions: wp.array(dtype=wp.vec3d)  # [6], by place
+        directions: wp.array(dtype=wp.vec3d)  # [6], in the order of the chart
         points: wp.array(dtype=wp.vec3d)  # [6]
         slides: wp.array(dtype=wp.int32)  # [6], 1 for a joint that slides
-        order: wp.array(dtype=wp.int32)  # [6], joint of each place
+        order: wp.array(dtype=wp.int32)  # [6], joint of each axis
         center: wp.vec3d  # c
         three_slides: int  # 1: three slides, 0: three axes in one point
         backwards: int  # 1: the chain is read from the tool to the base
@@ -97,10 +97,10 @@ def quadratic_roots(a: wp.float64, b: wp.float64, c: wp.float64):
 @no_type_check
 @wp.func
 def slide_and_turn(
-    middle_slides: int, h2: vec3, p2: vec3, start: vec3, way: vec3, axis: vec3, pivot: vec3,
+    middle_slides: int, h2: vec3, p2: vec3, start: vec3, slide: vec3, axis: vec3, pivot: vec3,
     arm: vec3, loose: wp.float64, opening: wp.float64,
 ):  # fmt: skip
-    """Find t and s for which a turn of joint 2 joins start + t way and pivot + R(axis, s) arm.
+    """Find t and s for which a turn of joint 2 joins start + t slide and pivot + R(axis, s) arm.
 
     Returns:
         Rows (t, s, miss), and their number.
@@ -111,10 +111,10 @@ def slide_and_turn(
     zero = vec2(wp.float64(0.0), wp.float64(1.0))
     if middle_slides != 0:
         # Perpendicular to both prismatic axes, the point is on its circle.
-        normal = wp.cross(way, h2)
+        normal = wp.cross(slide, h2)
         rest = wp.dot(normal, start - pivot) - wp.dot(normal, axis) * wp.dot(axis, arm)
         low, high, miss = line_roots(slope(axis, normal, arm), rest, zero, opening)
-        ahead = way - h2 * wp.dot(h2, way)
+        ahead = slide - h2 * wp.dot(h2, slide)
         for k in range(2):
             s = wp.where(k == 0, low, high)
             change = pivot + rotated(axis, s, arm) - start
@@ -123,18 +123,18 @@ def slide_and_turn(
             pairs[k, 3] = s[1]
             pairs[k, 4] = miss
         return pairs, int(2)
-    # Heights over joint 2: start and way give h + k t, the turn gives g + a . (sin s, cos s).
-    k_way = wp.dot(h2, way)
+    # Heights over joint 2: start and slide give h + k t, the turn gives g + a . (sin s, cos s).
+    k_slide = wp.dot(h2, slide)
     a = slope(axis, h2, arm)
     heights = wp.dot(h2, pivot - start) + wp.dot(h2, axis) * wp.dot(axis, arm)
-    # Squared distances to p_2: |D|^2 + 2 t way . D + t^2, and far + 2 b . (sin s, cos s).
+    # Squared distances to p_2: |D|^2 + 2 t slide . D + t^2, and far + 2 b . (sin s, cos s).
     D = start - p2
-    along = wp.dot(way, D)
+    along = wp.dot(slide, D)
     after = pivot - p2
     b = slope(axis, after, arm)
     far = wp.length_sq(after) + wp.length_sq(arm)
     far += two * wp.dot(after, axis) * wp.dot(axis, arm)
-    if wp.abs(k_way) < wp.float64(wp.static(RIGHT_ANGLE)):
+    if wp.abs(k_slide) < wp.float64(wp.static(RIGHT_ANGLE)):
         low, high, miss = line_roots(a, -heights, zero, opening)
         for k in range(2):
             s = wp.where(k == 0, low, high)
@@ -148,8 +148,8 @@ def slide_and_turn(
                 pairs[2 * k + j, 4] = miss + off
         return pairs, int(4)
     # t = alpha + beta . (sin s, cos s) in the equation of distances.
-    alpha = heights / k_way
-    beta = a / k_way
+    alpha = heights / k_slide
+    beta = a / k_slide
     half = wp.float64(0.5)
     shift = two * (alpha + along)
     f = vec5(
@@ -213,17 +213,17 @@ def turn_and_turn(
 
 @no_type_check
 @wp.func
-def slide_and_slide(h2: vec3, from_u: vec3, h3: vec3, from_v: vec3, way: vec3):
-    """Find x and y for which from_u + y h_3 and from_v + x way differ by a rotation about h_2.
+def slide_and_slide(h2: vec3, from_u: vec3, h3: vec3, from_v: vec3, slide: vec3):
+    """Find x and y for which from_u + y h_3 and from_v + x slide differ by a rotation about h_2.
 
     Both are relative to a point of axis 2; x follows from y.
     """
     pairs = Pairs()
     two = wp.float64(2.0)
-    k = wp.dot(h2, way)
+    k = wp.dot(h2, slide)
     a = wp.dot(h2, from_u - from_v) / k
     b = wp.dot(h2, h3) / k
-    ahead = wp.dot(from_v, way)
+    ahead = wp.dot(from_v, slide)
     low, high, miss = quadratic_roots(
         wp.float64(1.0) - b * b,
         two * wp.dot(from_u, h3) - two * b * ahead - two * a * b,
@@ -309,7 +309,7 @@ def slide_candidates_kernel() -> wp.Kernel:
     @wp.func
     def solve_slides(chart: SlideAxes, h: mat63, p: mat63, q: vec6, t: vec3):
         """Solve for the prismatic joints that move the origin to t, with the others given."""
-        ways = mat33()
+        directions = mat33()
         at = vec3()
         number = int(0)
         for step in range(6):
@@ -317,17 +317,18 @@ def slide_candidates_kernel() -> wp.Kernel:
             if chart.slides[k] == 0:
                 at = p[k] + turned(h[k], q[k], at - p[k])
                 for j in range(number):
-                    way = turned(h[k], q[k], vec3(ways[0, j], ways[1, j], ways[2, j]))
+                    direction = vec3(directions[0, j], directions[1, j], directions[2, j])
+                    direction = turned(h[k], q[k], direction)
                     for i in range(3):
-                        ways[i, j] = way[i]
+                        directions[i, j] = direction[i]
             else:
                 for i in range(3):
-                    ways[i, number] = h[k][i]
+                    directions[i, number] = h[k][i]
                 number += 1
-        damped = ways * wp.transpose(ways)
+        damped = directions * wp.transpose(directions)
         damped += wp.float64(wp.static(_DAMPING)) * wp.identity(n=3, dtype=wp.float64)
-        values = wp.transpose(ways) * (wp.inverse(damped) * (t - at))
-        miss = wp.length(t - at - ways * values)
+        values = wp.transpose(directions) * (wp.inverse(damped) * (t - at))
+        miss = wp.length(t - at - directions * values)
         full = q
         number = int(0)
         for step in range(6):

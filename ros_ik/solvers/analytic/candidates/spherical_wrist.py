@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Warp functions for three axes through one point: spherical wrists (Pieper).
 
-The notation is that of :class:`Chart`: directions h_i and points p_i of the axes by place (their
-index in the order of the chart), the motion M = E_1 .. E_6 of the tool, lengths in units of the
-reach. The axes of places 4, 5 and 6 meet in c. With u = E_3(y) c and v = E_1(x)^-1 M c, two
-equations determine x and y:
+The notation is that of :class:`Chart`: directions h_i and points p_i of the axes in the
+order of the chart, the motion M = E_1 .. E_6 of the tool, lengths in units of the reach. Axes 4, 5
+and 6 meet in c. With u = E_3(y) c and v = E_1(x)^-1 M c, two equations determine x and y:
 
     h_2 . (u - p_2) = h_2 . (v - p_2),   |u - p_2|^2 = |v - p_2|^2
 
@@ -36,7 +35,7 @@ from ros_ik.solvers.analytic.subproblems.rotations import vec6
 @no_type_check
 @wp.func
 def spherical_equations(h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33):
-    """Return both equations of places 1 and 3 as A X + B Y = d."""
+    """Return both equations of axes 1 and 3 as A X + B Y = d."""
     h1, h2, h3 = h[0], h[1], h[2]
     out = moved - p[0]
     far = c - p[2]
@@ -95,7 +94,7 @@ def spherical_finish(
     h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3, x: vec2, y: vec2,
     total: wp.float64, sixth: vec2, free: vec6, opening: wp.float64,
 ):  # fmt: skip
-    """Compute all angles from those of places 1 and 3, for both branches of the wrist."""
+    """Compute all angles from those of axes 1 and 3, for both branches of the wrist."""
     h1, h2, h3, h4, h5, h6 = h[0], h[1], h[2], h[3], h[4], h[5]
     x_back, y_back = reverse(x), reverse(y)
     u = p[2] + rotated(h3, y, c - p[2]) - p[1]

@@ -154,15 +154,15 @@ def merge_kernel() -> wp.Kernel:
         redundancy: Redundancy,
         seed: wp.array2d(dtype=wp.float64),  # [n, 7]
         values: wp.array(dtype=wp.float64),  # [rows]
-        solutions: wp.array3d(dtype=wp.float64),  # [rows, places, 6]
-        distances: wp.array2d(dtype=wp.float64),  # [rows, places]
-        row_directions: wp.array3d(dtype=wp.float64),  # [rows, places, 6]
-        row_singular: wp.array2d(dtype=wp.int32),  # [rows, places]
+        solutions: wp.array3d(dtype=wp.float64),  # [rows, entries, 6]
+        distances: wp.array2d(dtype=wp.float64),  # [rows, entries]
+        row_directions: wp.array3d(dtype=wp.float64),  # [rows, entries, 6]
+        row_singular: wp.array2d(dtype=wp.int32),  # [rows, entries]
         row_exist: wp.array(dtype=wp.int32),  # [rows]
         row_branches: wp.array(dtype=wp.int32),  # [rows]
         least_cost: wp.array(dtype=wp.float64),  # [rows]
         nearest: wp.array2d(dtype=wp.float64),  # [n, s], squares of distances to the seed
-        origin: wp.array2d(dtype=wp.int32),  # [n, s], row and place of each
+        origin: wp.array2d(dtype=wp.int32),  # [n, s], row and entry of each
         merged: wp.array3d(dtype=wp.float64),  # [n, s, 7]
         directions: wp.array3d(dtype=wp.float64),  # [n, s, 7]
         singular: wp.array2d(dtype=wp.bool),  # [n, s]
@@ -173,24 +173,24 @@ def merge_kernel() -> wp.Kernel:
         problem = wp.tid()
         n = seed.shape[0]
         room = nearest.shape[1]
-        places = distances.shape[1]
+        n_entries = distances.shape[1]
         exist = int(0)
         found = int(0)
         branches = int(0)
         best = wp.float64(wp.inf)
-        origin[problem, 0] = problem * places
+        origin[problem, 0] = problem * n_entries
         row = int(problem)
         while row < values.shape[0]:
             branches += row_branches[row]
             if row_exist[row] == 0 and least_cost[row] < best and exist == 0:
                 best = least_cost[row]
-                origin[problem, 0] = row * places
+                origin[problem, 0] = row * n_entries
             if row_exist[row] > 0 and not is_repeated(redundancy, row, n, values, row_exist):
                 exist += row_exist[row]
                 change = values[row] - seed[problem, redundancy.index]
-                for k in range(wp.min(row_exist[row], places)):
+                for k in range(wp.min(row_exist[row], n_entries)):
                     distance = distances[row, k] + change * change
-                    insert_sorted(distance, row * places + k, problem, found, nearest, origin)
+                    insert_sorted(distance, row * n_entries + k, problem, found, nearest, origin)
                     found = wp.min(found + 1, room)
             row += n
         n_exist[problem] = exist
@@ -199,16 +199,16 @@ def merge_kernel() -> wp.Kernel:
         for k in range(room):
             flag = int(0)
             if k < wp.max(found, 1):
-                value_row = origin[problem, k] // places
-                place = origin[problem, k] % places
+                value_row = origin[problem, k] // n_entries
+                entry = origin[problem, k] % n_entries
                 if found > 0:
-                    flag = row_singular[value_row, place]
+                    flag = row_singular[value_row, entry]
                 merged[problem, k, redundancy.index] = values[value_row]
                 for other in range(6):
                     j = other + wp.where(other >= redundancy.index, 1, 0)
-                    merged[problem, k, j] = solutions[value_row, place, other]
+                    merged[problem, k, j] = solutions[value_row, entry, other]
                     if flag == 1:
-                        directions[problem, k, j] = row_directions[value_row, place, other]
+                        directions[problem, k, j] = row_directions[value_row, entry, other]
             # Directions are zero where there is no mark.
             if flag == 0 and singular[problem, k]:
                 for j in range(7):

@@ -230,8 +230,8 @@ def recognised(
             free_rotation=free_rotation,
         )  # fmt: skip
         return form, made
-    places = slice(1, 4) if chart.family is ClosedFormFamily.PARALLEL else slice(3, 6)
-    special = np.isin(made[0].real, chart.order[places])
+    special_axes = slice(1, 4) if chart.family is ClosedFormFamily.PARALLEL else slice(3, 6)
+    special = np.isin(made[0].real, chart.order[special_axes])
     if chart.family is ClosedFormFamily.CARTESIAN:
         special = np.array(chain.slides)
     form = ClosedForm(

@@ -113,7 +113,7 @@ class Axes:
 class Chart:
     """Chart of a solution: the axes of a chain in the order of the solution, idealised.
 
-    A place is the index of a joint in this order.
+    Axes are numbered 1 to 6 in this order.
 
     Attributes:
         family: Structure of the solution.
@@ -121,11 +121,11 @@ class Chart:
         row: Equation of the first stage with a single unknown, 0 or 1; 0 if both have two.
         backwards: True if the chain is read from the tool to the base.
         wrapped: True if the last axis of that order is moved to the front.
-        order: Joint of each place, [6].
-        directions: Directions of the axes by place, shape [6, 3], negated if read backwards.
-        points: Points on the axes by place, shape [6, 3], in units of the reach.
+        order: Joint of each axis, [6].
+        directions: Directions of the axes, shape [6, 3], negated if read backwards.
+        points: Points on the axes, shape [6, 3], in units of the reach.
         center: Intersection of the last three axes, or a point of the last axis (parallel), [3].
-        signs: +1 or -1 for places 2, 3, 4, direction relative to the common one, [3].
+        signs: +1 or -1 for axes 2, 3, 4, direction relative to the common one, [3].
         deviation: Largest angle [rad] or relative length by which axes were moved.
     """
 
@@ -149,10 +149,10 @@ class SlideChart:
     Attributes:
         family: SLIDING or CARTESIAN.
         backwards: True if the chain is read from the tool to the base.
-        order: Joint of each place, [6].
-        directions: Directions of the axes by place, shape [6, 3], negated if read backwards.
-        points: Points on the axes by place, shape [6, 3], in units of the reach.
-        slides: True for each place of a prismatic joint, [6].
+        order: Joint of each axis, [6].
+        directions: Directions of the axes, shape [6, 3], negated if read backwards.
+        points: Points on the axes, shape [6, 3], in units of the reach.
+        slides: True for each axis of a prismatic joint, [6].
         center: Intersection of the last three axes, [3]; the origin for CARTESIAN.
         deviation: Largest relative length by which axes were moved.
     """
@@ -320,7 +320,7 @@ _Made = tuple[
 def _spherical_charts(
     h: np.ndarray, p: np.ndarray, wrapped: bool, tolerances: StructureTolerances
 ) -> list[_Made]:
-    """Return charts with intersecting places 4, 5, 6; x is the angle of place 1, y of place 3."""
+    """Return charts with intersecting axes 4, 5, 6; x is the angle of axis 1, y of axis 3."""
     center, gap = meeting_point(h[3:], p[3:])
     # If two of the three axes coincide, the wrist has only two independent rotations.
     straight = min(angle_between(h[3], h[4]), angle_between(h[4], h[5]))
@@ -367,7 +367,7 @@ def _spherical_charts(
 def _parallel_charts(
     h: np.ndarray, p: np.ndarray, wrapped: bool, tolerances: StructureTolerances
 ) -> list[_Made]:
-    """Return charts with parallel places 2, 3, 4; x is the angle of place 1, y of place 5."""
+    """Return charts with parallel axes 2, 3, 4; x is the angle of axis 1, y of axis 5."""
     tilt = max(angle_between(h[1], h[2]), angle_between(h[2], h[3]), angle_between(h[1], h[3]))
     links = np.linalg.norm(np.cross(np.diff(p[1:4], axis=0), h[1]), axis=1)
     # The first axis of a wrapped order depends on the pose.

@@ -110,8 +110,8 @@ def begin_of_box(program: Any) -> tuple[wp.array, wp.array]:
 def every_variable(order: Elimination, n: int) -> Elimination:
     """Extend an order to all n variables, with uncoupled ones at the end."""
     missing = np.setdiff1d(np.arange(n), order.order)
-    places = len(order.order) + np.arange(len(missing))
+    positions = len(order.order) + np.arange(len(missing))
     return Elimination(
         np.concatenate([order.order, missing]).astype(np.int32),
-        np.concatenate([order.first, places]).astype(np.int32),
+        np.concatenate([order.first, positions]).astype(np.int32),
     )

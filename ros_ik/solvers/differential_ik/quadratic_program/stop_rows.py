@@ -60,7 +60,7 @@ def step_stop_struct() -> Any:
         lower: wp.array2d(dtype=wp.float64)  # [n, variables]
         upper: wp.array2d(dtype=wp.float64)  # [n, variables]
         displacement: wp.array2d(dtype=wp.float64)  # [n, joint_dof_count], D(l')
-        joint_q: wp.array2d(dtype=wp.float64)  # [n, joint_coord_count], the place of rest
+        joint_q: wp.array2d(dtype=wp.float64)  # [n, joint_coord_count], configuration at rest
         near: wp.array(dtype=wp.int32)  # [n], whether a value is near its margin now
         recovering: wp.array(dtype=wp.float64)  # [n], 1 while a violation is left, fading to 0
 
@@ -129,8 +129,8 @@ def place_rest_kernel() -> wp.Kernel:
             if slowdown > zero and wp.isfinite(slowdown):
                 slope = wp.max(half + wp.abs(last) / slowdown, one)
                 next_step = slower(last, slowdown)
-                way = stop_of(last, slowdown) - stop_of(next_step, slowdown)
-                stop.offset[i, j] = way - slope * last
+                change = stop_of(last, slowdown) - stop_of(next_step, slowdown)
+                stop.offset[i, j] = change - slope * last
             else:
                 stop.offset[i, j] = zero
             stop.slope[i, j] = slope

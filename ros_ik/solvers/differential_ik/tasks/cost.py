@@ -57,7 +57,7 @@ def step_tasks_struct() -> Any:
         weight: wp.array(dtype=wp.float64)  # [total residuals]
         chain_start: wp.array(dtype=wp.int32)  # [tasks + 1]
         chain: wp.array(dtype=TaskJoint)  # of one task after the other
-        slots: wp.array(dtype=wp.int32)  # place of each in the chain of the record
+        slots: wp.array(dtype=wp.int32)  # index of each in the chain of the record
         factor: wp.array(dtype=wp.float64)  # from the variable of each to its degree of freedom
 
     return StepTasks

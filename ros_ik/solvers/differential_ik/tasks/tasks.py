@@ -170,9 +170,9 @@ class FusedTasks:
         chain = np.zeros(start[-1], dtype=task_joint_struct().numpy_dtype())
         chain['dof'] = every = np.concatenate([np.zeros(0, dtype=int), *dofs])
         chain['variable'] = variable[every]
-        places = np.concatenate([np.zeros(0), *slots])
+        indices = np.concatenate([np.zeros(0), *slots])
         self.arrays.factor = wp.array(scale[every], dtype=wp.float64, device=state.device)
-        self.arrays.slots = wp.array(places, dtype=wp.int32, device=state.device)
+        self.arrays.slots = wp.array(indices, dtype=wp.int32, device=state.device)
         self.arrays.chain = wp.array(chain, dtype=task_joint_struct(), device=state.device)
         self.arrays.chain_start = wp.array(start, dtype=wp.int32, device=state.device)
 

@@ -259,8 +259,8 @@ class MotionPlanner:
         rest = 0.5 * dt * (velocities[1:] + velocities[:-1]).sum(axis=0)
         for _ in range(_HALVINGS):
             width *= 0.5
-            way = rest + (part + width) * (goal - rest)
-            longer = reach(way, velocity, limits.speed, acceleration, dt, ticks)
+            distance = rest + (part + width) * (goal - rest)
+            longer = reach(distance, velocity, limits.speed, acceleration, dt, ticks)
             if longer is not None:
                 velocities, part = longer, part + width
         return velocities, MotionEnd.HORIZON
@@ -274,8 +274,8 @@ class MotionPlanner:
                 yield velocities
         rest = np.zeros(corners.shape[1])
         parts = [rest[None]]
-        for way in np.diff(corners, axis=0):
-            part = reach(way, rest, limits.speed, limits.acceleration, dt, ticks)
+        for distance in np.diff(corners, axis=0):
+            part = reach(distance, rest, limits.speed, limits.acceleration, dt, ticks)
             if part is None:
                 return
             parts += [part[1:], rest[None]]  # averaging keeps the corner after a tick at rest
@@ -286,33 +286,33 @@ class MotionPlanner:
         """Return the fewest points of a path with free straight motions, and if it is complete."""
         corners, here, last = [path[0]], 0, len(path) - 1
         while here < last:
-            good, bad = here, last + 1
+            free, blocked = here, last + 1
             if self._is_straight_free(path[here], path[last]):
-                good = last
-            while bad - good > 1:
-                middle = (good + bad) // 2
+                free = last
+            while blocked - free > 1:
+                middle = (free + blocked) // 2
                 if self._is_straight_free(path[here], path[middle]):
-                    good = middle
+                    free = middle
                 else:
-                    bad = middle
-            if good == here:
+                    blocked = middle
+            if free == here:
                 return corners, False
-            corners.append(path[good])
-            here = good
+            corners.append(path[free])
+            here = free
         return corners, True
 
     def _is_straight_free(self, start: np.ndarray, end: np.ndarray) -> bool:
         """Return True if a straight motion keeps a fraction of the clearance of its ends."""
-        way = end - start
-        count = int(np.ceil(np.max(np.abs(way)) / _SPACING)) + 1
+        change = end - start
+        count = int(np.ceil(np.max(np.abs(change)) / _SPACING)) + 1
         parts = np.linspace(0.0, 1.0, max(count, 5))
-        values = np.array([self._arrays.sample(start + s * way) for s in parts])
+        values = np.array([self._arrays.sample(start + s * change) for s in parts])
         floor = np.clip(_CLEAR * np.minimum(values[0], values[-1]), 0.0, _CLEARANCE)
         if not _never_worsens(values, floor):
             return False
         for k in _near(values, floor):
             between = np.linspace(parts[k], parts[k + 1], _SUBDIVISIONS + 1)[1:-1]
-            inner = [self._arrays.sample(start + s * way) for s in between]
+            inner = [self._arrays.sample(start + s * change) for s in between]
             if not _never_worsens(np.array([values[k], *inner, values[k + 1]]), floor):
                 return False
         return True

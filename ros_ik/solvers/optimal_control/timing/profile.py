@@ -109,12 +109,12 @@ def reach(
     moving = distance != 0.0
     if not np.any(moving):
         return np.zeros((1, len(distance)))
-    way = np.abs(distance[moving])
+    length = np.abs(distance[moving])
     profile = _reach_by_joint(
         np.ones(1),
         np.zeros(1),
-        np.min(speed[moving] / way, keepdims=True),
-        np.min(acceleration[moving] / way, keepdims=True),
+        np.min(speed[moving] / length, keepdims=True),
+        np.min(acceleration[moving] / length, keepdims=True),
         dt,
         max_ticks,
     )
@@ -136,12 +136,12 @@ def follow(
     Returns:
         The velocities, None where ``max_ticks`` do not suffice.
     """
-    ways = np.diff(points, axis=0)
-    ticks = np.ceil(np.max(np.abs(ways) / (speed * dt), axis=1) - _ROUNDING)
+    changes = np.diff(points, axis=0)
+    ticks = np.ceil(np.max(np.abs(changes) / (speed * dt), axis=1) - _ROUNDING)
     if ticks.sum() > max_ticks:
         return None
     counts = np.maximum(ticks, 1.0).astype(int)
-    steps = np.repeat(ways / counts[:, None], counts, axis=0)
+    steps = np.repeat(changes / counts[:, None], counts, axis=0)
     run = np.concatenate([np.zeros((1, points.shape[1])), np.cumsum(steps, axis=0)])
 
     def averaged(m: int) -> np.ndarray:
@@ -174,8 +174,8 @@ def _reach_by_joint(
 ) -> np.ndarray | None:
     """Return :func:`reach` with a profile for each joint."""
     motion = (velocity, speed, acceleration, dt)
-    way = np.abs(distance)
-    least = np.max([way / np.maximum(speed, np.abs(velocity)), np.abs(velocity) / acceleration])
+    length = np.abs(distance)
+    least = np.max([length / np.maximum(speed, np.abs(velocity)), np.abs(velocity) / acceleration])
     few = int(min(max(np.floor(least / dt) - 1, 0), max_ticks))
     ticks = few + 1
     while not _can_cover(distance, ticks, *motion):

@@ -119,14 +119,14 @@ def largest_batch(on_cpu: int, device: wp.Device) -> int:
     return on_cpu * GPU_FACTOR if device.is_cuda else on_cpu
 
 
-def batches(n: int, most: int) -> Iterator[tuple[int, Iterable[slice]]]:
-    """Divide n rows into batches of at most ``most``, and yield size and rows of each.
+def batches(n: int, max_size: int) -> Iterator[tuple[int, Iterable[slice]]]:
+    """Divide n rows into batches of at most ``max_size``, and yield size and rows of each.
 
     All batches have the same size, except that the last may be smaller. There is at least one.
     """
-    most = max(1, most)
-    end = n - n % most
+    max_size = max(1, max_size)
+    end = n - n % max_size
     if end:
-        yield most, (slice(first, first + most) for first in range(0, end, most))
+        yield max_size, (slice(first, first + max_size) for first in range(0, end, max_size))
     if end < n:
         yield n - end, [slice(end, n)]

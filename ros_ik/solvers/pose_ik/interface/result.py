@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 
 import numpy as np
 
@@ -92,7 +93,7 @@ class ChainIKResult(BatchResult):
     position_error: np.ndarray
     rotation_error: np.ndarray
 
-    def in_places(self) -> ChainIKResult:
+    def with_solution_axis(self) -> ChainIKResult:
         """Return the result with a dimension for solutions, even for a single one."""
         if self.joint_q.ndim == 3:
             return self
@@ -103,6 +104,13 @@ class ChainIKResult(BatchResult):
             position_error=self.position_error.reshape((n, 1)),
             rotation_error=self.rotation_error.reshape((n, 1)),
         )
+
+    def in_places(self) -> ChainIKResult:
+        """Call :meth:`with_solution_axis`, which had this name, for one release."""
+        warnings.warn(
+            'ChainIKResult.in_places is now with_solution_axis', DeprecationWarning, stacklevel=2
+        )
+        return self.with_solution_axis()
 
 
 @dataclasses.dataclass(frozen=True)

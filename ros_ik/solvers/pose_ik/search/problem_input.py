@@ -42,17 +42,17 @@ def read_poses_kernel(scalar: type) -> wp.Kernel:
     ):
         row = wp.tid()
         read = wp.transformd()
-        good = bool(True)
+        is_valid = bool(True)
         for k in range(7):
             value = wp.float64(given[row, k])
             read[k] = value
             # NaN fails the comparison.
-            good = good and wp.abs(value) <= wp.static(wp.float64(MAX_MAGNITUDE))
+            is_valid = is_valid and wp.abs(value) <= wp.static(wp.float64(MAX_MAGNITUDE))
         rotation = wp.transform_get_rotation(read)
         norm = wp.length(rotation)
-        good = good and norm >= wp.static(wp.float64(MIN_NORM))
-        good = good and norm <= wp.static(wp.float64(MAX_NORM))
-        if good:
+        is_valid = is_valid and norm >= wp.static(wp.float64(MIN_NORM))
+        is_valid = is_valid and norm <= wp.static(wp.float64(MAX_NORM))
+        if is_valid:
             pose[row] = wp.transformd(wp.transform_get_translation(read), rotation / norm)
         else:
             for k in range(7):

@@ -57,7 +57,7 @@ def newton_functions(lanes: int) -> SimpleNamespace:
     system = small_system_functions(wp.float64, 6)
     solve_all, iteration_start = system.solve_all, system.iteration_start
     Turns = wp.types.matrix((9, lanes), wp.float64)
-    Places = wp.types.matrix((3, lanes), wp.float64)
+    Positions = wp.types.matrix((3, lanes), wp.float64)
     one, zero = wp.float64(1.0), wp.float64(0.0)
 
     @wp.func
@@ -65,7 +65,7 @@ def newton_functions(lanes: int) -> SimpleNamespace:
         """Return the Jacobian with the twists to M as seventh column, and the errors."""
         J = Columns()
         turns = Turns()
-        places = Places()
+        positions = Positions()
         off = LaneNumbers()
         lane = int(0)
         while lane < wp.static(lanes):
@@ -81,16 +81,16 @@ def newton_functions(lanes: int) -> SimpleNamespace:
                 turn = mat33()
                 for i in range(9):
                     turn[i // 3, i % 3] = turns[i, lane]
-                place = vec3(places[0, lane], places[1, lane], places[2, lane])
+                position = vec3(positions[0, lane], positions[1, lane], positions[2, lane])
                 axis = turn * axis_there
-                at = turn * point_there + place
+                at = turn * point_there + position
                 moment = wp.cross(at, axis)
                 turn = turn * turn_matrix(axis_there, angles[k, lane])
-                place = at - turn * point_there
+                position = at - turn * point_there
                 for i in range(3):
                     J[7 * i + k, lane] = axis[i]
                     J[7 * (3 + i) + k, lane] = moment[i]
-                    places[i, lane] = place[i]
+                    positions[i, lane] = position[i]
                 for i in range(9):
                     turns[i, lane] = turn[i // 3, i % 3]
                 lane += 1
@@ -100,12 +100,12 @@ def newton_functions(lanes: int) -> SimpleNamespace:
             turn = mat33()
             for i in range(9):
                 turn[i // 3, i % 3] = turns[i, lane]
-            place = vec3(places[0, lane], places[1, lane], places[2, lane])
+            position = vec3(positions[0, lane], positions[1, lane], positions[2, lane])
             E = R * wp.transpose(turn)
             rotation = wp.float64(0.5) * vec3(
                 E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1]
             )
-            move = t - E * place
+            move = t - E * position
             # At half a turn this rotation vector vanishes, but not what the trace lacks.
             error = wp.max(one - wp.trace(E), zero)
             for i in range(3):
@@ -264,9 +264,9 @@ def newton_functions(lanes: int) -> SimpleNamespace:
         lane = int(0)
         while lane < wp.static(lanes):
             start = first + lane
-            way = _TWINS[start // 2] * wp.float64(1 - 2 * (start % 2))
+            offset = _TWINS[start // 2] * wp.float64(1 - 2 * (start % 2))
             for k in range(6):
-                starts[k, lane] = q[k] + way * x[k]
+                starts[k, lane] = q[k] + offset * x[k]
             lane += 1
         return starts
 
