@@ -23,11 +23,11 @@ from ros_ik.solvers.analytic.candidates.general_axes.general_source import Gener
 from ros_ik.solvers.analytic.candidates.general_axes.general_source import transform_of
 from ros_ik.solvers.analytic.candidates.slide_candidates import slide_axes_struct
 from ros_ik.solvers.analytic.candidates.slide_candidates import slide_candidates_kernel
+from ros_ik.solvers.analytic.structure.charts import Chart
+from ros_ik.solvers.analytic.structure.charts import SlideChart
 from ros_ik.solvers.analytic.structure.completion import Completion
 from ros_ik.solvers.analytic.structure.structure import Axes
-from ros_ik.solvers.analytic.structure.structure import Chart
 from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
-from ros_ik.solvers.analytic.structure.structure import SlideChart
 
 # Largest residuals of roots. For an exact structure they are the rounding of some hundred
 # operations. For an approximate structure they are a multiple of the square root of its deviation,

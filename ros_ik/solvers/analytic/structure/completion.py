@@ -22,13 +22,13 @@ import dataclasses
 
 import numpy as np
 
+from ros_ik.solvers.analytic.structure.charts import best_chart
+from ros_ik.solvers.analytic.structure.charts import best_slide_chart
+from ros_ik.solvers.analytic.structure.charts import Chart
+from ros_ik.solvers.analytic.structure.charts import chart_rank
+from ros_ik.solvers.analytic.structure.charts import SlideChart
 from ros_ik.solvers.analytic.structure.structure import Axes
-from ros_ik.solvers.analytic.structure.structure import best_chart
-from ros_ik.solvers.analytic.structure.structure import best_slide_chart
-from ros_ik.solvers.analytic.structure.structure import Chart
-from ros_ik.solvers.analytic.structure.structure import chart_rank
 from ros_ik.solvers.analytic.structure.structure import meeting_point
-from ros_ik.solvers.analytic.structure.structure import SlideChart
 from ros_ik.solvers.analytic.structure.structure import StructureTolerances
 from ros_ik.solvers.analytic.structure.structure import turned
 
