@@ -32,7 +32,9 @@ def read_parameters(text: str, node: str = 'ros_ik') -> dict[str, Any]:
         node: Name of the node; its own section comes after those for every node.
 
     Raises:
-        ArgumentError: No YAML, or no section for this node.
+        ArgumentError: No YAML, no section for this node, or a section whose name contains a dot.
+            ROS loses the first part of such a name where the section ends, and puts the parameters
+            that follow into a wrong section.
     """
     try:
         tree = yaml.safe_load(text)
@@ -47,11 +49,24 @@ def read_parameters(text: str, node: str = 'ros_ik') -> dict[str, Any]:
         values = section.get('ros__parameters') if isinstance(section, Mapping) else None
         if not isinstance(values, Mapping):
             raise ArgumentError(f"section {key!r} of the parameter file has no 'ros__parameters:'")
+        _check_sections(values)
         found |= flat(values)
     if not sections:
         names = ', '.join(map(repr, tree))
         raise ArgumentError(f"the parameter file has sections {names}; expected '/**' or '{node}'")
     return found
+
+
+def _check_sections(values: Mapping[str, Any]) -> None:
+    """Raise ArgumentError if the name of a section contains a dot."""
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            if '.' in str(key) and value:
+                raise ArgumentError(
+                    f"ROS cannot read section '{key}:' of the parameter file, because its name "
+                    f"contains a dot; write '{key}.{next(iter(value))}: ...' in one line instead"
+                )
+            _check_sections(value)
 
 
 def _is_of(key: Any, node: str) -> bool:

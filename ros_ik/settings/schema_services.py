@@ -26,7 +26,8 @@ REQUESTS = (
     Parameter(
         'services.max_waiting', 'int', 4,
         'Number of requests that may wait while one is answered; further ones are refused at '
-        'once.',
+        'once. A client with more than 10 open requests needs a QoS depth of as many: with '
+        'the default of rclpy and rclcpp it loses answers.',
         minimum=0, maximum=100, read_only=True,
     ),
     Parameter(

@@ -177,10 +177,12 @@ def _joint_limits(robot: ControlledRobot, unknown: list[str]) -> dict[str, Any]:
         if not np.isfinite(speed) or speed <= 0.0:
             unlimited.append(name)
             speed = _UNKNOWN_SPEED
-        limits[name] = {
+        values = {
             'has_velocity_limits': True, 'max_velocity': _rounded_down(speed),
             'has_acceleration_limits': True, 'max_acceleration': round(float(gain), 4),
         }  # fmt: skip
+        # ROS cannot read a section whose name contains a dot, see read_parameters.
+        limits |= flat(values, f'{name}.') if '.' in name else {name: values}
     if unlimited:
         unknown.append(f'the velocity limits of {listed(unlimited)}: {_UNKNOWN_SPEED} is a guess')
     unknown.append(

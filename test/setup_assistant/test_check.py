@@ -97,6 +97,13 @@ def test_controllers_that_fit_are_none():
     assert any('not active' in text for text in findings.warnings)
 
 
+def test_a_section_with_a_dot_in_its_name_is_refused():
+    """ROS would put what follows into a section of another name."""
+    text = '/**: {ros__parameters: {joint_limits: {joint_8.0: {max_velocity: 1.0}}}}'
+    with pytest.raises(ArgumentError, match="'joint_8.0.max_velocity: ...' in one line"):
+        read_parameters(text)
+
+
 def test_the_section_of_the_node_comes_after_that_of_every_node():
     text = '/ns/ros_ik: {ros__parameters: {a: 2}}\n/**: {ros__parameters: {a: 1, b: {c: 3}}}'
     assert read_parameters(text) == {'a': 2, 'b.c': 3}

@@ -6,6 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import rclpy
 from support.rigs.servo_rig import Rig
 import yaml
 
@@ -130,6 +131,27 @@ def test_limbs_of_few_joints_go_to_positions_alone(path, tasks):
     assert free == tasks * [0.0]
     assert any('positions only' in sentence for sentence in proposal.unknown)
     assert not any('too few' in text for text in check_parameters(values, model).warnings)
+
+
+@pytest.mark.parametrize('name', ['allegro_hand_description/urdf/allegro_left_hand.urdf'])
+def test_ros_reads_a_file_with_dots_in_the_names_of_joints(name, tmp_path):
+    model, path = Model.from_urdf(robot_data_path() / name, device='cpu'), tmp_path / 'hand.yaml'
+    proposal = propose(model)
+    path.write_text(proposal.yaml_text())
+    context = rclpy.Context()
+    rclpy.init(args=['--ros-args', '--params-file', str(path)], context=context)
+    try:
+        node = rclpy.create_node(
+            'ros_ik', context=context, automatically_declare_parameters_from_overrides=True,
+            enable_rosout=False, start_parameter_services=False,
+        )  # fmt: skip
+        read = {key: value.value for key, value in node.get_parameters_by_prefix('').items()}
+        node.destroy_node()
+    finally:
+        rclpy.shutdown(context=context)
+    assert sum('.0.max_velocity' in key for key in read) == model.joint_dof_count
+    for key, value in flat(proposal.parameters).items():
+        assert read[key] == value, key
 
 
 def test_limbs_of_six_joints_keep_orientations():

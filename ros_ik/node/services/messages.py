@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from collections.abc import Sequence
 import math
 from typing import Any
 
@@ -20,6 +21,7 @@ from ros_ik.model.conventions.poses import pose_fault
 from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.node.control.command_messages import duration
 from ros_ik.node.transport.pose_messages import pose_numbers
+from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.planning import Budget
 from ros_ik.planning import check_trajectory
 from ros_ik.planning import IkRequest
@@ -31,6 +33,7 @@ from ros_ik.planning import solve_fk
 from ros_ik.planning import solve_ik
 from ros_ik.planning import UnmeasuredError
 from ros_ik.planning.poses.ik_request import searched_solutions
+from ros_ik.planning.poses.ik_request import Seed
 from ros_ik.settings import Settings
 from ros_ik_interfaces.srv import CheckTrajectory
 from ros_ik_interfaces.srv import SolveFk
@@ -70,10 +73,13 @@ def answer_solve_ik(
     late = int(np.count_nonzero(found.codes == PoseCode.TIMED_OUT))
     what = 'poses' if wanted.set_size == 1 else 'goal sets'
     late_text = f'{late} of {len(found.codes)} {what} were not reached in {budget.seconds:g} s'
-    fault = _first_fault('poses', wanted.poses) or _first_fault('base_poses', wanted.base_poses)
+    faults = (
+        _first_fault('poses', wanted.poses), _first_fault('base_poses', wanted.base_poses),
+        _first_seed_fault(wanted.seeds),
+    )  # fmt: skip
     return SolveIk.Response(
         success=True,
-        message=late_text if late else fault,
+        message='; '.join(text for text in (late_text if late else '', *faults) if text),
         complete=found.complete,
         unmeasured_links=list(planner.robot.unmeasured_links),
         joint_names=list(found.joint_names),
@@ -195,6 +201,18 @@ def _first_fault(name: str, poses: np.ndarray) -> str:
     first = int(wrong[0])
     fault = pose_fault(poses[first].tolist())
     return f'{name}[{first}]: {fault}' + f' (and {len(wrong) - 1} more)' * (len(wrong) > 1)
+
+
+def _first_seed_fault(seeds: Sequence[Seed]) -> str:
+    """Return the fault of the first position that is not finite or too large, or ''."""
+    for index, (names, positions) in enumerate(seeds):
+        for name, value in zip(names, positions, strict=True):
+            if not abs(value) <= MAX_MAGNITUDE:
+                return (
+                    f'seeds[{index}]: the position of {name!r} must be finite and at most '
+                    f'{MAX_MAGNITUDE:g} in size, got {value!r}'
+                )
+    return ''
 
 
 def _points(positions: np.ndarray) -> list[JointTrajectoryPoint]:

@@ -26,6 +26,7 @@ import numpy as np
 import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
@@ -85,6 +86,9 @@ _DELIVERY = 3.5
 _FAR = np.array([100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 # Minimum time between two log lines about errors in callbacks [s].
 _LOG_PERIOD = 5.0
+# Requests of each service that DDS keeps until this process takes them. With the default, 10, a
+# burst pushes out the oldest before it is answered.
+_QOS = QoSProfile(depth=200)
 _ENDING = 'the node shuts down or is cleaned up'
 
 
@@ -129,7 +133,9 @@ class PlannerNode(GuardedNode):
         group = ReentrantCallbackGroup()
         for name, full_name in identity.services.items():
             callback = functools.partial(self._on_request, name)
-            self.create_service(_TYPES[name], full_name, callback, callback_group=group)
+            self.create_service(
+                _TYPES[name], full_name, callback, qos_profile=_QOS, callback_group=group
+            )
 
     async def _on_request(self, name: str, request: Any, response: Any) -> Any:
         """Queue a request; the answer is sent when it is ready."""

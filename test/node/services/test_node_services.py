@@ -238,3 +238,15 @@ def test_the_field_of_a_goal_that_is_wrong_is_named(robot):
     answer = solve(client, poses=[pose], base_poses=[nowhere])
     assert list(answer.codes) == [SolveIk.Response.NON_FINITE_INPUT]
     assert 'base_poses[0]' in answer.message
+
+
+@pytest.mark.parametrize('value', [math.nan, math.inf, 1e300])
+def test_the_message_names_a_seed_that_is_not_finite(robot, value):
+    _, client, planner, _ = robot
+    names = list(planner.robot.group.joint_names)
+    seeds = [JointState(name=names, position=[0.0] * len(names)) for _ in range(2)]
+    seeds[1].position[2] = value
+    pose = pose_message([0.3, 0.0, 0.4, 0.0, 0.0, 0.0, 1.0])
+    answer = solve(client, poses=[pose, pose], seeds=seeds)
+    assert answer.success and answer.codes[1] == SolveIk.Response.NON_FINITE_INPUT
+    assert 'seeds[1]' in answer.message and repr(names[2]) in answer.message

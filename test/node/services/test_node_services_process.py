@@ -10,6 +10,7 @@ import time
 
 from lifecycle_msgs.msg import Transition
 import pytest
+from rclpy.qos import QoSProfile
 from support.processes.ros_processes import without_shared_memory
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import panda_urdf
@@ -23,8 +24,10 @@ from support.rigs.services_rig import solve
 from support.rigs.services_rig import start
 from support.rigs.services_rig import unreachable
 from support.rigs.services_rig import wait_until_gone
+from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.srv import SolveFk
 from ros_ik_interfaces.srv import SolveIk
 
 pytestmark = pytest.mark.dds
@@ -108,6 +111,28 @@ def test_sizes_times_and_numbers_of_requests_are_bounded(client):
     assert set(limited.codes) <= {SolveIk.Response.UNREACHABLE, SolveIk.Response.TIMED_OUT}
     late = solve(client, poses=unreachable(500), timeout=0.001)
     assert late.success and late.codes[-1] == SolveIk.Response.TIMED_OUT
+
+
+def test_every_request_of_a_burst_is_answered(lasting):
+    """Here it comes while the process does not run; a busy one takes requests as late."""
+    client, count = lasting, 100
+    # The answers to a burst also come at once.
+    caller = client.node.create_client(
+        SolveFk, 'ros_ik/solve_fk', qos_profile=QoSProfile(depth=count)
+    )
+    client.wait_for(caller.service_is_ready, 'the service', LONG)
+    (child,) = process_ids(client)[1]
+    os.kill(child, signal.SIGSTOP)
+    try:
+        request = SolveFk.Request(configurations=[JointTrajectoryPoint()])
+        asked = [caller.call_async(request) for _ in range(count)]
+        client.spin(0.5)
+    finally:
+        os.kill(child, signal.SIGCONT)
+    client.wait_for(lambda: all(future.done() for future in asked), 'all answers', LONG)
+    answers = [future.result() for future in asked]
+    assert all(answer.success or 'busy' in answer.message for answer in answers)
+    assert {answer.success for answer in answers} == {True, False}
 
 
 def test_another_robot_cancels_what_runs(lasting):
