@@ -90,7 +90,8 @@ SINGULARITIES = (
     Parameter(
         'solver.singularity_threshold', 'double', 0.03,
         'Least singular value of the weighted Jacobian of a frame task below which steps are '
-        'damped (codes 1 and 3). A stretched arm has 0, a well bent one 0.1 to 0.3.',
+        'damped (codes 1 and 3). A stretched arm has 0, a well bent one 0.1 to 0.3. The damping '
+        'leaves out joints at their position limits.',
         unit='m/rad', minimum=0.0, exclusive_minimum=True,
     ),
     Parameter(

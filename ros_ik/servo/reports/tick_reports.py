@@ -71,7 +71,7 @@ class DampingReport:
             speed: Requested speed [m/s plus rad/s].
         """
         before, self._sigma = self._sigma, damping.sigma
-        is_damped = damping.square > 0.0 or damping.slows
+        is_damped = damping.is_near or damping.slows
         if output.code != StatusCode.OK or not is_damped or speed < _MIN_SPEED:
             return
         leaving = damping.sigma > before + _MIN_GROWTH * self._dt

@@ -109,5 +109,5 @@ class CommandedState:
 
     def _record_poses(self) -> None:
         launch_forward_kinematics(self._tree, self._next_q.array, self._body_q.array)
-        self.conditioning.record(self._body_q.array)
+        self.conditioning.record(self._next_q.array, self._body_q.array)
         self._body_q.download()

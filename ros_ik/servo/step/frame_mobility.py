@@ -40,7 +40,7 @@ class FrameMobility:
 
     def direction(self) -> SingularDirection:
         """Return the direction in which the frame moves least."""
-        sigma, slope, acceleration, *lost = self._found.tolist()
+        sigma, _free, slope, acceleration, *lost = self._found.tolist()
         return SingularDirection(lost, sigma, slope, acceleration * self.demand.acceleration_scale)
 
     def slowed(self, shift: Vector, turn: Vector) -> tuple[Vector, Vector]:

@@ -57,7 +57,7 @@ class LimitsInForce:
             robot: The robot.
             settings: The settings.
             stops: Check of stops, whose deceleration follows these limits.
-            conditioning: Speed limit near singularities, which follows these limits.
+            conditioning: Damping and speed limit near singularities, which follow these limits.
         """
         self._robot, self._settings = robot, settings
         self._stops, self._conditioning = stops, conditioning
@@ -295,6 +295,7 @@ class LimitsInForce:
         if self._jerk is not None:
             self._jerk.set_margin(margin)
         self._acceleration_limit.set_position_margin(margin)
+        self._conditioning.set_position_margin(margin)
         robot, dofs = self._robot, self._robot.group.variable_dof
         self._inner_bounds = robot.lower[dofs] + margin[dofs], robot.upper[dofs] - margin[dofs]
 

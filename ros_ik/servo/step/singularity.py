@@ -7,7 +7,10 @@ If the smallest singular value sigma of the weighted Jacobian of a frame (see
 the cost of a step. This bounds the steps and does not change their end (Nakamura and Hanafusa,
 Inverse Kinematic Solutions with Singularity Robustness, 1986):
 
-    lambda^2 = max(W)^2 lambda_max^2 (1 - (sigma / s)^2)
+    lambda^2 = max(W)^2 lambda_max^2 (1 - (sigma_f / s)^2)
+
+sigma_f is the smallest singular value without the joints at their position limits. With sigma, an
+arm that has lost a direction to a joint limit would swing about the edge of its reach undamped.
 
 The bound on the speed towards a singularity is elsewhere: its formula is in
 :mod:`ros_ik.servo.motion.singular_approach`, and :mod:`ros_ik.servo.step.frame_mobility` applies
@@ -21,6 +24,7 @@ import math
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
@@ -40,12 +44,14 @@ class Damping:
 
     Attributes:
         square: lambda^2 of the step; 0 away from singularities.
+        is_near: True if sigma of a frame is below the threshold.
         slows: True if the step approaches a singularity more slowly than requested.
         task: Index of the frame task nearest to a singularity.
         sigma: Its smallest singular value [m/rad].
     """
 
     square: float = 0.0
+    is_near: bool = False
     slows: bool = False
     task: int = 0
     sigma: float = np.inf
@@ -85,7 +91,10 @@ class Conditioning:
             indices(np.cumsum([0, *self._counts])),
             *joint_axes(robot, joints, dofs, signs),
             wp.array(robot.acceleration[dofs], dtype=wp.float64, device=device),
+            indices(dof_coordinates(model)[dofs]),
         ]
+        self._robot, self._dofs = robot, dofs
+        self._position = HostBuffer((2, len(dofs)), wp.float64, device)
         self._links = indices(links)
         self._offset = HostBuffer((tasks,), vec3, device)
         self._weight = HostBuffer((tasks, 6), wp.float64, device)
@@ -96,6 +105,7 @@ class Conditioning:
             for found, demand in zip(self._found.host, self.demand.frames, strict=True)
         ]
         self.demand.scale_acceleration(settings.limits_acceleration_scale)
+        self.set_position_margin(robot.position_margin(settings))
         self.apply(settings)
 
     def apply(self, settings: Settings) -> None:
@@ -115,6 +125,13 @@ class Conditioning:
             self.frames, self._weight.host.tolist(), self._is_reported, strict=True
         ):
             frame.weights, frame.is_damped = weights, is_reported and self._most > 0.0
+
+    def set_position_margin(self, margin: np.ndarray) -> None:
+        """Set the margin to the position limits [joint_dof_count]."""
+        robot, dofs = self._robot, self._dofs
+        self._position.host[0] = robot.lower[dofs] + margin[dofs]
+        self._position.host[1] = robot.upper[dofs] - margin[dofs]
+        self._position.upload()
 
     def choose(self, active: Sequence[bool], center: bool) -> None:
         """Set the active tasks, and the state of the centre of mass, from the next measurement on.
@@ -145,20 +162,22 @@ class Conditioning:
         """
         if self._most == 0.0 or not any(active):
             return _UNDAMPED
-        square, slows, worst, least = 0.0, False, 0, math.inf
-        for task, sigma in enumerate(self._found.host[:, 0].tolist()):
+        square, near, slows, worst, least = 0.0, False, False, 0, math.inf
+        for task, (sigma, free) in enumerate(self._found.host[:, :2].tolist()):
             if active[task] and self._is_reported[task]:
-                part = 1.0 - min(sigma / self._threshold, 1.0) ** 2
+                part = 1.0 - min(free / self._threshold, 1.0) ** 2
                 square = max(square, part * self._largest[task] ** 2)
+                near = near or sigma < self._threshold
                 slows = slows or self.frames[task].slows
                 if sigma < least:
                     worst, least = task, sigma
-        return Damping(square * self._most**2, slows, worst, least)
+        return Damping(square * self._most**2, near, slows, worst, least)
 
-    def record(self, body_q: wp.array) -> None:
+    def record(self, joint_q: wp.array, body_q: wp.array) -> None:
         """Launch the measurement; allocates nothing, so a graph can capture it.
 
         Args:
+            joint_q: Coordinates on the device [1, joint_coord_count].
             body_q: Link poses on the device [1, body_count].
         """
         for buffer in (self._offset, self._weight):
@@ -167,7 +186,8 @@ class Conditioning:
             conditioning_kernel(),
             dim=len(self._counts),
             inputs=[
-                body_q[0], self._links, self._offset.array, self._weight.array, *self._constant,
+                joint_q[0], body_q[0], self._links, self._offset.array, self._weight.array,
+                *self._constant, self._position.array,
             ],
             outputs=[self._found.array, self.demand.column],
             device=self._found.array.device,

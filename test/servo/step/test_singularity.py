@@ -101,6 +101,36 @@ def test_the_singular_value_changes_along_its_joints_as_that_of_the_jacobian(rob
 
 @pytest.mark.oracle
 @pytest.mark.parametrize('robot', ROBOTS)
+def test_joints_near_their_limits_count_less_for_damping(robot):
+    judge, rng = Judge(robot), np.random.default_rng(6)
+    rig, dofs, least = judge.rig, judge.dofs, []
+    low, high = rig.robot.lower[dofs] + 0.1, rig.robot.upper[dofs] - 0.1
+    judge.state.conditioning.set_position_margin(np.full(rig.model.joint_dof_count, 0.1))
+    threshold = rig.settings.solver_singularity_threshold
+    for q in judge.configurations(40):
+        near = rng.uniform(size=len(dofs)) < 0.4
+        at_low = near & np.isfinite(low) & (rng.uniform(size=len(dofs)) < 0.5)
+        place = np.where(at_low, low, np.where(near & np.isfinite(high), high, np.nan))
+        place += np.where(at_low, 1.0, -1.0) * rng.choice([-0.01, 0.0, 0.01, 0.04], len(dofs))
+        q[rig.robot.coords] = np.where(np.isfinite(place), place, q[rig.robot.coords])
+        judge.state.at(q)
+        x = np.minimum(q[rig.robot.coords] - low, high - q[rig.robot.coords]) / 0.05
+        x = np.clip(x, 0.0, 1.0)
+        J = judge.jacobian(q) * np.sqrt(x**2 * (3.0 - 2.0 * x))
+        sigma = np.linalg.svd(J, compute_uv=False)[-1]
+        damping = judge.state.conditioning.damping([True])
+        assert damping.sigma == judge.state.conditioning.sigma()[0] > 0.0
+        weight = rig.settings.tasks[0]
+        weight = max(weight.position_weight + weight.orientation_weight)
+        expected = max(1.0 - (sigma / threshold) ** 2, 0.0)
+        expected *= (weight * rig.settings.solver_singularity_damping) ** 2
+        assert damping.square == pytest.approx(expected, rel=0.05, abs=1e-6)
+        least.append((damping.is_near, damping.square > 0.0))
+    assert (False, True) in least and (False, False) in least
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize('robot', ROBOTS)
 def test_a_frame_gets_the_part_of_an_acceleration_that_its_joints_have(robot):
     judge, parts, rng = Judge(robot), [], np.random.default_rng(5)
     largest = judge.acceleration.max()

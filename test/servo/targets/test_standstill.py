@@ -153,7 +153,7 @@ def test_a_joint_at_its_limit_is_named():
     target[:3] = [0.05, 0.0, 0.9]
     target[3:] = [0.0, 0.0, 0.0, 1.0]
     rig.aim(target)
-    rig.tick(seconds=12.0)
+    rig.tick(seconds=16.0)
     output = rig.outputs[-1]
     limits = rig.robot.lower + 0.02, rig.robot.upper - 0.02
     dofs, q = rig.robot.group.variable_dof, rig.q[rig.robot.coords]

@@ -59,6 +59,9 @@ CASES = [
     ('panda', 'soft', 500.0, 6),
     ('ur5', 'soft', 100.0, 3),
     ('ur5', 'soft', 100.0, 8),
+    # Near a singularity of the joints that are not at their limits.
+    ('tiago', 'soft', 100.0, 25),
+    ('tiago', 'soft', 100.0, 60),
 ]
 
 
