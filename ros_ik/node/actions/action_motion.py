@@ -98,8 +98,8 @@ class ActionMotion(abc.ABC):
         """Return the current target in the slot of this goal."""
 
     @abc.abstractmethod
-    def _set_target(self, target: Any) -> None:
-        """Set a target, or None, in the slot of this goal."""
+    def _replace_target(self, before: Any, target: Any) -> None:
+        """Replace what the slot of this goal holds, unless that is no longer ``before``."""
 
     @abc.abstractmethod
     def _other_targets(self) -> tuple[Any, ...]:
@@ -120,5 +120,5 @@ class ActionMotion(abc.ABC):
 
     def _withdraw(self) -> None:
         """Remove the target; the servo decelerates within its limits."""
-        if self._target is not None and self._current_target() is self._target:
-            self._set_target(None)
+        if self._target is not None:
+            self._replace_target(self._target, None)

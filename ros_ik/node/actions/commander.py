@@ -55,6 +55,11 @@ class GoalConditions:
     time: float
 
 
+def pose_of(command: Command, task: int) -> PoseTarget | None:
+    """Return the target of a task in a command, or None."""
+    return command.poses[task] if task < len(command.poses) else None
+
+
 class Commander:
     """Interface of action goals to the servo.
 
@@ -155,13 +160,27 @@ class Commander:
             return f'the mode was set to {command.mode.name}'
         return self._obstruction()
 
-    def put(self, **fields: Any) -> None:
-        """Change the command."""
-        self._loop.inbox.command.update(lambda command: command.with_changes(**fields))
+    def replace_joints(self, before: Any, target: JointTarget | None) -> None:
+        """Replace a target of the joints, or None, unless the command has another one by now.
 
-    def put_pose(self, task: int, target: PoseTarget | None) -> None:
-        """Set or remove the target of a task."""
-        self._loop.inbox.command.update(lambda command: command.with_pose(task, target))
+        The control thread may receive a target at any time; one that this call overwrote would be
+        lost without a word.
+        """
+        self._loop.inbox.command.update(
+            lambda command: command.with_changes(joints=target)
+            if command.joints is before
+            else command
+        )
+
+    def replace_pose(
+        self, task: int, before: PoseTarget | None, target: PoseTarget | None
+    ) -> None:
+        """Replace the target of a task, or None, unless the command has another one by now."""
+        self._loop.inbox.command.update(
+            lambda command: command.with_pose(task, target)
+            if pose_of(command, task) is before
+            else command
+        )
 
     @staticmethod
     def preempting_target(before: Iterable[Any], targets: Iterable[Any]) -> str:

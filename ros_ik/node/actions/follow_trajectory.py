@@ -94,12 +94,12 @@ class FollowTrajectoryMotion(ActionMotion):
         return self._end(Outcome.ABORTED, FollowJointTrajectory.Result.INVALID_GOAL, reason)
 
     def _begin(self, now: float) -> None:
-        self._aim(now)
+        self._aim(now, self._current_target())
 
     def _advance(self, now: float) -> GoalEnd | None:
         end = self._violation() or self._arrival(now)
         if end is None:
-            self._aim(now)
+            self._aim(now, self._target)
         return end
 
     def _read_state(self, now: float) -> None:
@@ -110,8 +110,8 @@ class FollowTrajectoryMotion(ActionMotion):
             self._velocity = np.zeros_like(self._velocity)
         self._actual = self._commander.measured_positions()[self._goal.variables]
 
-    def _aim(self, now: float) -> None:
-        """Set the target of the next tick."""
+    def _aim(self, now: float, before: Any) -> None:
+        """Set the target of the next tick in place of another one."""
         commander, settings = self._commander, self._commander.settings
         acceleration = self._acceleration * settings.limits_acceleration_scale
         ahead = braking_distance(self._velocity, acceleration, settings.period)
@@ -120,7 +120,7 @@ class FollowTrajectoryMotion(ActionMotion):
         )
         assert isinstance(target, JointTarget)  # checked with the goal
         self._target = target
-        self._set_target(target)
+        self._replace_target(before, target)
 
     def _violation(self) -> GoalEnd | None:
         """Return the end of the goal if the robot left the path tolerance."""
@@ -165,8 +165,8 @@ class FollowTrajectoryMotion(ActionMotion):
     def _current_target(self) -> JointTarget | JointVelocityTarget | None:
         return self._commander.command.joints
 
-    def _set_target(self, target: JointTarget | None) -> None:
-        self._commander.put(joints=target)
+    def _replace_target(self, before: Any, target: JointTarget | None) -> None:
+        self._commander.replace_joints(before, target)
 
     def _canceled(self) -> GoalEnd:
         return self._end(Outcome.CANCELED, FollowJointTrajectory.Result.SUCCESSFUL, 'cancelled')

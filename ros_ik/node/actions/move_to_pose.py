@@ -20,6 +20,7 @@ from ros_ik.node.actions.action_server import GoalEnd
 from ros_ik.node.actions.action_server import GoalError
 from ros_ik.node.actions.action_server import Outcome
 from ros_ik.node.actions.commander import Commander
+from ros_ik.node.actions.commander import pose_of
 from ros_ik.node.actions.goal_state import GoalEvent
 from ros_ik.node.actions.goal_state import GoalState
 from ros_ik.node.actions.straight_motion import StraightMotion
@@ -103,7 +104,7 @@ class MoveToPoseMotion(ActionMotion):
         return self._finish(Outcome.ABORTED, self._result(False, reason))
 
     def _begin(self, now: float) -> None:
-        self._set_target(self._target)
+        self._replace_target(self._current_target(), self._target)
         if not self._may_reconfigure:
             self._machine.handle(GoalEvent.PERSIST)
 
@@ -119,7 +120,7 @@ class MoveToPoseMotion(ActionMotion):
             parts = (self._commander.output.text, *self._changes)
             return self.abort(f'not reached within {self._timeout:g} s: {"; ".join(parts)}')
         if self._joint_motion is not None:
-            self._follow_joint_motion(self._joint_motion, now)
+            self._follow_joint_motion(self._joint_motion, now, self._target)
         elif self.state is not GoalState.PERSISTING:
             self._request_configuration(now)
         return None
@@ -162,18 +163,27 @@ class MoveToPoseMotion(ActionMotion):
     def _start_joint_motion(self, motion: StraightMotion, now: float) -> None:
         """Replace the pose target by a joint motion."""
         self._withdraw()
+        joints = self._commander.command.joints
+        if self._current_target() is not None or joints not in (None, self._others[0]):
+            return  # a newer target, which preempts this goal
         self._joint_motion = motion
         self._changes.append('changed the configuration')
         self._target = None
         self._others = self._other_targets()
-        self._follow_joint_motion(motion, now)
+        self._follow_joint_motion(motion, now, joints)
 
-    def _follow_joint_motion(self, motion: StraightMotion, now: float) -> None:
-        """Set the next joint target, or the pose target at the end of the joint motion."""
+    def _follow_joint_motion(self, motion: StraightMotion, now: float, before: Any) -> None:
+        """Set the next joint target, or the pose target at the end of the joint motion.
+
+        Args:
+            motion: The joint motion.
+            now: Clock of the servo [s].
+            before: Joint target to replace, or None.
+        """
         target = motion.target(now)
         if target is not None:
             self._target = target
-            self._set_target(target)
+            self._replace_target(before, target)
             return
         if motion.is_blocked:
             self._changes[-1] = 'a change of configuration was blocked'
@@ -186,7 +196,7 @@ class MoveToPoseMotion(ActionMotion):
             self._task, frame, pose[:3], pose[3:], now, lasting=True
         )
         self._others = self._other_targets()
-        self._set_target(self._target)
+        self._replace_target(None, self._target)
 
     def _stop_reconfiguring(self, reason: str) -> None:
         """Stop changing the configuration; the pose target stays, because a blockage may end."""
@@ -256,14 +266,13 @@ class MoveToPoseMotion(ActionMotion):
     def _current_target(self) -> PoseTarget | JointTarget | JointVelocityTarget | None:
         if self._joint_motion is not None:
             return self._commander.command.joints
-        poses = self._commander.command.poses
-        return poses[self._task] if self._task < len(poses) else None
+        return pose_of(self._commander.command, self._task)
 
-    def _set_target(self, target: Any) -> None:
+    def _replace_target(self, before: Any, target: Any) -> None:
         if self._joint_motion is not None:
-            self._commander.put(joints=target)
+            self._commander.replace_joints(before, target)
             return
-        self._commander.put_pose(self._task, target)
+        self._commander.replace_pose(self._task, before, target)
 
     def _canceled(self) -> GoalEnd:
         return self._finish(Outcome.CANCELED, self._result(False, 'cancelled'))

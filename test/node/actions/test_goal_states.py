@@ -12,6 +12,7 @@ from support.rigs.servo_rig import Rig
 from support.robots.simulated_drives import NO_BARRIERS
 
 from ros_ik.node.actions.action_server import Outcome
+from ros_ik.node.actions.commander import pose_of
 from ros_ik.node.actions.goal_state import GOAL_TRANSITIONS
 from ros_ik.node.actions.goal_state import GoalState
 from ros_ik.node.actions.move_to_pose import MoveToPoseMotion
@@ -64,11 +65,13 @@ class Commander:
     def is_still(self, since):
         return self.output.still and self.rig.now - since > 0.05
 
-    def put(self, **fields):
-        self.rig.change(**fields)
+    def replace_joints(self, before, target):
+        if self.command.joints is before:
+            self.rig.change(joints=target)
 
-    def put_pose(self, task, target):
-        self.rig.change(poses=(target,))
+    def replace_pose(self, task, before, target):
+        if pose_of(self.command, task) is before:
+            self.rig.change(poses=(target,))
 
     def tick(self, motion, canceled=False):
         """Advance the servo and then the goal; return its end."""

@@ -9,14 +9,21 @@ import pytest
 from scipy.interpolate import CubicHermiteSpline
 from support.rigs.servo_rig import Rig
 
+from ros_ik.node.actions.commander import Commander
 from ros_ik.node.actions.follow_trajectory import FollowTrajectoryMotion
 from ros_ik.node.control.command_messages import duration
+from ros_ik.node.transport.mailbox import Mailbox
 
 ARM = [f'panda_joint{k}' for k in range(1, 8)]
 
 
 def commander_of(rig):
     """Return a goal's view of a servo, with the commands of the rig."""
+
+    def replace_joints(before, target):
+        if rig.command.joints is before:
+            rig.change(joints=target)
+
     return types.SimpleNamespace(
         now=lambda: rig.now,
         ros_nanoseconds=lambda: int(1e9 * rig.now),
@@ -28,7 +35,7 @@ def commander_of(rig):
         interruption=lambda conditions, *modes: '',
         preempting_target=lambda before, now: '',
         command=rig.command,
-        put=lambda **fields: rig.change(**fields),
+        replace_joints=replace_joints,
         start_positions=lambda: rig.q[rig.robot.coords],
         measured_positions=lambda: rig.q[rig.robot.coords],
     )
@@ -75,3 +82,48 @@ def test_the_command_is_on_the_trajectory_at_its_speed(rate):
     # Two ticks late at 1.9 rad/s; braking towards each target would cost 0.1 rad and more.
     assert worst < 2.0 * rig.dt * 1.9 + 0.002
     rig.assert_within_limits()
+
+
+def test_a_target_that_arrives_during_a_poll_preempts_the_goal(monkeypatch):
+    """The control thread receives targets at any time, also between check and command."""
+    rig = Rig('panda')
+    knots = rig.q[rig.robot.coords][None] + 0.1
+    commander = commander_of(rig)
+    motion = FollowTrajectoryMotion(commander, goal_of(ARM, [2.0], knots, np.zeros((1, 7))))
+    motion.begin()
+    rig.tick(5)
+    commander.command = rig.command
+    newer = rig.reader.joints(ARM, rig.q[rig.robot.coords].tolist(), rig.now)
+    joints = rig.reader.joints
+
+    def receive(*args, **options):
+        rig.change(joints=newer)
+        return joints(*args, **options)
+
+    monkeypatch.setattr(rig.reader, 'joints', receive)
+    assert motion.poll(rig.now, False) is None
+    commander.command = rig.command
+    assert commander.command.joints is newer
+    assert 'newer joint target' in motion._preempting_request()
+
+
+def test_a_commander_replaces_only_the_target_that_is_meant():
+    rig = Rig('panda')
+    old, newer, mine = (
+        rig.reader.joints(ARM, rig.q[rig.robot.coords].tolist(), rig.now) for _ in range(3)
+    )
+    inbox = types.SimpleNamespace(command=Mailbox(rig.command.with_changes(joints=newer)))
+    commander = object.__new__(Commander)
+    commander._loop = types.SimpleNamespace(inbox=inbox)
+    commander.replace_joints(old, mine)
+    assert inbox.command.get().joints is newer
+    commander.replace_joints(newer, mine)
+    assert inbox.command.get().joints is mine
+    old, newer, mine = (
+        rig.reader.pose(0, '', [0.4, 0.0, 0.4], [1.0, 0.0, 0.0, 0.0], rig.now) for _ in range(3)
+    )
+    inbox.command.update(lambda command: command.with_pose(0, newer))
+    commander.replace_pose(0, old, mine)
+    assert inbox.command.get().poses[0] is newer
+    commander.replace_pose(0, newer, None)
+    assert inbox.command.get().poses[0] is None
