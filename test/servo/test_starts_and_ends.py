@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.rigs.servo_rig import moving_rig
 from support.rigs.servo_rig import Rig
 
 from ros_ik.servo import StatusCode
@@ -13,11 +14,7 @@ from ros_ik.solvers import SolveStatus
 @pytest.fixture
 def moving():
     """Return a rig in full motion."""
-    rig = Rig()
-    rig.aim(rig.moved((0.0, 0.4, -0.2)))
-    rig.tick(40)
-    assert np.abs(rig.speeds()[-1]).max() > 0.2
-    return rig
+    return moving_rig()
 
 
 def assert_comes_to_rest(rig, code, silent=True):

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from support.rigs.servo_rig import moving_rig
 from support.rigs.servo_rig import Rig
 
 from ros_ik.servo import Mode
@@ -15,11 +16,7 @@ from ros_ik.servo import StatusCode
 @pytest.fixture
 def moving():
     """Return a rig in full motion towards a pose."""
-    rig = Rig()
-    rig.aim(rig.moved((0.0, 0.4, -0.2)))
-    rig.tick(40)
-    assert np.abs(rig.speeds()[-1]).max() > 0.2
-    return rig
+    return moving_rig()
 
 
 def test_hold_comes_to_rest_and_continues_with_the_fresh_target(moving):

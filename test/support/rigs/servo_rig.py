@@ -10,6 +10,15 @@ from ros_ik.servo import Measurement
 from ros_ik.settings import read_settings
 
 
+def moving_rig():
+    """Return a rig in full motion towards a pose."""
+    rig = Rig()
+    rig.aim(rig.moved((0.0, 0.4, -0.2)))
+    rig.tick(40)
+    assert np.abs(rig.speeds()[-1]).max() > 0.2
+    return rig
+
+
 class Rig(TickedServo):
     """Ticks a servo; a target given with :meth:`aim` is repeated each tick until :meth:`quiet`.
 
