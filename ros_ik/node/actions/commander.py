@@ -55,11 +55,6 @@ class GoalConditions:
     time: float
 
 
-def pose_of(command: Command, task: int) -> PoseTarget | None:
-    """Return the target of a task in a command, or None."""
-    return command.poses[task] if task < len(command.poses) else None
-
-
 class Commander:
     """Interface of action goals to the servo.
 
@@ -178,7 +173,7 @@ class Commander:
         """Replace the target of a task, or None, unless the command has another one by now."""
         self._loop.inbox.command.update(
             lambda command: command.with_pose(task, target)
-            if pose_of(command, task) is before
+            if command.pose_of(task) is before
             else command
         )
 

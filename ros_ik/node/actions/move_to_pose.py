@@ -20,7 +20,6 @@ from ros_ik.node.actions.action_server import GoalEnd
 from ros_ik.node.actions.action_server import GoalError
 from ros_ik.node.actions.action_server import Outcome
 from ros_ik.node.actions.commander import Commander
-from ros_ik.node.actions.commander import pose_of
 from ros_ik.node.actions.goal_state import GoalEvent
 from ros_ik.node.actions.goal_state import GoalState
 from ros_ik.node.actions.straight_motion import StraightMotion
@@ -162,10 +161,12 @@ class MoveToPoseMotion(ActionMotion):
 
     def _start_joint_motion(self, motion: StraightMotion, now: float) -> None:
         """Replace the pose target by a joint motion."""
-        self._withdraw()
         joints = self._commander.command.joints
-        if self._current_target() is not None or joints not in (None, self._others[0]):
-            return  # a newer target, which preempts this goal
+        if joints not in (None, self._others[0]):
+            return  # a newer one, which preempts this goal
+        self._withdraw()
+        if self._current_target() is not None:
+            return  # a newer one, too
         self._joint_motion = motion
         self._changes.append('changed the configuration')
         self._target = None
@@ -266,7 +267,7 @@ class MoveToPoseMotion(ActionMotion):
     def _current_target(self) -> PoseTarget | JointTarget | JointVelocityTarget | None:
         if self._joint_motion is not None:
             return self._commander.command.joints
-        return pose_of(self._commander.command, self._task)
+        return self._commander.command.pose_of(self._task)
 
     def _replace_target(self, before: Any, target: Any) -> None:
         if self._joint_motion is not None:

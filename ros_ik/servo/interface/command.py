@@ -91,6 +91,10 @@ class Command:
         command.__dict__.update(self.__dict__, **fields)
         return command
 
+    def pose_of(self, task: int) -> PoseTarget | None:
+        """Return the target pose of a frame task, or None."""
+        return self.poses[task] if task < len(self.poses) else None
+
     def with_pose(self, task: int, target: PoseTarget | None) -> Command:
         """Return the command with a new target pose of a frame task."""
         return self.with_changes(poses=_replaced(self.poses, task, target))

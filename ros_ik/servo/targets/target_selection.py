@@ -195,9 +195,8 @@ class TargetSelection:
 
     def withdraw(self, command: Command) -> None:
         """Drop lasting targets that the command no longer contains."""
-        count = len(command.poses)
         for index, tracker in enumerate(self.trackers):
-            if tracker.withdraw(command.poses[index] if index < count else None):
+            if tracker.withdraw(command.pose_of(index)):
                 self._withdrawn = True
         joints = self.joints
         if joints is None or not joints.lasting or command.joints is joints:

@@ -12,7 +12,6 @@ from support.rigs.servo_rig import Rig
 from support.robots.simulated_drives import NO_BARRIERS
 
 from ros_ik.node.actions.action_server import Outcome
-from ros_ik.node.actions.commander import pose_of
 from ros_ik.node.actions.goal_state import GOAL_TRANSITIONS
 from ros_ik.node.actions.goal_state import GoalState
 from ros_ik.node.actions.move_to_pose import MoveToPoseMotion
@@ -70,7 +69,7 @@ class Commander:
             self.rig.change(joints=target)
 
     def replace_pose(self, task, before, target):
-        if pose_of(self.command, task) is before:
+        if self.command.pose_of(task) is before:
             self.rig.change(poses=(target,))
 
     def tick(self, motion, canceled=False):
