@@ -49,9 +49,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--robots', type=int, default=4096)
     parser.add_argument('--steps', type=int, default=20)
+    parser.add_argument('--device', default='cpu')
     options = parser.parse_args()
     arm, n = find_robot('six_axis'), options.robots
-    model = Model.from_urdf(arm.urdf_path, device='cpu')
+    model = Model.from_urdf(arm.urdf_path, device=options.device)
     hand, rng = model.body_index('tool0'), np.random.default_rng(0)
     joint_q = np.tile(model.neutral_joint_q(arm.home), (n, 1))
 

@@ -5,7 +5,6 @@
 import functools
 
 import numpy as np
-from support.robots.robots import urdf_text
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import robot_data_path
@@ -15,6 +14,9 @@ from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import Task
 
+# Without Pinocchio, which the robots of the other tests need.
+PANDA = 'panda_description/urdf/panda.urdf'
+UR5 = 'ur_description/urdf/ur5_robot.urdf'
 TIP = 'panda_hand_tcp'
 DT = 0.01
 
@@ -22,7 +24,7 @@ DT = 0.01
 @functools.cache
 def panda(device):
     """Return the model on a device."""
-    return Model.from_urdf(urdf_text('panda'), device=device)
+    return Model.from_urdf(robot_data_path() / PANDA, device=device)
 
 
 @functools.cache
@@ -37,7 +39,7 @@ def panda_with_shapes(device):
 @functools.cache
 def six_axes(device):
     """Return a UR5 on a device."""
-    return Model.from_urdf(urdf_text('ur5_robot'), device=device)
+    return Model.from_urdf(robot_data_path() / UR5, device=device)
 
 
 def configurations(model, n, seed=0):
