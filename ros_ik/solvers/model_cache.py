@@ -23,6 +23,7 @@ from typing import Generic
 from typing import TypeVar
 
 import numpy as np
+import warp as wp
 
 from ros_ik.kinematics.cached_values import TREE_SOURCES
 from ros_ik.kinematics.runtime.content_reader import ContentReader
@@ -32,9 +33,10 @@ from ros_ik.model import Model
 
 _Value = TypeVar('_Value')
 
-# Largest number of unused solvers of a model, and their largest memory together [bytes]. A batch
-# too large for it takes so long that the time to make its solver does not matter.
-_MAX_IDLE, _MAX_BYTES = 16, 2**25
+# Largest number of unused solvers of a model, and their largest memory together [bytes] on a CPU
+# and on a GPU. A batch too large for it takes so long that the time to make its solver does not
+# matter.
+_MAX_IDLE, _MAX_BYTES, _MAX_GPU_BYTES = 16, 2**25, 2**28
 _PLAIN = {type(None), bool, int, float, str}
 # Arrays of a model that solvers of poses are made from; ``limits64`` returns copies of the last.
 _KINEMATICS = (*TREE_SOURCES, '_limits')
@@ -68,9 +70,14 @@ class SolverPool:
     threads as had equal requests at the same time leave as many equal solvers.
     """
 
-    def __init__(self) -> None:
-        """Start empty."""
+    def __init__(self, max_bytes: int = _MAX_BYTES) -> None:
+        """Start empty.
+
+        Args:
+            max_bytes: See the attribute.
+        """
         self._lock = threading.Lock()
+        self.max_bytes = max_bytes
         self._requests: collections.OrderedDict[Hashable, _Equals] = collections.OrderedDict()
         self._count = self._bytes = 0
 
@@ -96,14 +103,14 @@ class SolverPool:
             solver: The solver.
             n_bytes: Its memory.
         """
-        if n_bytes > _MAX_BYTES:
+        if n_bytes > self.max_bytes:
             return
         with self._lock:
             if equals.is_kept:
                 equals.idle.append((solver, n_bytes))
                 self._count += 1
                 self._bytes += n_bytes
-                while self._count > _MAX_IDLE or self._bytes > _MAX_BYTES:
+                while self._count > _MAX_IDLE or self._bytes > self.max_bytes:
                     self._drop()
 
     def _drop(self) -> None:
@@ -166,7 +173,9 @@ class PooledValue(Generic[_Value]):
             cache = self._model.solver_cache
             self._pool = cache.get('poses')
             if self._pool is None:  # setdefault is atomic, so all threads find the same
-                self._pool = cache.setdefault('poses', SolverPool())
+                is_cuda = wp.get_device(self._model.device).is_cuda
+                pool = SolverPool(_MAX_GPU_BYTES if is_cuda else _MAX_BYTES)
+                self._pool = cache.setdefault('poses', pool)
             self._equals, value = self._pool.take(key)
         self._value: _Value = self._make_value() if value is None else value
         return self._value

@@ -29,7 +29,7 @@ SIDE = 4096 if DEVICE != 'cpu' else 512
 
 @dataclass(frozen=True)
 class Library:
-    """What the tests need of a library.
+    """Functions of a library that the tests call.
 
     Attributes:
         make: Copies an array of NumPy to the device.

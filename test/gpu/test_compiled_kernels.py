@@ -33,8 +33,9 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 
 # Operations on memory that threads share, in the source that Warp writes.
 ATOMIC = re.compile(r'\bwp::(atomic_\w+)\(')
-# Lanes of one problem share their success by an atomic minimum of integers.
-SHARED = {'chain_ik': {'atomic_min'}}
+# Lanes of one problem share their success by an atomic minimum of integers, solutions of one pose
+# its status by a maximum.
+SHARED = {'chain_ik': {'atomic_min'}, 'verify': {'atomic_max'}}
 # Most stack of a thread of collision kernels [bytes].
 MAX_STACK = 1200
 # Longest compilation of the kernels compiled here [s], by the table.

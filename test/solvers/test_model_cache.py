@@ -313,23 +313,23 @@ def test_solvers_of_batches_are_kept(makes, method, n):
 
 
 @pytest.mark.parametrize('method', METHODS)
-def test_kept_solvers_are_bounded_in_memory(method, monkeypatch):
+def test_kept_solvers_are_bounded_in_memory(method):
     for name in LINKS:
         model, link = robot(name), LINKS[name]
         poses = poses_of(model, link, 40)
         METHODS[method](model, link, poses)
         size = max(n_bytes for _, n_bytes in idle_solvers(model))
         assert size > 40 * 8 * model.joint_coord_count
-        monkeypatch.setattr('ros_ik.solvers.model_cache._MAX_BYTES', int(2.5 * size))
+        pool = model.solver_cache['poses']
+        pool.max_bytes = int(2.5 * size)
         for n in (40, 39, 38, 40, 37):
             METHODS[method](model, link, poses[:n])
             assert sum(n_bytes for _, n_bytes in idle_solvers(model)) <= 2.5 * size
         sizes = [s[0].n_problems for s, n_bytes in idle_solvers(model) if n_bytes]
         assert sizes == [40, 37]
-        monkeypatch.setattr('ros_ik.solvers.model_cache._MAX_BYTES', size // 2)
+        pool.max_bytes = size // 2
         METHODS[method](model, link, poses)
         assert 40 not in [s[0].n_problems for s, n_bytes in idle_solvers(model) if n_bytes]
-        monkeypatch.undo()
 
 
 def test_kept_solvers_are_bounded_in_number(makes):

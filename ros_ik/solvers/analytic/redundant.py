@@ -27,7 +27,6 @@ from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.lanes import lanes_on
 from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import Model
@@ -41,8 +40,7 @@ from ros_ik.solvers.analytic.redundancy.redundant_kernels import merge_kernel
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import sampled_values_kernel
 from ros_ik.solvers.analytic.redundancy.redundant_values import checked_values
 from ros_ik.solvers.analytic.redundancy.redundant_values import SampledRange
-from ros_ik.solvers.analytic.refinement.verify import SOLUTION_LANES
-from ros_ik.solvers.analytic.refinement.verify import verify_kernel
+from ros_ik.solvers.analytic.refinement.verify import launch_verification
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
@@ -360,17 +358,15 @@ class RedundantClosedFormIK:
             ],
             device=self._device,
         )  # fmt: skip
-        launch(
-            verify_kernel(lanes_on(self._device, SOLUTION_LANES)),
-            dim=self.n_problems,
-            inputs=[
+        launch_verification(
+            [
                 self._tree.arrays, self._placement, self._poses.array, self._seeds.array,
                 self._merged, out.n_found.array, self._n_branches,
             ],
-            outputs=[
+            [
                 out.joint_q.array, out.position_error.array, out.rotation_error.array,
                 out.status.array,
             ],
-            device=self._device,
+            self._device,
         )  # fmt: skip
         out.download()

@@ -18,7 +18,6 @@ from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.lanes import lanes_on
 from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.runtime.row_list import BYTES_PER_ROW
 from ros_ik.kinematics.tree import kinematic_tree
@@ -28,8 +27,7 @@ from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.candidates.general_axes.kernel import GENERAL_CANDIDATES
 from ros_ik.solvers.analytic.refinement.verify import count_kernel
-from ros_ik.solvers.analytic.refinement.verify import SOLUTION_LANES
-from ros_ik.solvers.analytic.refinement.verify import verify_kernel
+from ros_ik.solvers.analytic.refinement.verify import launch_verification
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
@@ -180,16 +178,11 @@ class ClosedFormIK:
         """Enqueue the kernels."""
         for problem, arrays, outputs in self._blocks:
             self._stage.launch(*problem, arrays, least_error=self._least_error)
-            launch(
-                verify_kernel(lanes_on(self._device, SOLUTION_LANES)),
-                dim=problem[0].shape[0],
-                inputs=[
-                    self._tree.arrays, self._placement, *problem, arrays.solutions, arrays.n_exist,
-                    arrays.n_branches,
-                ],
-                outputs=outputs,
-                device=self._device,
-            )  # fmt: skip
+            inputs = [
+                self._tree.arrays, self._placement, *problem, arrays.solutions, arrays.n_exist,
+                arrays.n_branches,
+            ]  # fmt: skip
+            launch_verification(inputs, outputs, self._device)
         launch(
             count_kernel(), dim=self.n_problems,
             inputs=[self._out.n_exist.array, self._degree],

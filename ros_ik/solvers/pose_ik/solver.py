@@ -107,8 +107,8 @@ class ChainIK(ChainSearch):
                 model; see :func:`inverse_kinematics`.
             collision_margin: Distance [m] that the shapes of a pair must keep.
             settings: Settings of the search.
-            n_lanes: Number of parallel searches per problem; None for one on a CPU and on a full
-                GPU.
+            n_lanes: Number of parallel searches per problem, which share its attempts; None for
+                one on a CPU, and on a GPU as many as fill it.
             n_threads: CPU threads that share a batch; None for one per core.
 
         Raises:

@@ -56,7 +56,7 @@ def test_the_order_in_which_lanes_run_changes_nothing(n_solutions):
     poses[::9, 2] += 3.0  # out of reach
     solver = ChainIK(
         model, 'panda_hand_tcp', 200, n_lanes=5, n_solutions=n_solutions, n_threads=1,
-        settings=ChainIKSettings(max_attempts=20),
+        settings=ChainIKSettings(max_attempts=100),
     )  # fmt: skip
     # On a CPU the first lane of a problem runs first, and knows of no other.
     first = solver.solve(poses, seeds).copy()

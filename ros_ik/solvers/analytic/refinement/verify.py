@@ -1,13 +1,22 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel that writes solutions as configurations of the model and verifies each one."""
+"""Kernel that writes solutions as configurations of the model and verifies each one.
 
+On a CPU a thread verifies all solutions of a pose, several together. On a GPU it verifies a single
+solution, so that threads access neighbouring memory.
+"""
+
+from collections.abc import Sequence
 import functools
+from typing import Any
 from typing import no_type_check
 
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.lanes import lanes_on
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 from ros_ik.solvers.pose_ik.kernels.placement import configuration_functions
@@ -17,7 +26,10 @@ from ros_ik.solvers.pose_ik.kernels.unsolved_status import unsolved_function
 from ros_ik.solvers.status import SolveStatus
 
 # Number of solutions that are verified together on a CPU.
-SOLUTION_LANES = 8
+_LANES = 8
+# Number of poses whose solutions neighbouring threads of a GPU verify. Solutions are read from an
+# interleaved array, of which four numbers are one transaction, and written row by row.
+_TILE = 4
 
 
 @no_type_check
@@ -26,8 +38,10 @@ def verify_kernel(lanes: int) -> wp.Kernel:
     """Build the kernel, which is the same for all robots.
 
     Args:
-        lanes: Number of solutions that are verified together.
+        lanes: Number of solutions that are verified together; with 1, a thread verifies a single
+            solution, and the codes in ``status`` must be 0 before.
     """
+    is_alone = lanes == 1
     Placement = placement_struct()
     Tree = tree_struct(wp.float64)
     unit_pose = unit_pose_function(wp.float64)
@@ -51,7 +65,17 @@ def verify_kernel(lanes: int) -> wp.Kernel:
     ):
         problem = wp.tid()
         room = solutions.shape[1]
+        first = int(0)
+        end = room
+        if wp.static(is_alone):
+            tile = problem // (wp.static(_TILE) * room)
+            first = problem // wp.static(_TILE) % room
+            end = first + 1
+            problem = tile * wp.static(_TILE) + problem % wp.static(_TILE)
+            if problem >= target.shape[0]:
+                return
         start = problem * room
+        begin = first
         pose, valid = unit_pose(problem, target, seed)
         count = wp.min(n_exist[problem], room)
         code = int(SolveStatus.CONVERGED)
@@ -59,12 +83,12 @@ def verify_kernel(lanes: int) -> wp.Kernel:
         # Errors of the first solution, which unused entries repeat.
         distance = wp.float64(wp.inf)
         angle = wp.float64(wp.inf)
-        first = int(0)
-        while first < room and valid:
+        while first < end and valid:
             insides = write_configurations(
                 placement, start + first, problem, first, written, room, solutions, joint_q
             )
-            if first < written:
+            # A thread for a single solution does not know the errors of the first one.
+            if wp.static(is_alone) or first < written:
                 distances, angles, near = tool_errors(
                     tree, placement, start + first, joint_q, pose
                 )
@@ -72,7 +96,9 @@ def verify_kernel(lanes: int) -> wp.Kernel:
                     distance = distances[0]
                     angle = angles[0]
                 lane = int(0)
-                while lane < wp.static(lanes) and first + lane < written:
+                while lane < wp.static(lanes) and (
+                    wp.static(is_alone) or first + lane < written
+                ):
                     k = first + lane
                     if k < count and insides[lane] * near[lane] == wp.float64(0.0):
                         code = wp.static(int(SolveStatus.NUMERICAL_FAILURE))
@@ -81,23 +107,49 @@ def verify_kernel(lanes: int) -> wp.Kernel:
                     lane += 1
             first += wp.static(lanes)
         k = written
+        if wp.static(is_alone):
+            k = end
         if not valid:
             code = wp.static(int(SolveStatus.NON_FINITE_INPUT))
-            for row in range(start, start + room):
+            for row in range(start + begin, start + end):
                 for c in range(placement.base.shape[0]):
                     joint_q[row, c] = placement.base[c]
-            k = 0
-        while k < room:
+            k = begin
+        while k < end:
             position_error[problem, k] = distance
             rotation_error[problem, k] = angle
             k += 1
-        if valid and count == 0:
+        if valid and count == 0 and begin == 0:
             code = unsolved(tree, placement, start, joint_q, pose)
             if n_branches[problem] > 0:
                 code = wp.static(int(SolveStatus.AT_LIMITS))
-        status[problem] = code
+        if wp.static(is_alone):
+            # The codes of a pose are all that of success or one other.
+            wp.atomic_max(status, problem, code)
+        else:
+            status[problem] = code
 
     return verify
+
+
+def launch_verification(
+    inputs: Sequence[Any], outputs: Sequence[Any], device: wp.DeviceLike
+) -> None:
+    """Enqueue the verification of the solutions of poses.
+
+    Args:
+        inputs: Arguments of the kernel up to ``n_branches``.
+        outputs: The others.
+        device: Device of the arrays.
+    """
+    lanes = lanes_on(device, _LANES)
+    solutions, status = inputs[4], outputs[-1]
+    n, room = solutions.shape[:2]
+    if lanes == 1:
+        n = -(-n // _TILE) * _TILE * room
+        with LAUNCH_LOCK.shared():
+            status.zero_()
+    launch(verify_kernel(lanes), dim=n, inputs=inputs, outputs=outputs, device=device)
 
 
 @no_type_check

@@ -14,8 +14,9 @@ the problem's own seed has a head start, the iterations that it may take at most
 converges, its solution is the answer, whatever the number of lanes.
 
 A search may run in phases, see :mod:`ros_ik.solvers.pose_ik.kernels.phase`: each ends after a
-number of iterations, and the next one continues the lanes that are still running. The result does
-not depend on the phases.
+number of iterations, and the next one continues the lanes that are still running. Some lanes may
+begin later than others, where their problem is still unsolved. The result does not depend on the
+phases.
 """
 
 import functools
@@ -33,6 +34,7 @@ from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_error_functions
 from ros_ik.solvers.pose_ik.kernels.functions import chain_functions
 from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.functions import rotation_error_function
+from ros_ik.solvers.pose_ik.kernels.phase import lane_start_function
 from ros_ik.solvers.pose_ik.kernels.phase import phase_struct
 
 
@@ -58,6 +60,9 @@ def search_struct(scalar: type) -> Any:
         patient_window: int  # the same for the last tenth of the attempts
         progress: scalar  # factor by which the cost must shrink in a window
         lanes: int  # per problem
+        head_start: int  # iterations from which attempts other than that from the seed count
+        first_lanes: int  # lanes of a problem that begin together
+        delay: int  # iterations after which as many lanes again begin
         seed: int  # of the random restarts
 
     return Search
@@ -211,6 +216,7 @@ def chain_ik_kernel(
     Chain, Search, Phase = struct.Chain, search_struct(scalar), phase_struct(scalar)
     unit_pose = unit_pose_function(scalar)
     listed_row = row_list_functions().listed_row
+    lane_start = lane_start_function()
     m = max(variables) + 1
     transform = wp.types.transformation(scalar)
 
@@ -258,21 +264,25 @@ def chain_ik_kernel(
         lane_cost: wp.array(dtype=scalar),  # [n_problems * lanes], of solution 0
         iterations: wp.array(dtype=wp.int32),  # [n_problems * lanes]
     ):
-        row = listed_row(phase.rows, wp.tid())
-        if row < 0:
-            return
+        is_listed = phase.rows.row.shape[0] > 0
+        row = wp.tid()
+        if is_listed:
+            row = listed_row(phase.rows, row)
+            if row < 0:
+                return
+        else:
+            row = (row // phase.lanes) * search.lanes + row % phase.lanes
         row += first * search.lanes
         problem = row // search.lanes
+        lane = row % search.lanes
         pose, running = unit_pose(problem, target, seed)
         R_t = wp.quat_to_matrix(wp.transform_get_rotation(pose))
         p_t = wp.transform_get_translation(pose)
         random = wp.rand_init(search.seed, row)
         q, random = sample(chain, random)
-        # Iterations count from here for all attempts but the one from the problem's seed.
-        head_start = wp.where(search.lanes > 1, search.max_iterations + 1, 0)
-        total = int(head_start)
-        if row % search.lanes == 0:
-            total = 0
+        start = lane_start(lane, search.head_start, search.first_lanes, search.delay)
+        total = int(start)
+        if lane == 0:
             for j in range(m):
                 q[j] = wp.clamp(seed[problem, j], chain.lower[j], chain.upper[j])
         best = scalar(wp.inf)
@@ -280,7 +290,7 @@ def chain_ik_kernel(
         n_found = int(0)
         attempt = int(0)
         step = int(0)
-        if phase.rows.row.shape[0] > 0:
+        if is_listed and start < phase.begin:
             for j in range(m):
                 q[j] = phase.q[row, j]
             random = phase.random[row]
@@ -314,7 +324,7 @@ def chain_ik_kernel(
                 for j in range(m):
                     solutions[row, 0, j] = q[j]
             window = search.window
-            if 10 * attempt >= 9 * search.max_attempts:
+            if 10 * (attempt * search.lanes + lane) >= 9 * search.max_attempts * search.lanes:
                 window = search.patient_window
             stalled = near or step >= search.max_iterations
             if step % window == 0:
@@ -326,7 +336,7 @@ def chain_ik_kernel(
                 running = False
             if stalled:
                 attempt += 1
-                total = wp.max(total, head_start)
+                total = wp.max(total, search.head_start)
                 step = 0
                 mark = scalar(wp.inf)
                 q, random = sample(chain, random)

@@ -1,9 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""State of lanes between the phases of a search.
+"""State of lanes between the phases of a search, and the iteration from which each lane counts.
 
 Most lanes need few iterations, and a few need hundreds. A search in phases lists the lanes that
-are still running after a phase, and the next phase continues only these.
+are still running after a phase, and the next phase continues only these. Problems that are still
+unsolved get more lanes from phase to phase, as they become fewer.
 """
 
 import functools
@@ -12,6 +13,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.row_list import row_list_functions
 
 # Larger than any number of iterations: the end of a phase that is the last one, and the iterations
@@ -27,8 +29,10 @@ def phase_struct(scalar: type) -> Any:
 
     @wp.struct
     class Phase:
+        begin: int  # number of iterations at which the phase before ended
         end: int  # number of iterations after which a lane pauses
-        rows: Rows  # lanes to continue; without a list, all lanes start
+        lanes: int  # of a problem that begin in a phase without a list, from the first on
+        rows: Rows  # lanes to continue or to begin; without a list, those of all problems begin
         running: wp.array(dtype=wp.int32)  # [n_problems * lanes], 1 for lanes that paused
         q: wp.array2d(dtype=scalar)  # [n_problems * lanes, m]
         mark: wp.array(dtype=scalar)  # [n_problems * lanes], cost at the last test of the progress
@@ -37,3 +41,61 @@ def phase_struct(scalar: type) -> Any:
         random: wp.array(dtype=wp.uint32)  # [n_problems * lanes], state of the generator
 
     return Phase
+
+
+@functools.cache
+@no_type_check
+def lane_start_function() -> wp.Function:
+    """Build ``lane_start(lane, head_start, first_lanes, delay) -> iterations``.
+
+    Iterations of a lane count from there. The attempt from the seed of the problem is that of lane
+    0, with a head start. Others begin together up to ``first_lanes``; each ``delay`` iterations
+    later, their number doubles.
+    """
+
+    @wp.func
+    def lane_start(lane: int, head_start: int, first_lanes: int, delay: int) -> int:
+        if lane == 0:
+            return 0
+        start = int(head_start)
+        begun = int(first_lanes)
+        while lane >= begun:
+            begun *= 2
+            start += delay
+        return start
+
+    return lane_start
+
+
+@no_type_check
+@functools.cache
+def mark_lanes_kernel() -> wp.Kernel:
+    """Build the kernel that marks the lanes which the next phase continues or begins."""
+    lane_start = lane_start_function()
+
+    @compiled_kernel()
+    def mark_lanes(
+        lanes: int,
+        head_start: int,
+        first_lanes: int,
+        delay: int,
+        n_rows: int,  # lanes of the problems at hand
+        begin: int,  # iterations at which the next phase begins
+        end: int,  # iterations at which it ends
+        solved: wp.array(dtype=wp.int32),  # [n_problems]
+        iterations: wp.array(dtype=wp.int32),  # [n_problems * lanes]
+        running: wp.array(dtype=wp.int32),  # [n_problems * lanes]
+        marked: wp.array(dtype=wp.int32),  # [n_problems * lanes]
+    ):
+        row = wp.tid()
+        mark = bool(False)
+        if row < n_rows:
+            total = lane_start(row % lanes, head_start, first_lanes, delay)
+            mark = total < end
+            if total < begin:
+                mark = running[row] != 0
+                total = iterations[row]
+            mark = mark and total < solved[row // lanes]
+        marked[row] = wp.where(mark, 1, 0)
+
+    return mark_lanes

@@ -5,33 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import itertools
 import math
 from typing import Any
 
 import warp as wp
 
-from ros_ik.kinematics.runtime.kernel_launch import exceeds_device
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.runtime.row_list import BYTES_PER_ROW
 from ros_ik.kinematics.runtime.row_list import RowList
+from ros_ik.solvers.pose_ik.kernels.phase import mark_lanes_kernel
 from ros_ik.solvers.pose_ik.kernels.phase import NEVER
 from ros_ik.solvers.pose_ik.kernels.phase import phase_struct
-
-# Iterations after which lanes pause. A warp of 32 lanes ends with its slowest. Per Panda pose from
-# the middle of the limits, this takes 17.6 iterations instead of 73.5, of which 12.4 are needed;
-# from random configurations 31.7 instead of 88.9. More phases would save another tenth, as much as
-# their launches take with 65,536 poses.
-_ENDS = (8, 16, 32, 64, 128)
-
-
-def phase_ends(device: wp.Device, n_lanes: int) -> tuple[int, ...]:
-    """Return the iterations after which the lanes of a batch pause, none for a single phase.
-
-    Args:
-        device: Device of the search.
-        n_lanes: Number of lanes of the whole batch.
-    """
-    return _ENDS if exceeds_device(device, n_lanes) else ()
+from ros_ik.solvers.pose_ik.search.lane_plan import LanePlan
 
 
 def bytes_per_lane(ends: Sequence[int], m: int) -> int:
@@ -56,6 +43,7 @@ def _state_shapes(m: int) -> dict[str, tuple[tuple[int, ...], type]]:
         'random': ((), wp.uint32),
         'attempt': ((), wp.int32),
         'step': ((), wp.int32),
+        'running': ((), wp.int32),
     }
 
 
@@ -63,42 +51,48 @@ class SearchPhases:
     """Phases of a search, allocated once."""
 
     def __init__(
-        self, kernel: wp.Kernel, ends: Sequence[int], n_lanes: int, m: int, device: wp.Device
+        self, kernel: wp.Kernel, plan: LanePlan, n_problems: int, m: int, device: wp.Device
     ) -> None:
         """Allocate the state of the lanes between phases, if there are several.
 
         Args:
             kernel: Kernel of the search, in float64.
-            ends: Iterations after which lanes pause; none for a single phase.
-            n_lanes: Number of lanes of the whole batch.
+            plan: Lanes of a problem and ends of the phases.
+            n_problems: Number of problems of the whole batch.
             m: Number of variables.
             device: Device of the search.
         """
-        self._kernel, self._device = kernel, device
+        self._kernel, self._plan, self._device = kernel, plan, device
         self._list: RowList | None = None
         self._arrays: dict[str, wp.array] = {}
-        if ends:
+        if plan.ends:
+            n_lanes = n_problems * plan.lanes
             self._list = RowList(n_lanes, device)
             self._arrays = {
                 name: wp.zeros((n_lanes, *columns), dtype=dtype, device=device)
                 for name, (columns, dtype) in _state_shapes(m).items()
             }
-            self._arrays['running'] = self._list.marked
-        self._phases = [self._phase(end, k > 0) for k, end in enumerate((*ends, NEVER))]
+        turns = itertools.pairwise((0, *plan.ends, NEVER))
+        self._phases = [self._phase(begin, end) for begin, end in turns]
 
-    def launch(self, dim: int, first: int, problem: Sequence[Any], found: Sequence[Any]) -> None:
-        """Launch the search, and list the lanes that are still running between its phases.
+    def launch(self, count: int, first: int, problem: Sequence[Any], found: Sequence[Any]) -> None:
+        """Launch the search, and list the lanes of the next phase between two of them.
 
         Args:
-            dim: Number of lanes.
+            count: Number of problems.
             first: Index of the first problem; 0 for a search in several phases.
             problem: Arguments of the kernel before the phase, and after ``first``, its inputs.
-            found: Arguments of the kernel that follow, its outputs.
+            found: Arguments of the kernel that follow, its outputs: ``solved`` first, and
+                ``found``, ``lane_cost`` and ``iterations`` last.
         """
         chain, search, *inputs = problem
+        dim = count * self._plan.launched
         for k, phase in enumerate(self._phases):
+            if k == 0 and self._plan.launched < self._plan.lanes:
+                self._reset(*found[-3:])
             if k > 0 and self._list is not None:
-                self._list.gather()
+                self._list_lanes(self._list, phase, count, found[0], found[-1])
+                dim = count * self._plan.lanes
             launch(
                 self._kernel,
                 dim=dim,
@@ -107,12 +101,36 @@ class SearchPhases:
                 device=self._device,
             )
 
-    def _phase(self, end: int, is_continued: bool) -> Any:
+    def _reset(self, found: wp.array, lane_cost: wp.array, iterations: wp.array) -> None:
+        """Write the results of lanes that never begin."""
+        with LAUNCH_LOCK.shared():
+            found.zero_()
+            lane_cost.fill_(math.inf)
+            iterations.zero_()
+
+    def _list_lanes(
+        self, lanes: RowList, phase: Any, count: int, solved: wp.array, iterations: wp.array
+    ) -> None:
+        """List the lanes that a phase continues or begins."""
+        plan = self._plan
+        launch(
+            mark_lanes_kernel(),
+            dim=lanes.marked.shape[0],
+            inputs=[
+                plan.lanes, plan.head_start, plan.first_lanes, plan.delay, count * plan.lanes,
+                phase.begin, phase.end, solved, iterations, self._arrays['running'],
+            ],
+            outputs=[lanes.marked],
+            device=self._device,
+        )  # fmt: skip
+        lanes.gather()
+
+    def _phase(self, begin: int, end: int) -> Any:
         """Return a phase as a struct for the kernel."""
         phase = phase_struct(wp.float64)()
-        phase.end = end
+        phase.begin, phase.end, phase.lanes = begin, end, self._plan.launched
         for name, array in self._arrays.items():
             setattr(phase, name, array)
-        if is_continued and self._list is not None:
+        if begin > 0 and self._list is not None:
             phase.rows = self._list.rows
         return phase

@@ -4,7 +4,7 @@
 
 One kernel searches, see :mod:`ros_ik.solvers.pose_ik.kernels.kernel`, and another one verifies. If
 there are shapes to check, a third finds the configurations that collide. Batches that more than
-fill a GPU are searched in phases, see :mod:`ros_ik.solvers.pose_ik.search.phases`.
+fill a GPU are searched in phases, see :mod:`ros_ik.solvers.pose_ik.search.lane_plan`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.kernel_launch import max_resident_threads
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import kinematic_tree
@@ -36,8 +35,8 @@ from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.kernels.collect import collect_kernel
 from ros_ik.solvers.pose_ik.kernels.kernel import chain_ik_kernel
 from ros_ik.solvers.pose_ik.kernels.phase import NEVER
+from ros_ik.solvers.pose_ik.search.lane_plan import lane_plan
 from ros_ik.solvers.pose_ik.search.phases import bytes_per_lane
-from ros_ik.solvers.pose_ik.search.phases import phase_ends
 from ros_ik.solvers.pose_ik.search.phases import SearchPhases
 from ros_ik.solvers.pose_ik.search.setup import make_chain
 from ros_ik.solvers.pose_ik.search.setup import make_placement
@@ -46,7 +45,6 @@ from ros_ik.solvers.pose_ik.search.setup import make_search
 if TYPE_CHECKING:
     from ros_ik.model import Model
 
-_MAX_LANES = 32
 # Least number of problems that a CPU thread takes at a time; in large batches, a quarter of the
 # thread's share.
 CPU_CHUNK = 256
@@ -130,8 +128,9 @@ class ChainSearch(ReadOnce):
         n_found: Number of solutions found, [n_problems].
         status: SolveStatus codes, [n_problems].
         collides: 1 for solutions that collide, [n_problems * n_solutions]; None without a checker.
-        iterations: Iterations of each lane, [n_problems * lanes]. With several lanes, those after
-            the attempt from the seed count from ``max_iterations + 1``.
+        iterations: Iterations of each lane, [n_problems * lanes], 0 for those that never began.
+            With several lanes, those after the attempt from the seed count from
+            ``max_iterations + 1`` or later.
     """
 
     read_once = frozenset(('problem', 'settings', 'n_problems', 'n_solutions'))
@@ -168,8 +167,8 @@ class ChainSearch(ReadOnce):
             n_problems: Largest number of poses of a batch.
             n_solutions: Number of distinct solutions per pose.
             settings: Settings of the search.
-            n_lanes: Number of parallel searches per problem; None for one on a CPU and on a full
-                GPU.
+            n_lanes: Number of parallel searches per problem, which share its attempts; None for
+                one on a CPU, and on a GPU as many as fill it.
             n_threads: CPU threads that share a batch.
             checker: Collision checker of solutions; None for no check.
         """
@@ -177,14 +176,15 @@ class ChainSearch(ReadOnce):
         self.problem, self.settings = problem, settings
         self.n_problems, self.n_solutions = n_problems, n_solutions
         self._device = wp.get_device(model.device)
-        self._lanes = n_lanes or self._default_lanes()
         self._threads, self._checker = n_threads, checker
-        ends = phase_ends(self._device, n_problems * self._lanes)
-        self._lane_bytes = bytes_per_lane(ends, chain.n_variables)
+        plan = lane_plan(
+            self._device, n_problems, settings.max_iterations, settings.max_attempts, n_lanes
+        )
+        self._lanes, self._lane_bytes = plan.lanes, bytes_per_lane(plan.ends, chain.n_variables)
         check_memory('n_problems', n_problems, self.bytes_per_problem(), self._device)
         self._tree = kinematic_tree(model, wp.float64)
         self._chain_arrays = make_chain(chain, self._device)
-        self._search = make_search(chain, settings, problem.tolerance, self._lanes)
+        self._search = make_search(chain, settings, problem.tolerance, plan)
         self._placement = make_placement(
             model, problem.link, chain, problem.locked_joint_q, problem.offset, problem.tolerance,
             (self._search.position_weight, self._search.length), settings.separation,
@@ -192,9 +192,7 @@ class ChainSearch(ReadOnce):
         kernel = chain_ik_kernel(
             wp.float64, chain.slides, chain.variables, chain.is_direct, problem.tolerance.by_axis
         )
-        self._phases = SearchPhases(
-            kernel, ends, n_problems * self._lanes, chain.n_variables, self._device
-        )
+        self._phases = SearchPhases(kernel, plan, n_problems, chain.n_variables, self._device)
         self._allocate()
         self._graph: Graph | None = None
         if n_problems <= CPU_CHUNK or self._threads == 1:
@@ -274,7 +272,7 @@ class ChainSearch(ReadOnce):
         poses, seeds = self.poses.array, self.seeds.array
         found = [self._solutions, self._found_at, self._found, self._lane_cost]
         self._phases.launch(
-            count * self._lanes,
+            count,
             first,
             [self._chain_arrays, self._search, poses, seeds],
             [self._solved, *found, self.iterations],
@@ -333,12 +331,6 @@ class ChainSearch(ReadOnce):
             self.joint_q, self.position_error, self.rotation_error, self.n_found, self.status,
             *([] if self.collides is None else [self.collides]),
         ]  # fmt: skip
-
-    def _default_lanes(self) -> int:
-        if not self._device.is_cuda:
-            return 1
-        # Several lanes work on each problem if there are too few problems to fill the GPU.
-        return max(1, min(_MAX_LANES, max_resident_threads(self._device) // self.n_problems))
 
 
 def thread_count(model: Model, n_threads: int | None) -> int:

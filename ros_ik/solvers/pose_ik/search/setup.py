@@ -29,6 +29,7 @@ from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bounds_struct
 from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.kernel import search_struct
 from ros_ik.solvers.pose_ik.kernels.placement import placement_struct
+from ros_ik.solvers.pose_ik.search.lane_plan import LanePlan
 
 if TYPE_CHECKING:
     from ros_ik.model import Model
@@ -62,7 +63,7 @@ def axis_bounds(tolerance: PoseTolerance) -> Any:
 
 
 def make_search(
-    chain: SerialChain, settings: ChainIKSettings, tolerance: PoseTolerance, lanes: int
+    chain: SerialChain, settings: ChainIKSettings, tolerance: PoseTolerance, plan: LanePlan
 ) -> Any:
     """Return the settings of the search as a struct for its kernel.
 
@@ -70,7 +71,7 @@ def make_search(
         chain: The chain.
         settings: Settings of the search.
         tolerance: Tolerances of a solution.
-        lanes: Number of parallel searches per problem.
+        plan: Parallel searches of a problem, which share its attempts.
     """
     reach = float(np.sum(np.linalg.norm(chain.constants[:, :3, 3], axis=1)))
     # A chain of revolute joints through one point has zero reach, and any length will do.
@@ -84,11 +85,12 @@ def make_search(
     search.damping = settings.damping
     search.least_damping = 1e-7 * reach * reach
     for name in (
-        'separation', 'max_iterations', 'max_attempts', 'window', 'patient_window', 'progress',
-        'seed',
-    ):  # fmt: skip
+        'separation', 'max_iterations', 'window', 'patient_window', 'progress', 'seed',
+    ):
         setattr(search, name, getattr(settings, name))
-    search.lanes = lanes
+    search.max_attempts = -(-settings.max_attempts // plan.lanes)
+    search.lanes, search.first_lanes = plan.lanes, plan.first_lanes
+    search.head_start, search.delay = plan.head_start, plan.delay
     return search
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Large batches on a GPU: most poses are solved without the code of iterations.
+"""Large batches on a GPU: most poses need no iterations, and a thread verifies one solution.
 
 The kernels for them run on the CPU here, with the interleaved work arrays of a GPU.
 """
@@ -16,6 +16,7 @@ from ros_ik import ClosedFormIK
 from ros_ik import SolveStatus
 from ros_ik.kinematics.runtime import batch_layout
 from ros_ik.solvers.analytic import stage
+from ros_ik.solvers.analytic.refinement import verify
 
 LINKS = {'ur5_robot': 'tool0', 'z1': 'gripperStator'}
 N = 96
@@ -25,6 +26,7 @@ def as_on_gpu(monkeypatch):
     """Solve as a large batch on a GPU."""
     monkeypatch.setattr(stage, 'exceeds_device', lambda device, n: True)
     monkeypatch.setattr(batch_layout, 'is_interleaved', lambda n, device: True)
+    monkeypatch.setattr(verify, 'lanes_on', lambda device, most: 1)
 
 
 def mixed_poses(judge):
@@ -63,3 +65,14 @@ def test_two_kernels_find_what_one_finds(monkeypatch, name, seeded, max_solution
         assert left[1::4].all() and results[0]['singular'][1::4].any()
     for key, values in results[0].items():
         np.testing.assert_array_equal(results[1][key], values, err_msg=key)
+
+
+@pytest.mark.parametrize('n', [1, 5])
+def test_batches_that_end_within_a_group_of_threads(monkeypatch, n):
+    judge = ChainJudge(urdf_text('z1'), LINKS['z1'], None, '')
+    poses = mixed_poses(judge)[-n:]
+    here = dataclasses.asdict(ClosedFormIK(judge.model, judge.link, n).solve(poses))
+    as_on_gpu(monkeypatch)
+    there = dataclasses.asdict(ClosedFormIK(judge.model, judge.link, n).solve(poses))
+    for key, values in here.items():
+        np.testing.assert_array_equal(there[key], values, err_msg=key)

@@ -1,6 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A search in phases, as of batches that more than fill a GPU, gives the answers of one phase."""
+"""A search in phases, as of batches that more than fill a GPU, gives the answers of one phase.
+
+Lanes begin by a plan, and those that begin later do so for problems that are still unsolved.
+"""
 
 from types import SimpleNamespace
 
@@ -13,12 +16,18 @@ from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics.runtime.kernel_launch import max_resident_threads
 from ros_ik.model import Model
 from ros_ik.solvers import ChainIK
-from ros_ik.solvers.pose_ik.search import phases
+from ros_ik.solvers import ChainIKSettings
+from ros_ik.solvers import SolveStatus
 from ros_ik.solvers.pose_ik.search import search
+from ros_ik.solvers.pose_ik.search.lane_plan import lane_plan
+from ros_ik.solvers.pose_ik.search.lane_plan import LanePlan
 
 TIP = 'panda_hand_tcp'
 N = 300
 ENDS = (4, 8, 16)
+# Iterations from which attempts other than that from the seed count, and ends of phases after it.
+HEAD_START = 61
+LATER = (66, 71, 76, 90)
 ANSWERS = ('joint_q', 'status', 'n_found', 'position_error', 'rotation_error')
 
 
@@ -39,9 +48,11 @@ def problems(panda):
     return poses, panda.random_joint_q(N, rng)
 
 
-def solver(monkeypatch, panda, ends, **options):
+def solver(monkeypatch, panda, ends, first_lanes=None, delay=0, n_lanes=1, **options):
     """Make a solver that pauses after some numbers of iterations."""
-    monkeypatch.setattr(search, 'phase_ends', lambda device, n_lanes: ends)
+    head_start = HEAD_START if n_lanes > 1 else 0
+    plan = LanePlan(n_lanes, head_start, first_lanes or n_lanes, delay, ends)
+    monkeypatch.setattr(search, 'lane_plan', lambda *_: plan)
     return ChainIK(panda, TIP, N, n_threads=1, **options)
 
 
@@ -51,16 +62,23 @@ def answers(result):
 
 
 @pytest.mark.parametrize(
-    'options',
+    ('ends', 'options'),
     [
-        {}, {'n_solutions': 3}, {'n_lanes': 3}, {'n_lanes': 2, 'n_solutions': 2},
-        {'rotation_tolerance': [1e-2, 1e-2, np.inf]},
+        (ENDS, {}),
+        (ENDS, {'n_solutions': 3}),
+        (ENDS, {'n_lanes': 3}),
+        (ENDS, {'n_lanes': 2, 'n_solutions': 2}),
+        (ENDS, {'rotation_tolerance': [1e-2, 1e-2, np.inf]}),
+        # More lanes begin later: after the attempt from the seed alone, and from two at a time.
+        (ENDS + LATER, {'n_lanes': 8, 'first_lanes': 2, 'delay': 5}),
+        (LATER, {'n_lanes': 8, 'first_lanes': 2, 'delay': 5}),
+        (LATER, {'n_lanes': 5, 'first_lanes': 3, 'delay': 5, 'n_solutions': 2}),
     ],
     ids=str,
-)  # fmt: skip
-def test_answers_are_those_of_one_phase(monkeypatch, panda, problems, options):
+)
+def test_answers_are_those_of_one_phase(monkeypatch, panda, problems, ends, options):
     whole = solver(monkeypatch, panda, (), **options)
-    paused = solver(monkeypatch, panda, ENDS, **options)
+    paused = solver(monkeypatch, panda, ends, **options)
     expected = answers(whole.solve(*problems))
     for _ in range(2):  # nothing of a run is left for the next one
         for name, found in answers(paused.solve(*problems)).items():
@@ -78,7 +96,7 @@ def test_a_phase_continues_the_lanes_that_are_still_running(monkeypatch, panda, 
     assert 10 < len(rows) < N // 2
     assert listed.rows.ends.numpy()[-1] == len(rows)
     np.testing.assert_array_equal(listed.rows.row.numpy()[: len(rows)], rows)
-    assert not listed.marked.numpy().any()
+    assert not paused._phases._arrays['running'].numpy().any()
 
 
 def test_part_of_a_batch_after_a_whole_one(monkeypatch, panda, problems):
@@ -92,20 +110,71 @@ def test_part_of_a_batch_after_a_whole_one(monkeypatch, panda, problems):
     assert not paused.joint_q.host[40:].any()
 
 
-def test_only_batches_that_more_than_fill_a_gpu_pause(monkeypatch):
-    card = SimpleNamespace(is_cuda=True, sm_count=132)
-    monkeypatch.setattr(wp, 'is_mempool_enabled', lambda device: device is card)
+def test_lanes_that_begin_later_do_so_for_unsolved_problems_alone(monkeypatch, panda, problems):
+    paused = solver(monkeypatch, panda, ENDS + LATER, n_lanes=8, first_lanes=2, delay=5)
+    status = paused.solve(*problems).status.copy()
+    iterations = paused.iterations.numpy().reshape(N, 8)
+    starts = np.array([0, *(HEAD_START + 5 * k for k in (0, 1, 1, 2, 2, 2, 2))])
+    own = np.min(np.where(iterations > 0, iterations, 10**6), axis=1)
+    solved = status == SolveStatus.CONVERGED
+    assert np.all((iterations > 0)[solved] == (starts < own[:, None])[solved])
+    assert {1, 2, 4, 8} == set(np.sum(iterations > 0, axis=1)[solved])
+    out_of_reach = status == SolveStatus.UNREACHABLE
+    assert out_of_reach.any() and np.all(iterations[out_of_reach] > starts)
+
+
+def test_lanes_share_the_attempts_of_a_problem(monkeypatch, panda, problems):
+    settings = ChainIKSettings(max_attempts=20, max_iterations=HEAD_START - 1)
+    for lanes, most in ((1, 20), (8, 3)):
+        alone = solver(monkeypatch, panda, (), n_lanes=lanes, settings=settings)
+        alone.solve(*problems)
+        # The last attempt goes on from the best configuration found.
+        assert alone.iterations.numpy().max() <= (most + 1) * HEAD_START
+
+
+@pytest.fixture
+def card(monkeypatch):
+    """Return a GPU with 132 multiprocessors, and with Warp's memory pool for recordings."""
+    device = SimpleNamespace(is_cuda=True, sm_count=132)
+    monkeypatch.setattr(wp, 'is_mempool_enabled', lambda device: device is device)
+    return device
+
+
+def plan(device, n, attempts=200, lanes=None):
+    """Return the plan of attempts of 60 iterations."""
+    return lane_plan(device, n, 60, attempts, lanes)
+
+
+def test_a_gpu_is_full_with_lanes(card):
     full = max_resident_threads(card)
     assert full == 132 * 256
-    assert phases.phase_ends(card, full) == ()
-    assert phases.phase_ends(card, full + 1) == phases._ENDS
-    assert phases.phase_ends(wp.get_device('cpu'), full + 1) == ()
-    # A recording needs the pool for the work space of a sum.
+    # All at once, or as many as are resident and later the others.
+    assert plan(card, full // 32) == LanePlan(32, 61, 32)
+    later = plan(card, full // 8)
+    assert later == LanePlan(32, 61, 8, 16, (77, 93, 109, 141)) and later.launched == 8
+    large = plan(card, full)
+    assert large == LanePlan(31, 61, 2, 16, (8, 16, 32, 61, 77, 93, 109, 125, 141, 173))
+    assert large.launched == 1
+    assert plan(card, 10**6).lanes == 2
+    # There are no more lanes than attempts, and none later than the one that is asked for.
+    assert plan(card, 10, attempts=3).lanes == 3
+    assert plan(card, 10**6, attempts=1) == LanePlan(1, 0, 1, ends=(8, 16, 32, 64, 128))
+    assert plan(card, full, lanes=1) == LanePlan(1, 0, 1)
+
+
+def test_a_cpu_has_one_lane_and_one_phase(card):
+    cpu = wp.get_device('cpu')
+    assert plan(cpu, 10**6) == LanePlan(1, 0, 1)
+    assert plan(cpu, 10**6, lanes=4) == LanePlan(4, 61, 4)
+
+
+def test_without_the_memory_pool_there_is_one_phase(card, monkeypatch):
     monkeypatch.setattr(wp, 'is_mempool_enabled', lambda device: False)
-    assert phases.phase_ends(card, full + 1) == ()
+    assert plan(card, 8192) == LanePlan(4, 61, 4)
+    assert plan(card, 10**6) == LanePlan(1, 0, 1)
 
 
 def test_memory_counts_the_state_of_paused_lanes(monkeypatch, panda):
     single = solver(monkeypatch, panda, ()).bytes_per_problem()
     paused = solver(monkeypatch, panda, ENDS).bytes_per_problem()
-    assert paused - single == 8 * 7 + 8 + 4 * 6
+    assert paused - single == 8 * 7 + 8 + 4 * 7

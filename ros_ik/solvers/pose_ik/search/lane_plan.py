@@ -1,0 +1,98 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Lanes of a problem, the parallel searches for it: how many, when they begin and when they pause.
+
+A GPU is full with a lane for each problem of a large batch. But soon most problems are solved, and
+the last ones would keep a few threads busy for hundreds of iterations. So more lanes begin for
+problems that are still unsolved.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import warp as wp
+
+from ros_ik.kinematics.runtime.kernel_launch import exceeds_device
+from ros_ik.kinematics.runtime.kernel_launch import max_resident_threads
+
+# Largest numbers of lanes of a problem and, on a GPU, of a batch, which bounds the memory to 0.2
+# GB; of larger batches each problem still has two.
+_MAX_LANES, _MAX_ROWS = 32, 2**20
+# Iterations of the attempt from the seed after which its lane pauses. A warp of 32 lanes ends with
+# its slowest. Per Panda pose from the middle of the limits, this takes 17.6 iterations instead of
+# 73.5, of which 12.4 are needed; from random configurations 31.7 instead of 88.9.
+_ENDS = (8, 16, 32)
+# Iterations between two numbers of lanes, about those of an attempt: half of the attempts succeed,
+# so twice the lanes for half of the problems keep the GPU full.
+_DELAY = 16
+# Ends of the phases after the last lanes have begun, and of one lane alone.
+_TAIL, _ENDS_OF_ONE = (16, 48), (64, 128)
+
+
+@dataclasses.dataclass(frozen=True)
+class LanePlan:
+    """Lanes of each problem of a batch.
+
+    Attributes:
+        lanes: Number of lanes.
+        head_start: Iterations of the attempt from the seed before those of others count.
+        first_lanes: Number of lanes that begin together.
+        delay: Iterations after which their number doubles.
+        ends: Numbers of iterations after which lanes pause; none for a single phase.
+    """
+
+    lanes: int
+    head_start: int
+    first_lanes: int
+    delay: int = 0
+    ends: tuple[int, ...] = ()
+
+    @property
+    def launched(self) -> int:
+        """Number of lanes of a problem in the first phase."""
+        if not self.ends:
+            return self.lanes
+        return self.first_lanes if self.ends[0] > self.head_start else 1
+
+
+def lane_plan(
+    device: wp.Device, n_problems: int, max_iterations: int, max_attempts: int, lanes: int | None
+) -> LanePlan:
+    """Return the lanes for a batch.
+
+    Args:
+        device: Device of the search.
+        n_problems: Number of problems.
+        max_iterations: Largest number of iterations of an attempt.
+        max_attempts: Largest number of attempts for a problem.
+        lanes: Number of lanes of a problem, None to choose.
+    """
+    lanes = lanes or min(_default_lanes(device, n_problems), max_attempts)
+    head_start = max_iterations + 1 if lanes > 1 else 0
+    if not exceeds_device(device, n_problems * lanes):
+        return LanePlan(lanes, head_start, lanes)
+    if lanes == 1:
+        return LanePlan(1, 0, 1, ends=_ENDS + _ENDS_OF_ONE)
+    together = min(max_resident_threads(device) // n_problems, lanes)
+    ends = []
+    if together < 2:
+        ends = [end for end in _ENDS if end < head_start] + [head_start]
+        together = 2
+    end, begun = head_start, together
+    while begun < lanes:
+        end += _DELAY
+        ends.append(end)
+        begun *= 2
+    ends += [end + after for after in _TAIL]
+    return LanePlan(lanes, head_start, together, _DELAY, tuple(ends))
+
+
+def _default_lanes(device: wp.Device, n_problems: int) -> int:
+    """Return the number of lanes of a problem, one on a CPU."""
+    if not device.is_cuda:
+        return 1
+    if wp.is_mempool_enabled(device):
+        return max(2, min(_MAX_LANES, _MAX_ROWS // n_problems))
+    # Without phases, lanes beyond those that are resident would begin after others have ended.
+    return max(1, min(_MAX_LANES, max_resident_threads(device) // n_problems))
