@@ -58,6 +58,11 @@ def run_jobs(
     if python is not None and not python.exists():
         reason = f'{python.parent.parent.name} is not set up (tools/setup_bench)'
         return {job.key: Answer(None, None, {}, error=reason) for job in jobs}
+    for job in jobs:  # of an earlier run in this folder
+        for answer in (folder / f'{job.key}.json', folder / f'{job.key}.npz'):
+            if answer.name == job.problems:
+                raise ValueError(f'job {job.key!r}: its answers would replace its problems')
+            answer.unlink(missing_ok=True)
     (folder / 'jobs.json').write_text(json.dumps([job.save() for job in jobs]))
     command = [str(python or sys.executable), '-m', module, str(folder)]
     environment = {**os.environ, **_ONE_THREAD}

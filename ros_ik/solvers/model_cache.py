@@ -33,10 +33,11 @@ from ros_ik.model import Model
 
 _Value = TypeVar('_Value')
 
-# Largest number of unused solvers of a model, and their largest memory together [bytes] on a CPU
-# and on a GPU. A batch too large for it takes so long that the time to make its solver does not
-# matter.
-_MAX_IDLE, _MAX_BYTES, _MAX_GPU_BYTES = 16, 2**25, 2**28
+# Largest number of unused solvers of a model, and their largest memory together [bytes]. A batch
+# too large for it takes so long that the time to make its solver does not matter.
+_MAX_IDLE, _MAX_BYTES = 16, 2**25
+# Largest share of the memory of a GPU, where a million poses take less time than their solver.
+_GPU_SHARE = 1 / 64
 _PLAIN = {type(None), bool, int, float, str}
 # Arrays of a model that solvers of poses are made from; ``limits64`` returns copies of the last.
 _KINEMATICS = (*TREE_SOURCES, '_limits')
@@ -70,7 +71,7 @@ class SolverPool:
     threads as had equal requests at the same time leave as many equal solvers.
     """
 
-    def __init__(self, max_bytes: int = _MAX_BYTES) -> None:
+    def __init__(self, max_bytes: int) -> None:
         """Start empty.
 
         Args:
@@ -173,8 +174,7 @@ class PooledValue(Generic[_Value]):
             cache = self._model.solver_cache
             self._pool = cache.get('poses')
             if self._pool is None:  # setdefault is atomic, so all threads find the same
-                is_cuda = wp.get_device(self._model.device).is_cuda
-                pool = SolverPool(_MAX_GPU_BYTES if is_cuda else _MAX_BYTES)
+                pool = SolverPool(_max_bytes(wp.get_device(self._model.device)))
                 self._pool = cache.setdefault('poses', pool)
             self._equals, value = self._pool.take(key)
         self._value: _Value = self._make_value() if value is None else value
@@ -189,6 +189,11 @@ class PooledValue(Generic[_Value]):
     def _make_value(self) -> _Value:
         """Make the value while no other thread records."""
         return self._make()
+
+
+def _max_bytes(device: wp.Device) -> int:
+    """Return the largest memory of unused solvers on a device."""
+    return int(_GPU_SHARE * device.total_memory) if device.is_cuda else _MAX_BYTES
 
 
 def _key(model: Any, request: Mapping[str, Any], size: int) -> Hashable | None:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs that the suite and a solver's process exchange."""
 
+from dataclasses import replace
 import json
 import sys
 
@@ -76,6 +77,19 @@ def test_a_process_that_dies_is_an_error_with_its_last_words(folder):
     answers = run_jobs('benchmarks.no_such_module', [make_job('job', 'single')], folder, 30.0)
     assert 'exit code 1' in answers['job'].error
     assert 'no_such_module' in answers['job'].error
+
+
+def test_answers_of_an_earlier_run_do_not_count(folder):
+    (folder / 'job.json').write_text(json.dumps({'versions': {}, 'setting': 'old'}))
+    np.savez(folder / 'job.npz', joint_q=np.zeros((1, 2)), seconds=np.zeros(1))
+    answers = run_jobs('benchmarks.no_such_module', [make_job('job', 'single')], folder, 30.0)
+    assert 'exit code 1' in answers['job'].error
+
+
+def test_answers_that_would_replace_the_problems_are_refused(folder):
+    job = make_job('job', 'single')
+    with pytest.raises(ValueError, match="job 'job': its answers would replace its problems"):
+        run_jobs('x', [replace(job, problems='job.npz')], folder, 30.0)
 
 
 def test_an_environment_that_is_not_there_is_an_error(folder):

@@ -30,13 +30,13 @@ class HostBuffer:
         needs_copies: True if the two are in separate memories, so changes of one must be copied.
     """
 
-    def __init__(self, shape: tuple[int, ...], dtype: type, device: wp.DeviceLike = None) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: type, device: wp.DeviceLike) -> None:
         """Allocate zeros.
 
         Args:
             shape: Shape of the Warp array.
             dtype: Warp scalar, vector or transform type.
-            device: Warp device; None for the current one.
+            device: Warp device.
         """
         device = wp.get_device(device)
         self.array = wp.zeros(shape, dtype=dtype, device=device)

@@ -34,7 +34,13 @@ class Parameter:
     """
 
     def __init__(
-        self, name: str, values: Any, width: int, *, count: int | None = None, device: Any = None
+        self,
+        name: str,
+        values: Any,
+        width: int,
+        *,
+        count: int | None = None,
+        device: wp.DeviceLike = 'cpu',
     ) -> None:
         """Store the numbers.
 
@@ -44,7 +50,7 @@ class Parameter:
                 float64 of those shapes, or [count] of vectors, quaternions, transforms.
             width: Numbers per row.
             count: Required number of rows; None for any number, at least one.
-            device: Device of the numbers; None for the current device.
+            device: Device of the numbers until :meth:`bind`.
 
         Raises:
             ArgumentError: A wrong shape or type, or a number that is NaN.

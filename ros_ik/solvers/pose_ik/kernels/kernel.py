@@ -62,7 +62,8 @@ def search_struct(scalar: type) -> Any:
         lanes: int  # per problem
         head_start: int  # iterations from which attempts other than that from the seed count
         first_lanes: int  # lanes of a problem that begin together
-        delay: int  # iterations after which as many lanes again begin
+        next_start: int  # iterations at which as many lanes again begin
+        delay: int  # iterations after which the number of lanes doubles from then on
         seed: int  # of the random restarts
 
     return Search
@@ -280,7 +281,9 @@ def chain_ik_kernel(
         p_t = wp.transform_get_translation(pose)
         random = wp.rand_init(search.seed, row)
         q, random = sample(chain, random)
-        start = lane_start(lane, search.head_start, search.first_lanes, search.delay)
+        start = lane_start(
+            lane, search.head_start, search.first_lanes, search.next_start, search.delay
+        )
         total = int(start)
         if lane == 0:
             for j in range(m):

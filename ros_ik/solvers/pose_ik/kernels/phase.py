@@ -46,19 +46,23 @@ def phase_struct(scalar: type) -> Any:
 @functools.cache
 @no_type_check
 def lane_start_function() -> wp.Function:
-    """Build ``lane_start(lane, head_start, first_lanes, delay) -> iterations``.
+    """Build ``lane_start(lane, head_start, first_lanes, next_start, delay) -> iterations``.
 
     Iterations of a lane count from there. The attempt from the seed of the problem is that of lane
-    0, with a head start. Others begin together up to ``first_lanes``; each ``delay`` iterations
-    later, their number doubles.
+    0, with a head start. Others begin together up to ``first_lanes``. The number of lanes doubles
+    at ``next_start``, and each ``delay`` iterations later.
     """
 
     @wp.func
-    def lane_start(lane: int, head_start: int, first_lanes: int, delay: int) -> int:
+    def lane_start(
+        lane: int, head_start: int, first_lanes: int, next_start: int, delay: int
+    ) -> int:
         if lane == 0:
             return 0
-        start = int(head_start)
-        begun = int(first_lanes)
+        if lane < first_lanes:
+            return head_start
+        start = int(next_start)
+        begun = 2 * first_lanes
         while lane >= begun:
             begun *= 2
             start += delay
@@ -78,6 +82,7 @@ def mark_lanes_kernel() -> wp.Kernel:
         lanes: int,
         head_start: int,
         first_lanes: int,
+        next_start: int,
         delay: int,
         n_rows: int,  # lanes of the problems at hand
         begin: int,  # iterations at which the next phase begins
@@ -90,7 +95,7 @@ def mark_lanes_kernel() -> wp.Kernel:
         row = wp.tid()
         mark = bool(False)
         if row < n_rows:
-            total = lane_start(row % lanes, head_start, first_lanes, delay)
+            total = lane_start(row % lanes, head_start, first_lanes, next_start, delay)
             mark = total < end
             if total < begin:
                 mark = running[row] != 0

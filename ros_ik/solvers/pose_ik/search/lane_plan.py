@@ -10,6 +10,7 @@ problems that are still unsolved.
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import warp as wp
 
@@ -23,9 +24,11 @@ _MAX_LANES, _MAX_ROWS = 32, 2**20
 # its slowest. Per Panda pose from the middle of the limits, this takes 17.6 iterations instead of
 # 73.5, of which 12.4 are needed; from random configurations 31.7 instead of 88.9.
 _ENDS = (8, 16, 32)
-# Iterations between two numbers of lanes, about those of an attempt: half of the attempts succeed,
-# so twice the lanes for half of the problems keep the GPU full.
-_DELAY = 16
+# Iterations of later attempts after which lanes pause while they fill the GPU.
+_PAUSE = 8
+# Iterations in which about half of the unsolved problems are solved. The number of lanes doubles
+# each time, which keeps the GPU full.
+_HALVING = 16
 # Ends of the phases after the last lanes have begun, and of one lane alone.
 _TAIL, _ENDS_OF_ONE = (16, 48), (64, 128)
 
@@ -38,13 +41,15 @@ class LanePlan:
         lanes: Number of lanes.
         head_start: Iterations of the attempt from the seed before those of others count.
         first_lanes: Number of lanes that begin together.
-        delay: Iterations after which their number doubles.
+        next_start: Iterations at which as many again begin.
+        delay: Iterations after which the number of lanes doubles from then on.
         ends: Numbers of iterations after which lanes pause; none for a single phase.
     """
 
     lanes: int
     head_start: int
     first_lanes: int
+    next_start: int = 0
     delay: int = 0
     ends: tuple[int, ...] = ()
 
@@ -74,18 +79,21 @@ def lane_plan(
         return LanePlan(lanes, head_start, lanes)
     if lanes == 1:
         return LanePlan(1, 0, 1, ends=_ENDS + _ENDS_OF_ONE)
-    together = min(max_resident_threads(device) // n_problems, lanes)
-    ends = []
-    if together < 2:
-        ends = [end for end in _ENDS if end < head_start] + [head_start]
-        together = 2
-    end, begun = head_start, together
+    resident = max_resident_threads(device)
+    together = max(1, min(resident // n_problems, lanes))
+    next_start, ends = head_start + _HALVING, []
+    if together == 1:
+        # One lane for each problem fills the GPU until so many of them are solved.
+        next_start = head_start + _HALVING * math.ceil(math.log2(max(1.0, n_problems / resident)))
+        ends = [end for end in _ENDS if end < head_start]
+        ends += range(head_start, next_start, _PAUSE)
+    end, begun = next_start, together
     while begun < lanes:
-        end += _DELAY
         ends.append(end)
         begun *= 2
-    ends += [end + after for after in _TAIL]
-    return LanePlan(lanes, head_start, together, _DELAY, tuple(ends))
+        end += _HALVING
+    ends += [end - _HALVING + after for after in _TAIL]
+    return LanePlan(lanes, head_start, together, next_start, _HALVING, tuple(ends))
 
 
 def _default_lanes(device: wp.Device, n_problems: int) -> int:

@@ -117,8 +117,9 @@ class SearchPhases:
             mark_lanes_kernel(),
             dim=lanes.marked.shape[0],
             inputs=[
-                plan.lanes, plan.head_start, plan.first_lanes, plan.delay, count * plan.lanes,
-                phase.begin, phase.end, solved, iterations, self._arrays['running'],
+                plan.lanes, plan.head_start, plan.first_lanes, plan.next_start, plan.delay,
+                count * plan.lanes, phase.begin, phase.end, solved, iterations,
+                self._arrays['running'],
             ],
             outputs=[lanes.marked],
             device=self._device,

@@ -90,7 +90,8 @@ def make_search(
         setattr(search, name, getattr(settings, name))
     search.max_attempts = -(-settings.max_attempts // plan.lanes)
     search.lanes, search.first_lanes = plan.lanes, plan.first_lanes
-    search.head_start, search.delay = plan.head_start, plan.delay
+    search.head_start, search.next_start = plan.head_start, plan.next_start
+    search.delay = plan.delay
     return search
 
 

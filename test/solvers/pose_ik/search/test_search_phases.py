@@ -51,7 +51,7 @@ def problems(panda):
 def solver(monkeypatch, panda, ends, first_lanes=None, delay=0, n_lanes=1, **options):
     """Make a solver that pauses after some numbers of iterations."""
     head_start = HEAD_START if n_lanes > 1 else 0
-    plan = LanePlan(n_lanes, head_start, first_lanes or n_lanes, delay, ends)
+    plan = LanePlan(n_lanes, head_start, first_lanes or n_lanes, head_start + 5, delay, ends)
     monkeypatch.setattr(search, 'lane_plan', lambda *_: plan)
     return ChainIK(panda, TIP, N, n_threads=1, **options)
 
@@ -114,7 +114,7 @@ def test_lanes_that_begin_later_do_so_for_unsolved_problems_alone(monkeypatch, p
     paused = solver(monkeypatch, panda, ENDS + LATER, n_lanes=8, first_lanes=2, delay=5)
     status = paused.solve(*problems).status.copy()
     iterations = paused.iterations.numpy().reshape(N, 8)
-    starts = np.array([0, *(HEAD_START + 5 * k for k in (0, 1, 1, 2, 2, 2, 2))])
+    starts = np.array([0, HEAD_START, *(HEAD_START + 5 + 5 * k for k in (0, 0, 1, 1, 1, 1))])
     own = np.min(np.where(iterations > 0, iterations, 10**6), axis=1)
     solved = status == SolveStatus.CONVERGED
     assert np.all((iterations > 0)[solved] == (starts < own[:, None])[solved])
@@ -151,10 +151,14 @@ def test_a_gpu_is_full_with_lanes(card):
     # All at once, or as many as are resident and later the others.
     assert plan(card, full // 32) == LanePlan(32, 61, 32)
     later = plan(card, full // 8)
-    assert later == LanePlan(32, 61, 8, 16, (77, 93, 109, 141)) and later.launched == 8
+    assert later == LanePlan(32, 61, 8, 77, 16, (77, 93, 109, 141)) and later.launched == 8
     large = plan(card, full)
-    assert large == LanePlan(31, 61, 2, 16, (8, 16, 32, 61, 77, 93, 109, 125, 141, 173))
+    assert large == LanePlan(31, 61, 1, 61, 16, (8, 16, 32, 61, 77, 93, 109, 125, 141, 173))
     assert large.launched == 1
+    # One lane fills the GPU until three quarters of the problems are solved.
+    larger = plan(card, 4 * full)
+    ends = (8, 16, 32, 61, 69, 77, 85, 93, 109, 125, 141)
+    assert larger == LanePlan(7, 61, 1, 93, 16, (*ends[:-1], 141, 173))
     assert plan(card, 10**6).lanes == 2
     # There are no more lanes than attempts, and none later than the one that is asked for.
     assert plan(card, 10, attempts=3).lanes == 3
