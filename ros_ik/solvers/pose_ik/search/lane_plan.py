@@ -18,8 +18,9 @@ from ros_ik.kinematics.runtime.kernel_launch import exceeds_device
 from ros_ik.kinematics.runtime.kernel_launch import max_resident_threads
 
 # Largest numbers of lanes of a problem and, on a GPU, of a batch, which bounds the memory to 0.2
-# GB; of larger batches each problem still has two.
-_MAX_LANES, _MAX_ROWS = 32, 2**20
+# GB, and least number of lanes of a problem in larger batches. The slowest of a million poses of a
+# Panda takes 1,002 iterations with one lane, 1,329 with two, 392 with four and 362 with eight.
+_MAX_LANES, _MAX_ROWS, _MIN_LANES = 32, 2**20, 4
 # Iterations of the attempt from the seed after which its lane pauses. A warp of 32 lanes ends with
 # its slowest. Per Panda pose from the middle of the limits, this takes 17.6 iterations instead of
 # 73.5, of which 12.4 are needed; from random configurations 31.7 instead of 88.9.
@@ -101,6 +102,6 @@ def _default_lanes(device: wp.Device, n_problems: int) -> int:
     if not device.is_cuda:
         return 1
     if wp.is_mempool_enabled(device):
-        return max(2, min(_MAX_LANES, _MAX_ROWS // n_problems))
+        return max(_MIN_LANES, min(_MAX_LANES, _MAX_ROWS // n_problems))
     # Without phases, lanes beyond those that are resident would begin after others have ended.
     return max(1, min(_MAX_LANES, max_resident_threads(device) // n_problems))
