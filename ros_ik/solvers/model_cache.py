@@ -174,7 +174,7 @@ class PooledValue(Generic[_Value]):
             cache = self._model.solver_cache
             self._pool = cache.get('poses')
             if self._pool is None:  # setdefault is atomic, so all threads find the same
-                pool = SolverPool(_max_bytes(wp.get_device(self._model.device)))
+                pool = SolverPool(max_bytes(wp.get_device(self._model.device)))
                 self._pool = cache.setdefault('poses', pool)
             self._equals, value = self._pool.take(key)
         self._value: _Value = self._make_value() if value is None else value
@@ -191,7 +191,7 @@ class PooledValue(Generic[_Value]):
         return self._make()
 
 
-def _max_bytes(device: wp.Device) -> int:
+def max_bytes(device: wp.Device) -> int:
     """Return the largest memory of unused solvers on a device."""
     return int(_GPU_SHARE * device.total_memory) if device.is_cuda else _MAX_BYTES
 

@@ -28,6 +28,7 @@ from ros_ik.kinematics.runtime.content_reader import ContentReader
 from ros_ik.kinematics.serial_chain import serial_chain
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.structure import form as closed_forms
+from ros_ik.solvers.model_cache import max_bytes
 from ros_ik.solvers.model_cache import PooledValue
 from ros_ik.solvers.pose_ik import solver as pose_solver
 
@@ -330,6 +331,11 @@ def test_kept_solvers_are_bounded_in_memory(method):
         pool.max_bytes = size // 2
         METHODS[method](model, link, poses)
         assert 40 not in [s[0].n_problems for s, n_bytes in idle_solvers(model) if n_bytes]
+
+
+def test_a_gpu_keeps_larger_solvers():
+    assert max_bytes(SimpleNamespace(is_cuda=True, total_memory=2**36)) == 2**30
+    assert max_bytes(wp.get_device('cpu')) == 2**25
 
 
 def test_kept_solvers_are_bounded_in_number(makes):
