@@ -33,6 +33,8 @@ from ros_ik.solvers import SolveStatus
 pytestmark = on_gpu
 N = 200
 REACH_POSITION, REACH_ROTATION = 1.001e-3, 1.001e-2
+# More than the threads that are resident on a card at a time.
+LARGE = 40_000
 
 
 def search(device, **options):
@@ -131,6 +133,27 @@ def test_solvers_work_on_the_stream_of_the_caller():
         there = wp.array(poses, dtype=wp.float64, device=DEVICE)
         found = solver.solve(there, xp=wp).joint_q
         np.testing.assert_array_equal(found.numpy(), first)
+
+
+def test_a_search_of_more_poses_than_threads():
+    # In phases, with more lanes for the poses that are left.
+    poses, seeds = reachable_poses(panda, TIP, LARGE), configurations(panda('cpu'), LARGE, 5)
+    poses[::1000, :3] += 2.0  # out of reach
+    solver = ChainIK(panda(DEVICE), TIP, LARGE)
+    first, again = (solver.solve(poses, seeds).copy() for _ in range(2))
+    in_reach = np.arange(LARGE) % 1000 != 0
+    assert np.all((first.status == SolveStatus.CONVERGED) == in_reach)
+    assert_reached(first.joint_q[in_reach], poses[in_reach])
+    np.testing.assert_array_equal(again.joint_q, first.joint_q)
+
+
+def test_closed_forms_of_more_poses_than_threads():
+    poses = reachable_poses(six_axes, 'tool0', LARGE)
+    here, there = (
+        all_solutions(six_axes(device), 'tool0', poses).copy() for device in ('cpu', DEVICE)
+    )
+    found = {name: getattr(there, name) for name in ('status', 'n_exist', 'joint_q')}
+    assert_agree(found, {name: getattr(here, name) for name in found}, atol=1e-6, share=0.99)
 
 
 def assert_reached(joint_q, poses):
