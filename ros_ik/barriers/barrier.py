@@ -52,8 +52,9 @@ class Barrier(SolverPart):
         name: Name of the barrier in status texts; '' for none.
         changes: Number of changes of gains over all barriers, a quick test that nothing changed.
         margin: Value of h that the step treats as the boundary, in units of h.
-        safe_displacement_gain: Weight of the cost gain / |dh/dq|^2 |dq|^2, which damps steps near
-            the boundary; 0 disables it.
+        safe_displacement_gain: Weight of the cost gain / S |dq|^2, with S the sum of |dh/dq|^2
+            over the rows. It damps every step while the barrier has rows, at any distance; 0
+            disables it.
         recovery_speed: Bound on the growth of h that a violated row requires: |dh/dq| times this
             joint speed [rad/s or m/s] is always enough. Without the bound, the robot would leave
             a violation at high speed where h hardly depends on its motion. If it is finite,

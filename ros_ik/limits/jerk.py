@@ -7,9 +7,9 @@
 dq_1 is the last step and dq_2 the one before it. The second bound, with step(d, s) of
 :mod:`ros_ik.kinematics.stepping.braking`, reduces the acceleration gradually before the speed
 limit, where it would otherwise have to end at once. The bounds never reverse a motion, so a joint
-at rest may stay at rest. Every other limit overrides this one: a joint that must brake for a
-position limit brakes at once with the acceleration that it needs. Strict jerk limits are in
-:mod:`ros_ik.limits.motion`.
+at rest may stay at rest. Limits of position, velocity and acceleration override this one: a joint
+that must brake for a position limit brakes at once with the acceleration that it needs. Strict
+jerk limits are in :mod:`ros_ik.limits.motion`.
 """
 
 import functools
@@ -79,7 +79,7 @@ def _jerk_kernel(scalar: type) -> wp.Kernel:
 
 
 class JerkLimit(ScaledLimit):
-    """Bound on the change of acceleration; every other limit takes precedence."""
+    """Bound on the change of acceleration; only :class:`PositionDamper` yields to it."""
 
     precedence = 2
     construction_only = frozenset(('jerk', 'velocity'))

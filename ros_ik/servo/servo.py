@@ -3,8 +3,9 @@
 """The servo: one tick of control without ROS, step(now, measurement, command) -> output.
 
 While tracking, the command is integrated from the last command. When tracking ends, the command
-decelerates within the limits, the point at rest is sent, and then nothing; tracking starts again
-at the position that the controller holds, see :mod:`ros_ik.servo.state.motion_start`.
+decelerates within the limits and the point at rest is sent. Then nothing is sent, or with
+``publish_when_idle`` that point again. Tracking starts again at the position that the controller
+holds, see :mod:`ros_ik.servo.state.motion_start`.
 """
 
 from __future__ import annotations
@@ -188,7 +189,7 @@ class Servo:
                 self._solver.limits.rest()
         if reason is None and not self.state.resumes:
             if self.moving:
-                # Still braking: resynchronise to the measured state at rest.
+                # Still braking; at rest the next motion gets its start.
                 reason = self._reason
             else:
                 self._synchronise(now, measurement)
@@ -281,7 +282,7 @@ class Servo:
         self._machine.handle(ServoEvent.BEGIN)
 
     def _reset_targets(self) -> None:
-        """Start the next motion from rest, or with the current velocity of the joints."""
+        """Reset the velocities of targets and of the secondary motion."""
         self.targets.rest()
         self._secondary.rest()
 
@@ -385,7 +386,7 @@ class Servo:
         self._followed = measurement
 
     def _hold(self, now: float, reason: HoldReason, measurement: Measurement) -> ServoOutput:
-        """Brake to rest, send the final point once, then nothing."""
+        """Brake, return after a stall, then rest."""
         self._reason = reason
         self._standstill.forget()
         returns = reason.code == StatusCode.FOLLOWING_ERROR

@@ -49,9 +49,9 @@ def markdown_text() -> str:
     All parameters of the node, by section. `<task>`, `<joint>`, `<barrier>` and `<output>` stand
     for names that you choose. List tasks and outputs in `frame_tasks` and `output_names`; a joint
     or a barrier exists once one of its parameters is given. Parameters with "any time" are checked
-    when set and apply at the next tick; no change rebuilds the solver. Limits that become stricter
-    in motion are deferred until the robot can stop within them. Parameters with "at start" are
-    read-only afterwards. `make docs` generates this page from
+    when set and apply at the next tick; no change rebuilds the solver. In motion a lower scale of
+    accelerations or a wider margin waits until the robot can stop with it. Parameters with "at
+    start" are read-only afterwards. `make docs` generates this page from
     `ros_ik/settings/schema*.py`.
 
     """

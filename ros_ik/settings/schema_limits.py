@@ -17,7 +17,9 @@ LIMITS = (
         unit='rad or m', minimum=0.0, maximum=1.0,
     ),
     Parameter(
-        'limits.velocity_scale', 'double', 1.0, 'Fraction of the velocity limits to use.',
+        'limits.velocity_scale', 'double', 1.0,
+        'Fraction of the velocity limits to use. With a lower value in motion, speeds decrease as '
+        'fast as the other limits allow.',
         minimum=0.0, maximum=1.0, exclusive_minimum=True,
     ),
     Parameter(
@@ -32,7 +34,7 @@ LIMITS = (
         'Meaning of max_jerk. soft: it applies to motion towards targets, and every other limit '
         'takes precedence. strict: it always holds, like every other limit, also in braking, at '
         'barriers and in every stop; stops then take longer, and barriers are checked for that. '
-        'Every controlled joint then needs max_jerk, and a changed acceleration_scale or '
+        'Every controlled joint then needs max_jerk, and a changed acceleration_scale or a wider '
         'position_margin takes effect at rest.',
         choices=('soft', 'strict'), read_only=True,
     ),

@@ -27,7 +27,7 @@ from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 
 _SIZES = (1, 16, 128, 1024, 8192)
-# Maximum number of solutions of a batch, which bounds the memory of a solver to about 10 MB.
+# Maximum number of solutions of a batch, which bounds the memory of a solver on a CPU to 25 MB.
 _MAX_SOLUTIONS = 65_536
 # The same with collision checks, which need more memory.
 _MAX_COLLIDING = 1024

@@ -29,7 +29,7 @@ _REPEATED = operator.attrgetter(
 
 
 class BarrierReport:
-    """Report of barrier values, computed every tick or only when a status is sent."""
+    """Report of barrier values, for the ticks that ask for one."""
 
     def __init__(self, solver: StepSolver) -> None:
         """Start without values."""

@@ -16,7 +16,7 @@ _NEVER_MOVES = 1.0
 
 
 class BarrierStopCheck:
-    """Check of steps for a stop after them, with the deceleration of the previous check."""
+    """Check of steps for a stop after them, with the deceleration in force."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class BarrierStopCheck:
             self._passes(diff.model.neutral_joint_q(), self._trial, rest, rest, first)
 
     def set_deceleration(self, deceleration: np.ndarray) -> None:
-        """Set new limits; stricter ones are deferred until the robot can stop with them."""
+        """Request limits, which take effect once the robot could stop with them, or at rest."""
         self._deceleration.request(_usable(deceleration))
         if not self._barriers:
             self.rest()
@@ -55,8 +55,8 @@ class BarrierStopCheck:
     def allows_deceleration(self, deceleration: np.ndarray) -> bool:
         """Return True if stops are checked for these limits, or for shorter stops.
 
-        A motion may not rely on harder braking, because an unsafe step is blended with the checked
-        stop, which ignores position limits.
+        The acceleration limit of a motion must not exceed the deceleration of the check. An unsafe
+        step is blended with that stop, which ignores position limits.
         """
         return bool((self._deceleration.in_force >= _usable(deceleration)).all())
 

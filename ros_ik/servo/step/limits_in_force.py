@@ -2,14 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Current joint limits; stricter ones are deferred until the robot can stop within them.
 
-A robot in motion may be unable to keep limits that have just become stricter. They are deferred
-until :meth:`LimitsInForce.settle` finds that the robot can keep them; looser limits apply at once.
-Without strict jerk limits, a lower scale of velocities is not deferred: speeds decrease as fast as
-the joints can brake.
+A robot in motion may be unable to keep limits that have just become stricter:
 
-A scale of accelerations passes two checks: stops before position limits here, and stops before
-barriers in :class:`BarrierStopCheck`. A lower scale passes the one here first, a higher one the
-other. So a motion never relies on harder braking than the stops that are checked for barriers.
+- A wider margin to position limits is deferred until the robot can stop before it, see
+  :meth:`LimitsInForce.settle`. A narrower one applies at once.
+- A lower scale of velocities applies at once to the request, and speeds decrease as fast as the
+  joints can brake. With strict jerk limits, the check of a step takes it at rest. A higher one
+  applies at once.
+- A scale of accelerations passes two checks: stops before position limits here, and stops before
+  barriers in :class:`BarrierStopCheck`. A lower scale is checked for position limits first, a
+  higher one for barriers first. So a motion never relies on harder braking than the stops that are
+  checked for barriers.
+
+With strict jerk limits, whatever is deferred waits for rest.
 """
 
 from __future__ import annotations
@@ -83,10 +88,10 @@ class LimitsInForce:
         coords = dof_coordinates(robot.model)
         self._moving = np.flatnonzero((robot.group.dof_variable >= 0) & (coords >= 0))
         self._moving_coords = coords[self._moving]
-        # Bounds of steps and coordinates, checked before they are published.
+        # Bounds of coordinates after a tracking step, checked before they are published.
         self._lowest = robot.lower[self._moving] - _ROUNDING
         self._highest = robot.upper[self._moving] + _ROUNDING
-        # Sizes of steps, coordinates after them and their negatives; their bounds; both compared.
+        # Work arrays of that check. Rows: size of the step, coordinate, negative coordinate.
         self._checked, self._bounds = np.zeros((2, 3, len(self._moving)))
         self._bounds[1:] = self._highest, -self._lowest
         self._keeps = np.zeros(self._checked.shape, dtype=bool)
@@ -139,7 +144,7 @@ class LimitsInForce:
     def settle(self, joint_q: np.ndarray, last_step: np.ndarray) -> None:
         """Apply deferred limits, as far as the robot can stop within them.
 
-        With strict jerk limits they are deferred until rest.
+        With strict jerk limits this waits for rest.
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
@@ -247,9 +252,10 @@ class LimitsInForce:
         step[driven] = group.dof_scale[driven] * joints[group.dof_variable[driven]]
 
     def fault(self, joint_q: np.ndarray, step: np.ndarray, next_q: np.ndarray) -> str:
-        """Return the fault of a step, or ''. This is the last check before it is published.
+        """Return the limit of velocity or position that a tracking step would break, or ''.
 
-        A joint outside its limits may move inwards.
+        This is the last check of a tracking step. Braking steps are limited by ``Halt``. A joint
+        outside its limits may move inwards.
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from ros_ik.model import JointGroup
     from ros_ik.model import Model
 
-# Largest number of solutions of a solver on a CPU; larger requests are split. At about 300 bytes
-# each, this bounds the memory of the solver to 20 MB, in addition to the results.
+# Largest number of solutions of a solver on a CPU; larger requests are split. At about 360 bytes
+# each, this bounds the memory of the solver to 25 MB, in addition to the results.
 MAX_BATCH = 65_536
 
 _METHODS = ('search', 'closed_form', 'auto')

@@ -205,7 +205,7 @@ def dual_step_kernel() -> wp.Kernel:
         factor: wp.array(dtype=wp.float64),  # [moving]
         program: Program,
         dual: Dual,
-        excluded: wp.array(dtype=wp.int32),  # [n], 1 if the state violates a limit; cleared
+        excluded: wp.array(dtype=wp.int32),  # [n], 1 if a limit is violated or gave way; cleared
         # out
         delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count], zero where nothing moves
         status: wp.array(dtype=wp.int32),  # [n]

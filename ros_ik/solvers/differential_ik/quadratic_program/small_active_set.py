@@ -143,7 +143,7 @@ def solve_small_step_kernel(m: int, lists_failed: bool) -> wp.Kernel:
         factor: wp.array(dtype=wp.float64),  # [moving]
         program: Program,
         dual: Dual,
-        excluded: wp.array(dtype=wp.int32),  # [n], 1 if the state violates a limit; cleared
+        excluded: wp.array(dtype=wp.int32),  # [n], 1 if a limit is violated or gave way; cleared
         # out
         failed: wp.array(dtype=wp.int32),  # [n], 1 for robots left to the dual method, if listed
         delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count], zero where nothing moves

@@ -20,7 +20,8 @@ class ChainIKSettings:
     """Settings of the search, with defaults tuned on Panda, UR10, xArm7 and Tiago.
 
     Attributes:
-        max_attempts: Largest number of attempts for a problem, the first from its seed.
+        max_attempts: Largest number of attempts for a problem, the first from its seed. Several
+            lanes share it, each rounded up.
         max_iterations: Largest number of iterations of an attempt.
         window: Number of iterations after which the progress of an attempt is tested.
         patient_window: The same for the last tenth of the attempts, because poses near a

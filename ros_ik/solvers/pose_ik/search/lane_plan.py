@@ -17,10 +17,11 @@ import warp as wp
 from ros_ik.kinematics.runtime.kernel_launch import exceeds_device
 from ros_ik.kinematics.runtime.kernel_launch import max_resident_threads
 
-# Largest numbers of lanes of a problem and, on a GPU, of a batch, which bounds the memory to 0.2
-# GB, and least number of lanes of a problem in larger batches. The slowest of a million poses of a
+# Largest and least number of lanes of a problem on a GPU. The slowest of a million poses of a
 # Panda takes 1,002 iterations with one lane, 1,329 with two, 392 with four and 362 with eight.
-_MAX_LANES, _MAX_ROWS, _MIN_LANES = 32, 2**20, 4
+_MAX_LANES, _MIN_LANES = 32, 4
+# Largest number of lanes of a batch with more than the least number for each problem, 0.2 GB.
+_MAX_ROWS = 2**20
 # Iterations of the attempt from the seed after which its lane pauses. A warp of 32 lanes ends with
 # its slowest. Per Panda pose from the middle of the limits, this takes 17.6 iterations instead of
 # 73.5, of which 12.4 are needed; from random configurations 31.7 instead of 88.9.
@@ -40,7 +41,8 @@ class LanePlan:
 
     Attributes:
         lanes: Number of lanes.
-        head_start: Iterations of the attempt from the seed before those of others count.
+        head_start: Iterations from which later attempts count, so that a first one that converges
+            always comes first.
         first_lanes: Number of lanes that begin together.
         next_start: Iterations at which as many again begin.
         delay: Iterations after which the number of lanes doubles from then on.
