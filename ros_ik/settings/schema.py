@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ros_ik.settings.parameter import MAX_RATE
 from ros_ik.settings.parameter import MAX_WEIGHT
 from ros_ik.settings.parameter import Parameter
-from ros_ik.settings.schema_collision import COLLISION
-from ros_ik.settings.schema_limits import BARRIERS
+from ros_ik.settings.schema_barriers import BARRIERS
+from ros_ik.settings.schema_barriers import COLLISION
 from ros_ik.settings.schema_limits import JOINT_LIMITS
 from ros_ik.settings.schema_limits import LIMITS
 from ros_ik.settings.schema_motion import CENTER_OF_MASS

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Schema, section on limits and barriers."""
+"""Schema, sections on limits."""
 
 from __future__ import annotations
 
@@ -82,43 +82,5 @@ JOINT_LIMITS = (
         'joint_limits.<joint>.max_position', 'double', math.inf,
         'Upper position limit; may only tighten that of the URDF.',
         unit='rad or m', finite=False, read_only=True,
-    ),
-)  # fmt: skip
-
-BARRIERS = (
-    Parameter(
-        'barriers.recheck', 'bool', True,
-        'Check every commanded configuration, and the stop that could follow it, against the '
-        'barriers by forward kinematics before it is sent. Brake in time if the stop would '
-        'violate one. Without the check, barriers hold only as far as their linearisation is '
-        'right.',
-    ),
-    Parameter(
-        'barriers.position.<barrier>.frame', 'string', '',
-        'Link whose origin stays in the box. Required.', read_only=True,
-    ),
-    Parameter(
-        'barriers.position.<barrier>.min', 'double[]', (-math.inf, -math.inf, -math.inf),
-        'Lower corner of the box in base_frame; -.inf for no bound.',
-        unit='m', lengths=(3,), finite=False, read_only=True,
-    ),
-    Parameter(
-        'barriers.position.<barrier>.max', 'double[]', (math.inf, math.inf, math.inf),
-        'Upper corner of the box in base_frame; .inf for no bound.',
-        unit='m', lengths=(3,), finite=False, read_only=True,
-    ),
-    Parameter(
-        'barriers.position.<barrier>.axes', 'bool[]', (True, True, True),
-        'Axes on which the box applies.', lengths=(3,), read_only=True,
-    ),
-    Parameter(
-        'barriers.position.<barrier>.gain', 'double', 5.0,
-        'Fraction of the remaining distance that may be used up per second. With the default a '
-        'frame at 0.5 m/s begins to slow down 0.1 m before a face.',
-        unit='1/s', minimum=0.0, exclusive_minimum=True, read_only=True,
-    ),
-    Parameter(
-        'barriers.position.<barrier>.margin', 'double', 0.0, 'Distance kept from the faces.',
-        unit='m', minimum=0.0, read_only=True,
     ),
 )  # fmt: skip
