@@ -237,7 +237,7 @@ _SOLVER = (
 _TIMING = (
     Parameter(
         'command_timeout', 'double', 0.2,
-        'Age at which a target is ignored, counted from its receipt.',
+        'Age at which a target is ignored, counted as command_time_source tells.',
         unit='s', minimum=0.0, exclusive_minimum=True,
     ),
     Parameter(

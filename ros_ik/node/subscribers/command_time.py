@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Time of receipt of a command: that of the tick that reads it, or its stamp."""
+"""Time from which the age of a command is counted: its receipt by a tick, or its stamp."""
 
 from __future__ import annotations
 
@@ -32,11 +32,14 @@ class CommandTime:
         self._clock, self._settings = clock, settings
 
     def time(self, stamp: Stamp) -> float | None:
-        """Return the time of receipt of a command [s], None if it is older than its timeout.
+        """Return the time from which the age of a command is counted [s].
 
-        With ``command_time_source`` 'header' it is the stamp, but never later than now, so that a
-        stamp in the future does not keep a command alive. A stamp of zero stands for the tick that
-        reads the command.
+        It is that of the tick that reads the command. With ``command_time_source`` 'header' it is
+        the stamp, unless that is zero. It is never later than now, so that a stamp in the future
+        does not keep a command alive.
+
+        Returns:
+            The time, or None for a command that is older than its timeout.
         """
         settings, now = self._settings.get(), self.now()
         if settings is None or settings.command_time_source == 'receive':

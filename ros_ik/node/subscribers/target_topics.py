@@ -80,7 +80,7 @@ class TargetTopics:
             settings: Settings at the start.
             in_force: Mailbox of the current settings.
             command: Command to change.
-            receipt: Time of receipt of messages.
+            receipt: Time from which the age of a message is counted.
             transforms: Lookup of frames.
             drops: Counter of dropped messages.
         """

@@ -17,7 +17,7 @@ class PoseTarget:
     Attributes:
         pose: x y z [m] qx qy qz qw of the task's frame, unit quaternion, float64 [7].
         frame_link: Link in whose frame the pose is given.
-        received: Time of receipt [s].
+        received: Time from which its age is counted [s].
         sequence: Sequence number, common to targets of all kinds.
         lasting: True if the target is valid as long as the command contains it, and never becomes
             stale.
@@ -42,7 +42,7 @@ class TwistTarget:
         linear: Linear velocity of the task's frame [m/s], float64 [3].
         angular: Angular velocity [rad/s], float64 [3].
         frame_link: Link along whose axes both are given.
-        received: Time of receipt [s].
+        received: Time from which its age is counted [s].
         sequence: Sequence number, common to targets of all kinds.
         sender: Identifier of the publisher; None if unknown.
     """
@@ -62,7 +62,7 @@ class CenterOfMassTarget:
     Attributes:
         position: x y z [m], float64 [3].
         frame_link: Link in whose frame the position is given.
-        received: Time of receipt [s].
+        received: Time from which its age is counted [s].
         sequence: Sequence number, common to targets of all kinds.
     """
 
@@ -78,7 +78,7 @@ class JointTarget:
 
     Attributes:
         positions: One per controlled joint [rad or m]; NaN for joints without a target.
-        received: Time of receipt [s].
+        received: Time from which its age is counted [s].
         sequence: Sequence number, common to targets of all kinds.
         lasting: True if the target is valid as long as the command contains it, and never becomes
             stale.
@@ -101,7 +101,7 @@ class JointVelocityTarget:
 
     Attributes:
         velocities: One per controlled joint [rad/s or m/s]; NaN for joints without a target.
-        received: Time of receipt [s].
+        received: Time from which its age is counted [s].
         sequence: Sequence number, common to targets of all kinds.
     """
 

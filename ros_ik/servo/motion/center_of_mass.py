@@ -51,7 +51,7 @@ class CenterTracker:
     Attributes:
         target: Accepted target [m], [3], or None.
         received: Time from which its age is counted [s].
-        rejected: Time of receipt of the last target rejected as a jump [s], -inf if there is none.
+        rejected: ``received`` of the last target rejected as a jump [s], -inf if there is none.
         jumps: Number of targets rejected as jumps.
         position: Commanded centre of mass [m] at the last :meth:`measure`.
         remaining: Distance to the target at the last :meth:`measure` [m].

@@ -57,7 +57,7 @@ class MessageTimes:
         """Return the sending time of a message [s], or None if it is older than the previous one.
 
         Args:
-            received: Time of receipt [s].
+            received: Time from which its age is counted [s].
             stamp: Stamp on the clock of the sender [s], or None.
         """
         if (stamp is None) != math.isnan(self._stamp):

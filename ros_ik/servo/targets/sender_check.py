@@ -42,7 +42,7 @@ class SenderTurns:
     """Turns of the senders of the targets of one kind, by the identifiers of their publishers.
 
     Attributes:
-        alternated: Time of receipt at which senders last alternated [s], -inf if they did not.
+        alternated: Time of the message with which senders last alternated [s], or -inf.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class SenderTurns:
 
         Args:
             sender: Identifier of the publisher; None if unknown.
-            received: Time of receipt [s].
+            received: Time from which its age is counted [s].
         """
         if sender is None:
             return False
@@ -126,7 +126,7 @@ class SenderCheck:
 
         Args:
             position: Target position [m].
-            received: Time of receipt [s].
+            received: Time from which its age is counted [s].
             stamp: Stamp on the clock of the sender [s], or None.
             sender: Identifier of the publisher; None if unknown.
         """

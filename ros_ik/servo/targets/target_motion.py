@@ -74,7 +74,7 @@ class TargetMotion:
 
         Args:
             pose: Pose, seven numbers.
-            received: Time of receipt [s].
+            received: Time from which its age is counted [s].
             stamp: Stamp on the clock of the sender [s], or None.
             speeds: Largest linear and angular speed [m/s, rad/s].
             accelerations: Largest linear and angular acceleration [m/s^2, rad/s^2].

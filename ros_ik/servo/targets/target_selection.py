@@ -334,7 +334,7 @@ class TargetSelection:
         return TargetKind.POSE if pose else TargetKind.NONE
 
     def _last_received(self, mode: Mode) -> float:
-        """Return the time of receipt of the last allowed target, -inf if there is none."""
+        """Return ``received`` of the last allowed target [s], -inf if there is none."""
         times = [-math.inf]
         for tracker in self.trackers:
             if mode in _POSE_MODES:
@@ -349,7 +349,7 @@ class TargetSelection:
 
 
 def _received(tracker: TaskTracker, target_kind: TargetKind) -> float:
-    """Return the time of receipt of a target, -inf if there is none."""
+    """Return ``received`` of a target [s], -inf if there is none."""
     if target_kind is TargetKind.TWIST and tracker.twist is not None:
         return tracker.twist.received
     return tracker.received if target_kind is TargetKind.POSE else -math.inf

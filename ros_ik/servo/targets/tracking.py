@@ -65,7 +65,7 @@ class TaskTracker:
         lasting: Sequence number of a target that is valid as long as the command contains it; 0
             for a target that becomes stale.
         twist: Accepted target velocity, or None.
-        rejected: Time of receipt of the last target rejected as a jump [s], -inf if there is none.
+        rejected: ``received`` of the last target rejected as a jump [s], -inf if there is none.
         jumps: Number of targets rejected as jumps.
         sender: Check of the senders of targets.
         pose: Commanded pose at the last :meth:`measure`, seven floats.
