@@ -1,11 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Base of collision barriers: rows for the closest pairs of a scene.
+"""Base of collision barriers: values and rows for pairs of a scene.
 
     h_i = d_i - d_min,   i over the n closest pairs, closest first
 
-Pairs farther apart than d_max are inactive: h = d_max - d_min with a zero Jacobian. Checks of
-steps do not use rows but evaluate every pair of the scene.
+Pairs farther apart than d_max are inactive: h = d_max - d_min with a zero Jacobian. The rows
+of a step are those of the closest pairs or, with ``ranks_rows``, of the most urgent ones. Checks
+of steps do not use rows but evaluate every pair of the scene.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class CollisionBarrier(Barrier):
         d_max: Distance [m] beyond which a pair is inactive; None: all are active.
         ranks_rows: True if the rows of a step go to the pairs that it could bring too close, most
             urgent first, with as many more rows for violated pairs. Otherwise the closest pairs
-            get the rows, as in roboplan. Set it before the first solve.
+            get the rows, as in roboplan. It has no effect without ``n_collision_pairs``. Set it
+            before the first solve.
     """
 
     read_once = Barrier.read_once | {
@@ -153,7 +155,7 @@ class CollisionBarrier(Barrier):
 
     @property
     def _ranks(self) -> bool:
-        """True if there are more pairs than rows, so that pairs must be ranked."""
+        """True if the rows of a step go to the most urgent pairs; see ``ranks_rows``."""
         return self.ranks_rows and self.n_collision_pairs is not None
 
     def closest_pairs(self) -> list[list[tuple[str, str]]]:

@@ -50,7 +50,7 @@ class ManagerBond:
     """The node's side of the bond, from each activation to its end; for the executor's thread.
 
     Its topic stays open in between: a publisher that is destroyed at once may take its last
-    message with it.
+    message with it. When the node shuts down, the main thread calls ``close``.
     """
 
     def __init__(

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lifecycle node: robot description, model, and the connection of topics to the loop.
 
-Everything here runs in the thread of the executor. While the node is active, this thread waits
-only for deactivation, which ends when the robot is at rest, and briefly for the end of a tick.
+The main thread creates the node, and calls ``schedule_executor``, ``finish`` and ``destroy_node``.
+All else runs in the thread of the executor. While the node is active, this thread waits only for
+deactivation, which ends when the robot is at rest, and briefly for the end of a tick.
 """
 
 from __future__ import annotations

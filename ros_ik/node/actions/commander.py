@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Access of action goals to the servo: its output, and its command.
 
-All access is through the mailboxes of the control thread, from the executor's thread.
+The executor's thread changes the command through its mailbox, and reads the output and the number
+of ticks from the control loop.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Commander:
         find: Callable[[str, Time], ResolvedFrame | UnresolvedFrame],
         planner: PlannerServices,
     ) -> None:
-        """Keep the mailboxes.
+        """Keep the loop, the clocks and the planner.
 
         Args:
             loop: The control loop.

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of the control thread, in mailboxes that the executor's thread writes."""
+"""Inputs of the control thread, in mailboxes."""
 
 from __future__ import annotations
 
@@ -49,6 +49,8 @@ class WaitingStatus:
 @dataclasses.dataclass(eq=False)
 class Inbox:
     """Inputs of the control thread, written by the executor's thread.
+
+    The control thread itself adds the targets that it reads from ``streams`` to ``command``.
 
     Attributes:
         streams: Topics to read at the start of each tick; they change the command.

@@ -188,7 +188,7 @@ class StatusPublisher:
         Args:
             node: The node.
             control_rate: Rate to report [Hz].
-            drops: Counter of dropped messages, written by another thread.
+            drops: Counter of dropped messages, written by other threads too.
         """
         self._publisher: Publisher = node.create_publisher(IkStatus, '~/status', 10)
         self._message = StatusMessage(control_rate, drops)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serialized status of a tick: rebuilt when texts change, otherwise numbers are filled in.
 
-The servo chooses code and text, see :class:`ros_ik.servo.interface.codes.StatusCode`.
+The parts that choose code and text are listed at
+:class:`ros_ik.servo.interface.codes.StatusCode`.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class StatusMessage:
 
         Args:
             control_rate: Rate to report [Hz].
-            drops: Counter of dropped messages, written by another thread.
+            drops: Counter of dropped messages, written by other threads too.
         """
         self._control_rate, self._drops = control_rate, drops
         self._words: tuple[Any, ...] = ()

@@ -27,6 +27,8 @@ _WAIT = 0.05
 class ModelSource:
     """Subscriptions to descriptions, and their builds; used in the executor's thread.
 
+    The main thread calls ``end`` when the node shuts down.
+
     Attributes:
         builder: The thread that builds.
         error: Reason why the newest description gave no model, or ''.

@@ -45,7 +45,10 @@ _RESTART, _LONGEST_RESTART = 1.0, 30.0
 
 
 class PlannerServices:
-    """Owner of the planners' process; used in the executor's thread."""
+    """Owner of the planners' process; used in the executor's thread.
+
+    When the node shuts down, the main thread calls ``release``.
+    """
 
     def __init__(self, node: Node) -> None:
         """Start without a process."""

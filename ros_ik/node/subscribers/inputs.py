@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topics and services that command the node, merged into the latest command.
 
-The control thread reads the streams of targets and joint states; the executor serves the others.
+The control thread reads the streams: targets, joint states and states of controllers. The executor
+serves the others.
 """
 
 from __future__ import annotations

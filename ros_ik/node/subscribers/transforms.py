@@ -3,7 +3,7 @@
 """Frames of messages, resolved to links of the model, or by tf.
 
 Links of the model need no tf. Other frames are looked up in a tf2 buffer, if tf2_ros is installed
-and ``use_tf`` is true. Lookups do not wait: a message without a transform is dropped.
+and ``use_tf`` is true. Lookups do not wait: the caller drops a message without a transform.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ class Transforms:
 
         Args:
             frame_id: Name of the frame, '' for the default of the target.
-            stamp: Time of the data; zero, or a time newer than all transforms, selects the newest
-                transform.
+            stamp: Time of the data. Zero, or a time before or after all transforms in the buffer,
+                selects the newest one.
         """
         link = self._links.get(frame_id)
         if link is not None:

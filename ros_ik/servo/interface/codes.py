@@ -11,8 +11,14 @@ class StatusCode(enum.IntEnum):
     """State of the servo; numbers of ros_ik_interfaces/IkStatus, 0 to 6 of MoveIt Servo.
 
     Code and text are chosen together: at rest in :mod:`ros_ik.servo.state.hold_reasons` and
-    :mod:`ros_ik.servo.targets.target_selection`, in motion in :mod:`ros_ik.servo.servo` and
-    :mod:`ros_ik.servo.reports`, without a servo by the node.
+    :mod:`ros_ik.servo.targets.target_selection`, in motion in :mod:`ros_ik.servo.servo`,
+    :mod:`ros_ik.servo.reports` and :mod:`ros_ik.servo.targets.standstill`. Without a servo the
+    node chooses them, in :mod:`ros_ik.node.node_condition`.
+
+    The node may change them. It does so for failed ticks, missed deadlines and a missing clock in
+    :mod:`ros_ik.node.control.control_loop`, for commands that are not finite in
+    :mod:`ros_ik.node.control.publishing`, and for dropped messages in
+    :mod:`ros_ik.node.transport.message_stats`.
     """
 
     INVALID = -1

@@ -121,7 +121,7 @@ class FollowingError:
         self._settled[:] = True
 
     def restart(self, now: float, measurement: Measurement, joint_q: np.ndarray) -> None:
-        """Start with a command at rest.
+        """Start with the first command of a motion, at rest or not.
 
         Args:
             now: Current time [s].

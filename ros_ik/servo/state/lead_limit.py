@@ -31,7 +31,8 @@ _GAIN = 10.0
 SLACK_TIME = 0.005
 # Fraction of the requested speed below which a step counts as slowed.
 _SLOWED = 0.9
-# Acceleration limit of joints without one [rad/s^2 or m/s^2].
+# Acceleration that stands for a limit of 0, that of joints with a velocity limit of 0
+# [rad/s^2 or m/s^2].
 _MIN_ACCELERATION = 1e-9
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Cache of link poses that several parts of a tick use."""
+"""Link poses, computed again only for another configuration."""
 
 from __future__ import annotations
 

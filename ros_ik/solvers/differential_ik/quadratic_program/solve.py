@@ -128,7 +128,7 @@ def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
         dt: wp.float64,
         program: Program,
     ) -> bool:
-        """Load the rows of this state; return True if the robot is slowly leaving a violation."""
+        """Load the rows of this state; return True if the robot is leaving a violation."""
         violated = bool(False)
         leaving = bool(False)
         for barrier in range(barriers.gain.shape[0]):
