@@ -115,9 +115,10 @@ FOLLOWING_ERROR = (
         'Largest distance of the command ahead of the measured position, including its stopping '
         'distance. One number, or one per controlled joint in the order of the group; 0 disables '
         'the check of a joint. Fast motion slows down if lag and stopping distance need more. '
-        'Empty selects 0.1 rad or 0.03 m, and adds v t + v^2 / (2 a) for a robot at its velocity '
-        'limit v. For a robot at rest it adds a t^2. Here a is the acceleration limit, and t is '
-        'the delay plus 0.025 s and a period.', unit='rad or m', minimum=0.0,
+        'Empty selects d + t (v + u) / 2 + u^2 / (2 a). d is 0.1 rad or 0.03 m, and u is '
+        'min(v + a t, v_max). v is the measured speed, a and v_max are the limits of the joint, '
+        'and t is the delay plus 0.025 s and a period. At rest it is d + a t^2 if a t < v_max.',
+        unit='rad or m', minimum=0.0,
     ),
     Parameter(
         'following_error.action', 'string', 'slow',
