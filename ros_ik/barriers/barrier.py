@@ -56,12 +56,9 @@ class Barrier(SolverPart):
             over the rows. It damps every step while the barrier has rows, at any distance; 0
             disables it.
         recovery_speed: Bound on the growth of h that a violated row requires: |dh/dq| times this
-            joint speed [rad/s or m/s] is always enough. Without the bound, the robot would leave
-            a violation at high speed where h hardly depends on its motion. If it is finite,
-            variables that move into the violation slow down until they can stop within a step. If
-            there is an acceleration limit too, the step gets rows at the end of its stop while a
-            violation lasts, and stops are checked wherever the barrier is near. Read at the first
-            solve.
+            joint speed [rad/s or m/s]. Without a bound, the robot would leave a violation at high
+            speed where h hardly depends on its motion. docs/control_steps.md has further effects
+            of a finite value. Read at the first solve.
         is_recordable: True if solvers may replay the launches of a user's class, see
             :class:`~ros_ik.IKObjective`. Without it they call its methods in each solve.
         splits: True if the launch methods may be called for parts of a large batch, with

@@ -5,13 +5,15 @@
     step = min(v_max dt, v dt + u, brake(d), gain d),    u = a dt^2
     brake(d) = u (k / 2 + D / (k + 1)),    D = d / u,    k = floor((sqrt(1 + 8 D) - 1) / 2)
 
-v is the speed requested last, but at most 1.25 times the achieved one. So the request does not
-grow while the robot cannot follow, at a barrier or with a stretched arm. It may exceed the
-achieved speed by ``kept_lag``, though: the posture takes a little of every step, and if u is no
-larger than that, a request that grew from the achieved speed alone would stop short of the target.
+v is the speed requested last, with a bound, so that the request does not grow while the robot
+cannot follow, at a barrier or with a stretched arm. The bound is the larger of
+
+- 1.25 times the achieved speed;
+- the achieved speed plus ``kept_lag`` - u / dt. The posture takes a little of every step. Where u
+  is no larger than that, the first bound alone would end a motion short of its target.
+
 brake(d) is the largest step s from which braking covers no more than d: s, s - u, ..., s - k u sum
-to d.
-(The continuous sqrt(2 a d) dt overshoots by up to u / 8.)
+to d. (The continuous sqrt(2 a d) dt overshoots by up to u / 8.)
 
 With jerk limits, :mod:`ros_ik.servo.motion.ramped_approach` is used instead. It starts from the
 last requested step, moved to within ``kept_lag`` dt - u / 2 of the achieved one; if that is not

@@ -60,9 +60,10 @@ class FollowingError:
         self._machine = StateMachine(FollowingState.UNKNOWN, FOLLOWING_TRANSITIONS)
         self.return_position = np.zeros(count)
         self._unknown = np.full(count, np.nan)
-        # Joints that have not moved since they failed to follow, and joints for which the command
-        # halts.
-        self._on_trial, self._stalled = np.zeros((2, count), dtype=bool)
+        # Joints that have not moved since they failed to follow.
+        self._on_trial = np.zeros(count, dtype=bool)
+        # Joints because of which the command halted last.
+        self._stalled = np.zeros(count, dtype=bool)
         # Joints at rest near the command since it last returned. A sagging robot is not among
         # them, because the command must not follow it down.
         self._settled = np.ones(count, dtype=bool)

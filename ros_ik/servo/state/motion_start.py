@@ -24,7 +24,7 @@ from ros_ik.servo.state.measured_state import MeasuredState
 from ros_ik.servo.state.resting_command import RestingCommand
 from ros_ik.settings import Settings
 
-# Fraction of the accepted lag that a moving robot has at least.
+# Assumed least lag of a moving robot, as a fraction of following_error.delay [1].
 _LAG = 0.2
 # Speed below which a joint is at rest [rad/s].
 _RESTS = 1e-3

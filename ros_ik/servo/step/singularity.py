@@ -9,8 +9,8 @@ Inverse Kinematic Solutions with Singularity Robustness, 1986):
 
     lambda^2 = max(W)^2 lambda_max^2 (1 - (sigma_f / s)^2)
 
-sigma_f is the smallest singular value without the joints at their position limits. With sigma, an
-arm that has lost a direction to a joint limit would swing about the edge of its reach undamped.
+sigma_f is the smallest singular value without the joints at their position limits. If sigma were
+used, an arm with a joint at its limit would swing undamped at the edge of its reach.
 
 The bound on the speed towards a singularity is elsewhere: its formula is in
 :mod:`ros_ik.servo.motion.singular_approach`, and :mod:`ros_ik.servo.step.frame_mobility` applies

@@ -239,11 +239,10 @@ class StepSolver:
         return self.diff.barrier_values(joint_q, self.barriers)
 
     def allowed_decrease(self, values: np.ndarray) -> np.ndarray:
-        """Return the smallest change of each barrier value in a step [m]; may be positive.
+        """Return the least change of each value in a step [m]; positive below the margin.
 
-        It is that of :mod:`ros_ik.kinematics.row_bound` without the bound on recoveries, which
-        needs the Jacobian. So it is never too low: a report on it misses no row that limits a
-        step.
+        It is that of :mod:`ros_ik.kinematics.row_bound` without ``recovery``, which needs the
+        Jacobian. It may be too high, never too low, so a report misses no row that limits a step.
         """
         inside = values - self._row_margin
         return -self._row_gain * self._settings.period * inside / (1.0 + np.abs(inside))
@@ -257,7 +256,7 @@ class StepSolver:
         return barrier.closest_pair(row - self._first_row[index]) or ('', '')
 
     def row_distance(self, row: int) -> float:
-        """Return the difference between the value of a row and a distance [m]."""
+        """Return the margin to add to the value of a row for the distance [m]."""
         return collision_margin(self.barriers[self.barrier_rows[row]], self._settings)
 
     def _pose_objective(self, index: int, settings: TaskSettings) -> IKObjectivePose:

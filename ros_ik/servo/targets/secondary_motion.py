@@ -8,9 +8,9 @@ manipulability. In each step their sum V replaces the attraction of the posture,
 small weight, so that targets keep their accuracy.
 
 When targets, weights or aims change, V is blended from an initial velocity v with its rate of
-change a, so that the joint accelerations stay continuous. The initial velocity is that of V
-itself. If other axes become active or weights change, it is that of the joints, because joints
-that V controls from now on may be moving already.
+change a, so that the joint accelerations stay continuous. Normally the blend starts from the last
+V. After a change of active tasks or weights, it starts from the velocities of the joints, because
+joints that V controls from now on may be moving already.
 
     V(t) = V_wanted(t) + s (v - V_wanted(t)) + a t exp(-3 t / T),    s = (1 + t / T) exp(-t / T)
 """
@@ -30,8 +30,7 @@ from ros_ik.servo.step.task_joints import ChainMotion
 from ros_ik.settings import Settings
 from ros_ik.settings import TaskSettings
 
-# Time constant T of the blend [s]; shorter if it starts from the joints, because braking is
-# limited.
+# Time constants of the blend [s]: T of the initial velocity, and T / 3 of its rate of change.
 _TIME, _SHORT_TIME = 0.1, 0.1 / 3.0
 # Difference of every joint from the wanted velocity at which a blend ends [rad/s].
 _DONE = 1e-5

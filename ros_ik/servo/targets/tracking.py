@@ -36,14 +36,13 @@ from ros_ik.servo.targets.twist import TwistMotion
 from ros_ik.settings import Settings
 from ros_ik.settings import TaskSettings
 
-# Time for which a moving target is predicted, in ticks from the start of this one. The command is
-# for the end of the tick, 1: what is missing to 1 is a lag of the prediction, which reduces the
-# overshoot at a sudden stop. The approach leads by a part of it, the braking distance: with this
-# value the command lags a moving target by less than a tick in a loop of 100 Hz.
+# Time for which a moving target is predicted, in ticks after the start of this one. 1, the end of
+# the tick, would be exact; a smaller value lags, and overshoots less at a sudden stop. The
+# approach leads by its braking distance, so at 100 Hz the command lags by less than a tick.
 _PREDICTION_TICKS = -0.6
-# Difference of the requested and the achieved speed that the approach of a single target keeps
-# [m/s or rad/s]. A distant posture takes up to 0.5 mm/s of a bent Panda. With 2 mm/s slow joints
-# brake too late; other targets take more than the posture does.
+# Speed by which the request for a single target may always exceed the achieved one [m/s or rad/s].
+# A distant posture takes up to 0.5 mm/s of a bent Panda. With 2 mm/s slow joints brake too late.
+# Beside other targets it is 0: they take more than the posture does.
 _KEPT_LAG = 1e-3
 
 

@@ -8,9 +8,9 @@ change starts from
     min(v, F (v - l) + f max(g, v))
 
 v is the velocity requested last, and l the part of the last step that was not achieved. F is
-below 1: two different requests are followed by less different ones, and the request settles where
-an arm cannot follow. Starting from the achieved velocity plus a part of v, there would be two
-lasting requests, and an arm at the edge of its reach would swing between them.
+below 1, so where an arm cannot follow, the recursion is a contraction and the request converges.
+If the change started from the achieved velocity plus a part of v, two requests would last. An arm
+at the edge of its reach would swing between them.
 
 The reference pose is integrated from itself, so that axes without a velocity do not drift. The
 lead, the displacement from the frame to the reference, is added to the step. It is limited to one

@@ -12,11 +12,15 @@ the time until they could touch. Violated pairs have separate rows, so that they
 others. They keep their rows until they are no longer violated, which makes steps smoother. They
 are ranked by how deep the step could push them.
 
-A step to the middle of the box moves the centre of a shape by its drift. Any other step in the box
-moves its points farther by at most an extra distance. Links that the same variables move share
-these values. The distance of a pair falls by at most w, the length of the difference of both
-drifts plus both extras. Pairs with d(h) <= -w are not measured, nor are pairs that are less urgent
-than those that already have all rows.
+For each shape s, drift_s is the displacement of its centre in the step to the middle of the box.
+The displacement of any of its points in any step of the box differs from drift_s by at most
+extra_s. So the distance of shapes a and b falls by at most
+
+    w = |drift_a - drift_b| + extra_a + extra_b
+
+Displacements are to first order, as in J x; links that the same variables move share the sums for
+them. Pairs with d(h) <= -w are not measured, nor are pairs that are less urgent than those that
+already have all rows.
 """
 
 from typing import no_type_check
