@@ -9,14 +9,14 @@ v is the speed requested last, with a bound, so that the request does not grow w
 cannot follow, at a barrier or with a stretched arm. The bound is the larger of
 
 - 1.25 times the achieved speed;
-- the achieved speed plus ``kept_lag`` - u / dt. The posture takes a little of every step. Where u
+- the achieved speed plus ``excess`` - u / dt. The posture takes a little of every step. Where u
   is no larger than that, the first bound alone would end a motion short of its target.
 
 brake(d) is the largest step s from which braking covers no more than d: s, s - u, ..., s - k u sum
 to d. (The continuous sqrt(2 a d) dt overshoots by up to u / 8.)
 
 With jerk limits, :mod:`ros_ik.servo.motion.ramped_approach` is used instead. It starts from the
-last requested step, moved to within ``kept_lag`` dt - u / 2 of the achieved one; if that is not
+last requested step, moved to within ``excess`` dt - u / 2 of the achieved one; if that is not
 positive, from the achieved one.
 """
 
@@ -37,7 +37,7 @@ from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.motion.ramped_approach import braking_length
 from ros_ik.servo.motion.ramped_approach import ramped_approach
 
-# Excess of the requested over the achieved speed [1], because damping always reduces the speed.
+# Largest ratio of the requested to the achieved speed [1]: damping always reduces the speed.
 _SPARE = 1.25
 
 
@@ -93,12 +93,12 @@ class Approach:
 
     Attributes:
         velocity: Velocity requested last [m/s or rad/s], three numbers.
-        kept_lag: Difference from the achieved speed that a request keeps [m/s or rad/s].
+        excess: Speed by which a request may always exceed the achieved one [m/s or rad/s].
     """
 
     def __init__(self, dt: float) -> None:
         """Start at rest; ``dt`` is the duration of a tick [s]."""
-        self._dt, self.kept_lag = dt, 0.0
+        self._dt, self.excess = dt, 0.0
         self.velocity = self._change = ZERO
 
     def reset(self) -> None:
@@ -133,7 +133,7 @@ class Approach:
         # A velocity across this direction is ignored: the limits of the joints smooth the turn.
         asked, moved = u * x + v * y + w * z, (a * x + b * y + c * z) / dt
         speed_change, near = limits.acceleration * dt, min(distance, limits.max_distance)
-        before = max(min(asked, max(_SPARE * moved, moved + self.kept_lag - speed_change)), 0.0)
+        before = max(min(asked, max(_SPARE * moved, moved + self.excess - speed_change)), 0.0)
         length = min(
             limits.speed * dt,
             (before + speed_change) * dt,
@@ -170,9 +170,9 @@ class Approach:
     def _last_step(self, achieved: Vector, limits: ApproachLimits) -> Vector:
         """Return the displacement requested last, or one near the achieved displacement."""
         dt = self._dt
-        kept = (self.kept_lag - 0.5 * limits.acceleration * dt) * dt
-        if kept <= 0.0:
+        most = (self.excess - 0.5 * limits.acceleration * dt) * dt
+        if most <= 0.0:
             return achieved
         lag = float_less(float_scaled(self.velocity, dt), achieved)
         size = float_length(lag)
-        return float_sum(achieved, lag if size <= kept else float_scaled(lag, kept / size))
+        return float_sum(achieved, lag if size <= most else float_scaled(lag, most / size))

@@ -43,7 +43,7 @@ _PREDICTION_TICKS = -0.6
 # Speed by which the request for a single target may always exceed the achieved one [m/s or rad/s].
 # A distant posture takes up to 0.5 mm/s of a bent Panda. With 2 mm/s slow joints brake too late.
 # Beside other targets it is 0: they take more than the posture does.
-_KEPT_LAG = 1e-3
+_EXCESS = 1e-3
 
 
 class TargetKind(enum.Enum):
@@ -343,8 +343,8 @@ class TaskTracker:
             left = self._difference(self._aim)
             self.remaining = float_length(left[0]) + float_length(left[1])
         linear, angular = mobility.limits_along(self._limits, left, achieved)
-        kept_lag = 0.0 if mobility.demand.others else _KEPT_LAG
-        self._linear.kept_lag = self._angular.kept_lag = kept_lag
+        excess = 0.0 if mobility.demand.others else _EXCESS
+        self._linear.excess = self._angular.excess = excess
         return (
             self._linear.step(left[0], achieved[0], linear),
             self._angular.step(left[1], achieved[1], angular),
