@@ -9,7 +9,7 @@ import warp as wp
 
 from ros_ik.barriers.collision_table import CollisionRows
 from ros_ik.barriers.collision_table import CollisionTable
-from ros_ik.barriers.pair_measurement import is_convex
+from ros_ik.barriers.pair_measurement import needs_gjk
 from ros_ik.barriers.pair_measurement import PairMeasurement
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.collision.distance.contact import in_contact
@@ -44,7 +44,7 @@ def sample_pair_distances(
         n_closest=None,
         d_min=0.0,
         d_max=None,
-        convex=is_convex(rows.kind[pairs]),
+        convex=needs_gjk(rows.kind[pairs]),
     )
     measurement.set_pairs(np.asarray(pairs))
     q = wp.array(joint_q, dtype=scalar, device=device)

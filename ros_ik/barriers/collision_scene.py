@@ -15,7 +15,7 @@ import warp as wp
 
 from ros_ik.barriers.collision_table import CollisionRows
 from ros_ik.barriers.collision_table import CollisionTable
-from ros_ik.barriers.pair_measurement import is_convex
+from ros_ik.barriers.pair_measurement import needs_gjk
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.model import Model
@@ -109,7 +109,7 @@ class CollisionScene(ReadOnce):
     def is_convex(self) -> bool:
         """True if there can be shapes other than spheres, capsules and half-spaces."""
         slots = self.max_obstacles + self.max_attached
-        return slots > 0 or is_convex(self.geometry.kind)
+        return slots > 0 or needs_gjk(self.geometry.kind)
 
     @property
     def obstacle_names(self) -> tuple[str, ...]:

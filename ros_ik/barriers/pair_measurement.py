@@ -272,8 +272,11 @@ class PairMeasurement:
         )
 
 
-def is_convex(kinds: np.ndarray) -> bool:
-    """Return True if there are shapes other than spheres, capsules and half-spaces."""
+def needs_gjk(kinds: np.ndarray) -> bool:
+    """Return True if there are shapes whose distances need GJK.
+
+    Spheres, capsules and half-spaces have closed forms.
+    """
     return not bool(np.all(np.isin(kinds, (*_ROUND, _PLANE))))
 
 
