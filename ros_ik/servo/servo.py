@@ -180,7 +180,7 @@ class Servo:
         )  # fmt: skip
         if reason is None:
             self._accept_targets(now, measurement, command)
-            choice = self.targets.candidates(now, command.mode)
+            choice = self.targets.select(now, command.mode)
             reason = self.targets.reason_to_hold(now, command.mode, choice, self._events)
             if reason is not None and self.state.resumes and not resumes and self.moving:
                 # The motion just started with a velocity: something else moves the robot.
@@ -296,7 +296,7 @@ class Servo:
         self._starts.command.move()
         if self._has_others and measurement is not self._followed:
             self._follow_measurement(measurement)
-        if self.targets.choose(choice):
+        if self.targets.activate(choice):
             active = choice.active
             self._solver.choose(active)
             self._secondary.choose(active, self.joint_q)

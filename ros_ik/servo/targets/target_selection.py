@@ -213,8 +213,8 @@ class TargetSelection:
         """Return True if the centre of mass has an enabled target that is not stale."""
         return self._has_center and self._staleness.has_fresh_center(self.center, now)
 
-    def candidates(self, now: float, mode: Mode) -> Choice:
-        """Return the targets that may become active now."""
+    def select(self, now: float, mode: Mode) -> Choice:
+        """Note the time, and return the targets that are to be active."""
         self.now = now
         center = mode in _CENTER_MODES and self.has_fresh_center(now)
         newest, target_kinds = self.center.received if center else -math.inf, []
@@ -232,8 +232,8 @@ class TargetSelection:
             return self._joint_choice
         return self._choice(tuple(target_kinds), center)
 
-    def choose(self, choice: Choice) -> bool:
-        """Set the active targets; return True if they changed."""
+    def activate(self, choice: Choice) -> bool:
+        """Make targets active; return True if they were not."""
         if choice is self.choice or choice == self.choice:
             return False
         for tracker, target_kind in zip(self.trackers, choice.target_kinds, strict=True):
