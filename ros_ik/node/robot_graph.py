@@ -9,6 +9,7 @@ in the parameter ``joints``. They are found without the messages of controller_m
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from typing import Any
 
@@ -19,6 +20,8 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from ros_ik.node.execution.executor import serve_one
@@ -64,11 +67,13 @@ class RobotGraph:
         description: URDF, '' if it is not published.
         semantic: SRDF, '' if it is not published.
         controllers: Controllers by topic.
+        positions: Finite positions of joints by name [rad or m], those that were heard.
     """
 
     description: str
     semantic: str
     controllers: tuple[FoundController, ...]
+    positions: dict[str, float]
 
 
 def read_graph(patience: float) -> RobotGraph:
@@ -99,6 +104,10 @@ class _Listener:
         self._texts = {'robot_description': '', 'robot_description_semantic': ''}
         for topic in self._texts:
             node.create_subscription(String, topic, self._text_callback(topic), LATCHED)
+        self._positions: dict[str, float] = {}
+        node.create_subscription(
+            JointState, 'joint_states', self._keep_positions, qos_profile_sensor_data
+        )
 
     def listen(self) -> RobotGraph:
         """Listen for a while, and return the robot found on the graph."""
@@ -111,8 +120,14 @@ class _Listener:
                     controllers += self._controllers(topic, _TYPES[kind])
         texts = self._texts
         return RobotGraph(
-            texts['robot_description'], texts['robot_description_semantic'], tuple(controllers)
-        )
+            texts['robot_description'], texts['robot_description_semantic'], tuple(controllers),
+            self._positions,
+        )  # fmt: skip
+
+    def _keep_positions(self, message: JointState) -> None:
+        for name, position in zip(message.name, message.position, strict=False):
+            if math.isfinite(position):
+                self._positions[name] = position
 
     def _text_callback(self, topic: str) -> Any:
         def keep(message: String) -> None:

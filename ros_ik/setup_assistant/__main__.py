@@ -10,12 +10,14 @@ ros_ik_setup --graph > my_robot.yaml
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from collections.abc import Sequence
 import math
 from pathlib import Path
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
@@ -73,6 +75,11 @@ def _parser() -> argparse.ArgumentParser:
         '--patience', type=_time, default=5.0, metavar='SECONDS',
         help='how long to wait for the running robot (default 5)',
     )  # fmt: skip
+    parser.add_argument(
+        '--start', type=_position, action='append', default=[], metavar='JOINT=POSITION',
+        help='position of a joint [rad or m] at the start, where links must not overlap; '
+        'otherwise that of the running robot with --graph, or 0',
+    )  # fmt: skip
     parser.add_argument('--check', type=Path, metavar='YAML', help='check this parameter file')
     parser.add_argument('--output', type=Path, metavar='YAML', help='file to write')
     parser.add_argument(
@@ -100,17 +107,32 @@ def _time(text: str) -> float:
     return seconds
 
 
+def _position(text: str) -> tuple[str, float]:
+    """Return the name and the position [rad or m] of a joint."""
+    name, _, value = text.rpartition('=')
+    try:
+        position = float(value)
+    except ValueError:
+        position = math.nan
+    if not name or not math.isfinite(position):
+        raise argparse.ArgumentTypeError(f"expected 'joint=position', got {text!r}")
+    return name, position
+
+
 def _run(given: argparse.Namespace) -> int:
     graph = _graph(given.patience) if given.graph else None
     controllers = graph.controllers if graph is not None else None
     model = _model(given, graph)
+    start = _start(given, model, graph)
     if given.check is not None:
-        return _check(given.check, model, controllers)
-    proposal = propose(model, controllers)
+        return _check(given.check, model, controllers, start)
+    proposal = propose(model, controllers, start)
     text = proposal.yaml_text()
     if given.srdf_output is not None:
         name = model.semantic.robot if model.semantic else ''
         _write(given.srdf_output, proposal.srdf_text(name or 'robot'))
+    for sentence in proposal.warnings:
+        print(f'warning: {sentence}', file=sys.stderr)
     if given.output is None:
         print(text, end='')
     else:
@@ -121,18 +143,33 @@ def _run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _check(path: Path, model: Model, controllers: Sequence[FoundController] | None) -> int:
+def _check(
+    path: Path,
+    model: Model,
+    controllers: Sequence[FoundController] | None,
+    start: Mapping[str, float],
+) -> int:
     text = read_text(path, 'the parameter file')
     try:
         values = read_parameters(text)
     except RosIkError as error:
         raise error_in_file(path, error) from error
-    findings = check_parameters(values, model, controllers)
+    findings = check_parameters(values, model, controllers, start)
     for kind, sentences in (('error', findings.errors), ('warning', findings.warnings)):
         for sentence in sentences:
             print(f'{kind}: {sentence}')
     print(f'{_count(findings.errors, "error")}, {_count(findings.warnings, "warning")}')
     return 1 if findings.errors else 0
+
+
+def _start(
+    given: argparse.Namespace, model: Model, graph: RobotGraph | None
+) -> dict[str, float]:
+    """Return the positions at the start: those of the running robot, and the given ones."""
+    counts = np.diff(model.joint_q_start.numpy())
+    heard = graph.positions if graph is not None else {}
+    known = {name for name, count in zip(model.joint_label, counts, strict=True) if count == 1}
+    return {name: heard[name] for name in heard if name in known} | dict(given.start)
 
 
 def _count(sentences: Sequence[str], kind: str) -> str:

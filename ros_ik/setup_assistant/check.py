@@ -23,6 +23,7 @@ from ros_ik.settings import read_settings
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 from ros_ik.settings.reading import unknown_parameters
+from ros_ik.setup_assistant.start import start_warnings
 
 if TYPE_CHECKING:
     from ros_ik.node.robot_graph import FoundController
@@ -47,7 +48,10 @@ class Findings:
 
 
 def check_parameters(
-    given: Mapping[str, Any], model: Model, controllers: Sequence[FoundController] | None = None
+    given: Mapping[str, Any],
+    model: Model,
+    controllers: Sequence[FoundController] | None = None,
+    start: Mapping[str, float] | None = None,
 ) -> Findings:
     """Check a parameter file.
 
@@ -55,6 +59,10 @@ def check_parameters(
         given: Values by dotted name.
         model: The robot.
         controllers: Controllers on the graph; None without a graph.
+        start: Positions of joints at the start by name [rad or m]; others are neutral.
+
+    Raises:
+        ArgumentError: The start names a joint that the model lacks, or an invalid position.
     """
     try:
         errors = unknown_parameters(given, expand_parameters(given))
@@ -65,7 +73,7 @@ def check_parameters(
         return Findings((str(error),), ())
     wrong, warnings = _of_tasks(robot)
     errors += wrong
-    warnings += _of_joints(robot)
+    warnings += _of_joints(robot) + start_warnings(robot, start)
     if controllers is None:
         warnings += _of_outputs(robot)
     else:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 import math
@@ -23,6 +24,7 @@ from ros_ik.settings import read_settings
 from ros_ik.settings.parameter_file import flat
 from ros_ik.setup_assistant.limbs import find_limbs
 from ros_ik.setup_assistant.limbs import Limb
+from ros_ik.setup_assistant.start import start_warnings
 
 if TYPE_CHECKING:
     from ros_ik.node.robot_graph import FoundController
@@ -45,11 +47,13 @@ class Proposal:
         parameters: Nested values, as in a parameter file.
         unknown: Messages about values to look up or to measure.
         srdf_lines: Elements ``disable_collisions`` for links that are adjacent or always touch.
+        warnings: Messages about the robot, which are not written to the file.
     """
 
     parameters: dict[str, Any]
     unknown: tuple[str, ...]
     srdf_lines: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
     def yaml_text(self) -> str:
         """Return the parameter file, with the unknown values as comments at the top."""
@@ -65,15 +69,21 @@ class Proposal:
         return f'<?xml version="1.0"?>\n<robot name="{name}">\n{lines}</robot>\n'
 
 
-def propose(model: Model, controllers: Sequence[FoundController] | None = None) -> Proposal:
+def propose(
+    model: Model,
+    controllers: Sequence[FoundController] | None = None,
+    start: Mapping[str, float] | None = None,
+) -> Proposal:
     """Propose parameters.
 
     Args:
         model: The robot.
         controllers: Controllers on the graph; None without a graph.
+        start: Positions of joints at the start by name [rad or m]; others are neutral.
 
     Raises:
-        ArgumentError: The robot has no movable joint.
+        ArgumentError: The robot has no movable joint, or the start names a joint that the model
+            lacks.
     """
     limbs, unknown = list(find_limbs(model)), []
     if not limbs:
@@ -115,9 +125,16 @@ def propose(model: Model, controllers: Sequence[FoundController] | None = None) 
         'velocity_scale': _VELOCITY_SCALE, 'acceleration_scale': _ACCELERATION_SCALE
     }  # fmt: skip
     parameters['joint_limits'] = _joint_limits(robot, unknown)
+    # The joints that are locked now hold no pair of links.
+    robot = resolve_robot(model, read_settings(flat(parameters)))
     unknown += _of_shapes(robot)
+    warnings = start_warnings(robot, start)
+    if warnings:
+        unknown.append(
+            'where the robot starts: some links are too near there (--check names them)'
+        )
     unknown.append('the lag of robot and controller: following_error.delay is 0.1 s, its default')
-    return Proposal(parameters, tuple(unknown), robot.srdf_lines)
+    return Proposal(parameters, tuple(unknown), robot.srdf_lines, tuple(warnings))
 
 
 def _chosen(

@@ -3,6 +3,7 @@
 """Proposed parameter files: their names exist, and they list unknown values."""
 
 from pathlib import Path
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -179,9 +180,11 @@ def test_the_command_line_writes_a_file_that_it_finds_right(tmp_path, capsys):
 
 def test_the_quick_start_shows_the_head_of_a_file(capsys):
     assert main([str(find_robot('panda').urdf_path)]) == 0
-    head = capsys.readouterr().out.partition('/**:')[0]
-    document = Path(__file__).parents[2] / 'docs/quick_starts.md'
-    assert f'```\n{head}```' in document.read_text()
+    said = capsys.readouterr()
+    head = said.out.partition('/**:')[0]
+    document = (Path(__file__).parents[2] / 'docs/quick_starts.md').read_text()
+    assert f'```\n{head}```' in document
+    assert re.search('^warning: .*disable.*$', document, re.M)[0] in said.err
 
 
 def test_a_proposal_finds_the_meshes_beside_the_description(tmp_path, capsys):

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A running robot over DDS: its description and controllers become a parameter file."""
 
+import contextlib
+import math
 import os
 import subprocess
 import sys
@@ -12,11 +14,13 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_msgs.msg import String
 from support.processes.ros_processes import reserved_domain
 from support.processes.ros_processes import ROOT
 from support.rigs.ros_rig import LATCHED
+from support.robots.crossed_arms import CROSSED_ARMS
 from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik.demo.robots import find_robot
@@ -109,6 +113,31 @@ def test_a_running_robot_becomes_a_file_which_fits_it(robot, tmp_path):
     path.write_text(path.read_text().replace('/joint_trajectory', '/commands'))
     result = run(robot, '--check', str(path))
     assert result.returncode == 1 and 'no controller listens' in result.stdout
+
+
+def test_the_start_is_where_the_running_robot_is():
+    """Joints that the description lacks, and positions that are not finite, are ignored."""
+    with reserved_domain() as domain, contextlib.ExitStack() as stack:
+        context = rclpy.Context()
+        rclpy.init(context=context, domain_id=domain)
+        stack.callback(rclpy.shutdown, context=context)
+        node = Node('robot', context=context)
+        stack.callback(node.destroy_node)
+        description = node.create_publisher(String, 'robot_description', LATCHED)
+        description.publish(String(data=CROSSED_ARMS))
+        states = node.create_publisher(JointState, 'joint_states', 1)
+        message = JointState(name=['left_joint', 'tool_joint', 'wheel', 'top_joint'])
+        message.position = [0.21, math.nan, 1.0, 0.0]
+        executor = SingleThreadedExecutor(context=context)
+        executor.add_node(node)
+        node.create_timer(0.02, lambda: states.publish(message))
+        thread = threading.Thread(target=executor.spin)
+        thread.start()
+        result = run(domain)
+        executor.shutdown()
+        thread.join(5.0)
+    assert result.returncode == 0, result.stderr
+    assert 'left:right: nearer at the start' in result.stderr and 'overlap' not in result.stderr
 
 
 def test_silence_is_said():

@@ -38,12 +38,13 @@ def srdf_lines(model: Model, shapes: RobotShapes) -> tuple[str, ...]:
     pairs.update((pair, 'Always') for pair in shapes.near if 'world' not in pair)
     semantic = model.semantic
     return tuple(
-        ElementTree.tostring(
-            ElementTree.Element(
-                'disable_collisions', {'link1': first, 'link2': second, 'reason': reason}
-            ),
-            encoding='unicode',
-        )
+        srdf_line(first, second, reason)
         for (first, second), reason in pairs.items()
         if semantic is None or not semantic.collision_disabled(first, second)
     )
+
+
+def srdf_line(first: str, second: str, reason: str) -> str:
+    """Return a ``disable_collisions`` element for two links, with a reason as MoveIt names it."""
+    names = {'link1': first, 'link2': second, 'reason': reason}
+    return ElementTree.tostring(ElementTree.Element('disable_collisions', names), 'unicode')
