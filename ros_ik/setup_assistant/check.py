@@ -23,6 +23,8 @@ from ros_ik.settings import read_settings
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 from ros_ik.settings.reading import unknown_parameters
+from ros_ik.setup_assistant.speeds import immobile
+from ros_ik.setup_assistant.speeds import speed_warnings
 from ros_ik.setup_assistant.start import start_warnings
 
 if TYPE_CHECKING:
@@ -126,7 +128,9 @@ def _of_joints(robot: ControlledRobot) -> list[str]:
     free = [name for name, v in zip(names, robot.velocity[dofs], strict=True) if np.isinf(v)]
     if free:
         found.append(f'{listed(free)}: no velocity limit; give joint_limits.<joint>.max_velocity')
-    guessed = _without_acceleration(robot.settings, names)
+    found += speed_warnings(robot)
+    moving = [name for name, still in zip(names, immobile(robot), strict=True) if not still]
+    guessed = _without_acceleration(robot.settings, moving)
     if guessed:
         found.append(f'{listed(guessed)}: no acceleration limit; full speed in 0.2 s is assumed')
     unmeasured = robot.shapes.unmeasured

@@ -16,6 +16,7 @@ import numpy as np
 import yaml
 
 from ros_ik.errors import ArgumentError
+from ros_ik.limits.default_acceleration import default_acceleration
 from ros_ik.model import Model
 from ros_ik.model.conventions.labels import listed
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
@@ -24,6 +25,9 @@ from ros_ik.settings import read_settings
 from ros_ik.settings.parameter_file import flat
 from ros_ik.setup_assistant.limbs import find_limbs
 from ros_ik.setup_assistant.limbs import Limb
+from ros_ik.setup_assistant.speeds import immobile
+from ros_ik.setup_assistant.speeds import implausible
+from ros_ik.setup_assistant.speeds import speed_warnings
 from ros_ik.setup_assistant.start import start_warnings
 
 if TYPE_CHECKING:
@@ -124,17 +128,21 @@ def propose(
     parameters['limits'] = {
         'velocity_scale': _VELOCITY_SCALE, 'acceleration_scale': _ACCELERATION_SCALE
     }  # fmt: skip
-    parameters['joint_limits'] = _joint_limits(robot, unknown)
+    limits = _joint_limits(robot, unknown)
+    if limits:
+        parameters['joint_limits'] = limits
+    # Of the description, before the file lowers its limits.
+    warnings = speed_warnings(robot)
     # The joints that are locked now hold no pair of links.
     robot = resolve_robot(model, read_settings(flat(parameters)))
     unknown += _of_shapes(robot)
-    warnings = start_warnings(robot, start)
-    if warnings:
+    near = start_warnings(robot, start)
+    if near:
         unknown.append(
             'where the robot starts: some links are too near there (--check names them)'
         )
     unknown.append('the lag of robot and controller: following_error.delay is 0.1 s, its default')
-    return Proposal(parameters, tuple(unknown), robot.srdf_lines, tuple(warnings))
+    return Proposal(parameters, tuple(unknown), robot.srdf_lines, (*warnings, *near))
 
 
 def _chosen(
@@ -188,12 +196,17 @@ def _joint_limits(robot: ControlledRobot, unknown: list[str]) -> dict[str, Any]:
     """Return the limits of the controlled joints, and the unknown ones."""
     limits, unlimited = {}, []
     dofs = robot.group.variable_dof
-    for name, speed, gain in zip(
-        robot.group.joint_names, robot.velocity[dofs], robot.acceleration[dofs], strict=True
+    speeds, gains = robot.velocity[dofs], robot.acceleration[dofs]
+    for name, speed, gain, wrong, still in zip(
+        robot.group.joint_names, speeds, gains, implausible(robot), immobile(robot), strict=True
     ):
-        if not np.isfinite(speed) or speed <= 0.0:
+        if still:
+            # No limit may be looser than 0, and none above 0 is tighter.
+            continue
+        if wrong or not np.isfinite(speed):
             unlimited.append(name)
             speed = _UNKNOWN_SPEED
+            gain = default_acceleration(np.asarray(speed)) if wrong else gain
         values = {
             'has_velocity_limits': True, 'max_velocity': _rounded_down(speed),
             'has_acceleration_limits': True, 'max_acceleration': round(float(gain), 4),
