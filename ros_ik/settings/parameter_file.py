@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from ros_ik.errors import ArgumentError
+from ros_ik.settings.dotted_sections import dotted_section_message
 
 # Sections that apply to every node.
 _NODES = ('/**', '/*', '**', '*')
@@ -62,10 +63,7 @@ def _check_sections(values: Mapping[str, Any]) -> None:
     for key, value in values.items():
         if isinstance(value, Mapping):
             if '.' in str(key) and value:
-                raise ArgumentError(
-                    f"ROS cannot read section '{key}:' of the parameter file, because its name "
-                    f"contains a dot; write '{key}.{next(iter(value))}: ...' in one line instead"
-                )
+                raise ArgumentError(dotted_section_message(key, next(iter(value))))
             _check_sections(value)
 
 

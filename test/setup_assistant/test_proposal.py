@@ -19,11 +19,13 @@ from ros_ik.model import Model
 from ros_ik.node.robot_graph import FoundController
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import read_settings
+from ros_ik.settings import SettingsError
 from ros_ik.settings.parameter_file import flat
 from ros_ik.settings.parameter_file import read_parameters
 from ros_ik.setup_assistant.__main__ import main
 from ros_ik.setup_assistant.check import check_parameters
 from ros_ik.setup_assistant.limbs import find_limbs
+from ros_ik.setup_assistant.proposal import Proposal
 from ros_ik.setup_assistant.proposal import propose
 
 TIPS = {
@@ -134,11 +136,8 @@ def test_limbs_of_few_joints_go_to_positions_alone(path, tasks):
     assert not any('too few' in text for text in check_parameters(values, model).warnings)
 
 
-@pytest.mark.parametrize('name', ['allegro_hand_description/urdf/allegro_left_hand.urdf'])
-def test_ros_reads_a_file_with_dots_in_the_names_of_joints(name, tmp_path):
-    model, path = Model.from_urdf(robot_data_path() / name, device='cpu'), tmp_path / 'hand.yaml'
-    proposal = propose(model)
-    path.write_text(proposal.yaml_text())
+def parameters_in_ros(path):
+    """Return the parameters of a file as ROS reads them, by dotted name."""
     context = rclpy.Context()
     rclpy.init(args=['--ros-args', '--params-file', str(path)], context=context)
     try:
@@ -150,9 +149,47 @@ def test_ros_reads_a_file_with_dots_in_the_names_of_joints(name, tmp_path):
         node.destroy_node()
     finally:
         rclpy.shutdown(context=context)
+    read.pop('use_sim_time', None)
+    return read
+
+
+@pytest.mark.parametrize('name', ['allegro_hand_description/urdf/allegro_left_hand.urdf'])
+def test_ros_reads_a_file_with_dots_in_the_names_of_joints(name, tmp_path):
+    model, path = Model.from_urdf(robot_data_path() / name, device='cpu'), tmp_path / 'hand.yaml'
+    proposal = propose(model)
+    path.write_text(proposal.yaml_text())
+    read = parameters_in_ros(path)
     assert sum('.0.max_velocity' in key for key in read) == model.joint_dof_count
     for key, value in flat(proposal.parameters).items():
         assert read[key] == value, key
+
+
+def test_the_error_about_joints_after_a_section_with_a_dot_names_the_line_to_write(tmp_path):
+    path = 'allegro_hand_description/urdf/allegro_left_hand.urdf'
+    model, file = Model.from_urdf(robot_data_path() / path, device='cpu'), tmp_path / 'hand.yaml'
+    parameters = propose(model).parameters
+    limits = {'has_velocity_limits': True, 'max_velocity': 1.0}
+    parameters['joint_limits'] = {f'joint_{k}.0': dict(limits) for k in (8, 9, 10)}
+    file.write_text(Proposal(parameters, (), ()).yaml_text())
+    read = parameters_in_ros(file)
+    assert 'joint_limits.joint_8.joint_9.0.max_velocity' in read
+    text = "'joint_8.joint_9.0'.*'joint_8.0:'.*write 'joint_8.0.max_velocity: ...' in one line"
+    with pytest.raises(SettingsError, match=text):
+        resolve_robot(model, read_settings(read))
+    parameters['joint_limits'] = flat(parameters['joint_limits'])
+    file.write_text(Proposal(parameters, (), ()).yaml_text())
+    resolve_robot(model, read_settings(parameters_in_ros(file)))
+
+
+@pytest.mark.parametrize('name', ['joint_8.1', 'joint_99.0', 'thumb.joint_9.0', 'joint_8'])
+def test_an_unknown_joint_that_follows_no_such_section_gets_no_line(name):
+    model = robot_model('allegro_right_hand')
+    values = flat(propose(model).parameters)
+    values |= {f'joint_limits.{name}.has_velocity_limits': True}
+    values |= {f'joint_limits.{name}.max_velocity': 1.0}
+    with pytest.raises(SettingsError) as caught:
+        resolve_robot(model, read_settings(values))
+    assert name in str(caught.value) and 'section' not in str(caught.value)
 
 
 def test_limbs_of_six_joints_keep_orientations():

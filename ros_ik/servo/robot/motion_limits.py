@@ -14,6 +14,8 @@ from ros_ik.model import Model
 from ros_ik.settings import JointLimitSettings
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
+from ros_ik.settings.dotted_sections import dotted_section_message
+from ros_ik.settings.dotted_sections import find_dotted_section
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -48,7 +50,11 @@ def motion_limits(model: Model, settings: Settings) -> MotionLimits:
         try:
             index = model.joint_index(limit.joint)
         except ArgumentError as error:
-            raise SettingsError(f'joint_limits.{limit.joint}.max_velocity', str(error)) from error
+            section = find_dotted_section(limit.joint, model.joint_label)
+            hint = f'. {dotted_section_message(section, "max_velocity")}' if section else ''
+            raise SettingsError(
+                f'joint_limits.{limit.joint}.max_velocity', f'{error}{hint}'
+            ) from error
         for dof in range(starts[index], starts[index + 1]):
             _tighten(limit, 'max_velocity', velocity, dof, -1.0)
             _tighten(limit, 'min_position', lower, dof, 1.0)
