@@ -45,6 +45,7 @@ from ros_ik.node.parameter_services import BoundedParameterServices
 from ros_ik.node.parameters import NodeParameters
 from ros_ik.node.reports.reporter import Reminder
 from ros_ik.node.reports.reporter import Reporter
+from ros_ik.node.reports.state_senders import StateSenders
 from ros_ik.node.services.moveit_package import missing_package
 from ros_ik.node.services.planner_client import PlannerServices
 from ros_ik.node.subscribers.transforms import ResolvedFrame
@@ -103,6 +104,7 @@ class IkNode(GuardedNode, StreamNode):
             self._drops,
         )
         self._reminder = Reminder(self)
+        self._state_senders = StateSenders(self, self._inbox.not_following)
         self._planning = PlannerServices(self)
         SrdfLines(self, lambda: self._servo)
         self._markers = Markers(self, settings, self._loop)
@@ -320,6 +322,7 @@ class IkNode(GuardedNode, StreamNode):
         if controlled is not None:
             obstacles = self._inbox.command.get().obstacles
             self._planning.poll(controlled.measurement.get(), obstacles)
+        self._state_senders.count(self._loop.output.code, time.monotonic())
         self._drops.log()
         self._reporter.log()
         if controlled is None:

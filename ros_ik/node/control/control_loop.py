@@ -225,6 +225,11 @@ class ControlLoop:
         if self._deadlines.many_missed and output.code == StatusCode.OK:
             output.code = StatusCode.DEADLINE_MISSED
             output.text += f'; more than {MISSED_PART:.0%} of the deadlines were missed'
+        elif output.code == StatusCode.FOLLOWING_ERROR:
+            remark = self.inbox.not_following.get()
+            # While simulated time stands still, the output is that of the tick before.
+            if not output.text.endswith(remark):
+                output.text += remark
         self.output = output
         # Set after publishing, so that the last point was sent when a wait for rest ends.
         self._resting = output.still and (

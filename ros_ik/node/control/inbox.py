@@ -60,6 +60,7 @@ class Inbox:
         publishers: Publishers of the commands, or None without topics.
         waiting: Status without a servo.
         notice: Sentence to add to the status, or ''.
+        not_following: Sentence to add to the status of a robot that does not follow, or ''.
     """
 
     streams: Mailbox[StreamPoller]
@@ -69,6 +70,7 @@ class Inbox:
     publishers: Mailbox[CommandPublishers | None]
     waiting: Mailbox[WaitingStatus]
     notice: Mailbox[str]
+    not_following: Mailbox[str]
 
     @classmethod
     def empty(cls) -> Inbox:
@@ -81,4 +83,5 @@ class Inbox:
             publishers=Mailbox(None),
             waiting=Mailbox(WaitingStatus(StatusCode.WAITING_FOR_MODEL, 'starting')),
             notice=Mailbox(''),
+            not_following=Mailbox(''),
         )

@@ -180,3 +180,41 @@ def test_max_takes_effect_at_run_time(client):
         lead, texts = lead_of(client, bound > 0.0)
         assert (lead > 0.5) == (bound == 0.0), lead
         assert any('not follow' in text for text in texts) == (bound > 0.0)
+
+
+def test_the_status_names_two_publishers_of_joint_states(client):
+    """The robot follows, and the client sends where a joint was before."""
+    client.set(following_error__delay=0.1, following_error__max=NO_BOUND)
+    client.stream('joints', None)
+    client.forget_targets()
+    client.wait_for_rest()
+    where, node = measured(client), client.node
+    goal = -2.5 if where[0] > 0.0 else 2.5
+    client.stream('joints', JointState(name=[ARM[0]], position=[goal]))
+    freeze(client, True)
+    # One publisher, for long enough that it is counted.
+    for _ in range(3):
+        assert 'publishers' not in client.wait_for_code(IkStatus.FOLLOWING_ERROR).text
+    freeze(client, False)
+    other = node.create_publisher(JointState, 'joint_states', 10)
+    before = JointState(name=[ARM[0]], position=[where[0]])
+    timer = node.create_timer(0.02, lambda: other.publish(before))
+    try:
+        text = client.wait_for_code(IkStatus.FOLLOWING_ERROR, text='2 publishers on').text
+    finally:
+        node.destroy_timer(timer)
+        node.destroy_publisher(other)
+        client.stream('joints', None)
+    assert text.count('2 publishers on') == 1
+    for name in ('/joint_states', '/mock_robot', node.get_fully_qualified_name()):
+        assert name in text
+    client.stream('joints', JointState(name=[ARM[0]], position=[-goal]))
+    freeze(client, True)
+    try:
+        client.wait_for(
+            lambda: 'publishers' not in client.wait_for_code(IkStatus.FOLLOWING_ERROR).text,
+            'a status without the second publisher',
+        )
+    finally:
+        freeze(client, False)
+        client.stream('joints', None)
