@@ -16,10 +16,12 @@ import numpy as np
 from ros_ik.barriers.close_pairs import sample_pair_distances
 from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.collision.distance.contact import in_contact
+from ros_ik.model.conventions.labels import link_names
 from ros_ik.model.conventions.labels import listed
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.srdf_lines import srdf_line
 
+# Name of what is no link, which an SRDF cannot exclude.
 _WORLD = 'world'
 
 
@@ -32,7 +34,7 @@ class NearPair:
         distance: Signed distance of their shapes [m], negative if they overlap.
     """
 
-    links: tuple[str, str]
+    links: tuple[str, ...]
     distance: float
 
     @property
@@ -67,11 +69,11 @@ def near_pairs(robot: ControlledRobot, start: Mapping[str, float] | None) -> tup
         return ()
     shapes, joint_q = robot.shapes, model.neutral_joint_q(start)
     distance = sample_pair_distances(shapes.geometry, shapes.pairs, joint_q[None])[0]
-    labels, least = [*model.body_label, _WORLD], {}
+    least: dict[tuple[str, ...], NearPair] = {}
     near = np.flatnonzero(distance < settings.barriers_self_collision_margin)
     for row in near[np.argsort(distance[near], kind='stable')].tolist():
-        first, second = sorted(shapes.geometry.body[shapes.pairs[row]].tolist())
-        links = labels[first], labels[second]
+        first, second = shapes.geometry.body[shapes.pairs[row]].tolist()
+        links = link_names(model.body_label, (first, second))
         if links not in least and _moves(robot, first, second):
             least[links] = NearPair(links, float(distance[row]))
     return tuple(least.values())
@@ -85,8 +87,10 @@ def start_warnings(robot: ControlledRobot, start: Mapping[str, float] | None) ->
     margin = 1e3 * robot.settings.barriers_self_collision_margin
     found = []
     if overlapping:
-        found.append(f'{overlap_sentence(len(overlapping), start)}. Start elsewhere (--start), or '
-                     'disable pairs that may touch, in the SRDF or collision.ignore_pairs')
+        found.append(
+            f'{_overlap_sentence(len(overlapping), start)}. Start elsewhere (--start), or disable '
+            'pairs that may touch, in the SRDF or collision.ignore_pairs'
+        )
         found += [pair.warning() for pair in overlapping]
     if beside:
         found.append(
@@ -96,7 +100,7 @@ def start_warnings(robot: ControlledRobot, start: Mapping[str, float] | None) ->
     return found
 
 
-def overlap_sentence(count: int, start: Mapping[str, float] | None) -> str:
+def _overlap_sentence(count: int, start: Mapping[str, float] | None) -> str:
     """Return a message about the number of links that overlap at the start."""
     where = 'where the robot starts' if start else 'at the neutral configuration'
     several = f'{count} pairs of links overlap' if count > 1 else 'one pair of links overlaps'
