@@ -30,7 +30,7 @@ class NearestSearch:
             tolerance: Largest error of a solution [m], with angles times ``length``.
         """
         self._stage, self._device = stage, stage.values.device
-        self._settings = [make_chain(chain, self._device), stage.redundancy, length, tolerance]
+        self._settings = [make_chain(chain), stage.redundancy, length, tolerance]
         self._kernel = nearest_kernel(
             len(chain.slides), any(chain.slides), lanes_on(self._device, CURVES)
         )

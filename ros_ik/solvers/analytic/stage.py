@@ -166,7 +166,7 @@ class SolutionStage:
         wide = dataclasses.replace(
             chain, lower=chain.lower - _AT_LIMIT, upper=chain.upper + _AT_LIMIT
         )
-        self._chains = [make_chain(each, device) for each in (chain, wide)]
+        self._chains = [make_chain(each) for each in (chain, wide)]
         # Poses without a singular or inexact candidate, and without more to look for, are solved
         # by a kernel of their own.
         simple = form.exact and not (all_turns or sparse or beside)

@@ -20,6 +20,8 @@ from ros_ik.model import Model
 from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.pose_batches.batch import inverse_kinematics
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.search import search
+from ros_ik.solvers.pose_ik.search.setup import make_chain
 from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.status import SolveStatus
 
@@ -339,11 +341,16 @@ def test_the_tool_may_be_offset_from_the_link():
 
 
 def test_the_verification_does_not_trust_the_search(monkeypatch):
-    solver = ChainIK(robot('panda'), 'panda_hand_tcp')
+    def lengthened_chain(chain):
+        struct = make_chain(chain)
+        constants = np.reshape(struct.constants, (3, -1))
+        constants[:, 3::4] *= 1.01
+        struct.constants = constants
+        return struct
+
+    monkeypatch.setattr(search, 'make_chain', lengthened_chain)
+    wrong = ChainIK(robot('panda'), 'panda_hand_tcp')
     poses, seeds = reachable(robot('panda'), 'panda_hand_tcp', 1)
-    solver._chain_arrays.position.assign(1.01 * solver._chain_arrays.position.numpy())
-    wrong = ChainIK.__new__(ChainIK)
-    wrong.__dict__.update(solver.__dict__, _graph=None, _threads=1)
     assert wrong.solve(poses, seeds).status[0] == SolveStatus.NUMERICAL_FAILURE
 
 

@@ -23,7 +23,6 @@ from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bounds_struct
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_error_functions
 from ros_ik.solvers.pose_ik.kernels.functions import chain_functions
-from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.search.setup import axis_bounds
 from ros_ik.solvers.pose_ik.search.setup import make_chain
 
@@ -152,7 +151,7 @@ def test_columns_are_those_of_finite_differences(name, link, frame):
     functions = chain_functions(wp.float64, slides, variables, True)
     errors = axis_error_functions(wp.float64, functions)
     forward, axis_columns, values = functions.forward, errors.axis_columns, errors.axis_errors
-    Chain, vecm, n = chain_struct(wp.float64).Chain, functions.vecm, len(slides)
+    Chain, vecm, n = functions.Chain, functions.vecm, len(slides)
     bounds = axis_bounds(PoseTolerance((1e-3,) * 3, (1e-3,) * 3, frame))
     AxisBounds = axis_bounds_struct(wp.float64)
 
@@ -184,7 +183,7 @@ def test_columns_are_those_of_finite_differences(name, link, frame):
         given = wp.array(q, dtype=vecm, device='cpu')
         wp.launch(
             evaluate, dim=rows, device='cpu',
-            inputs=[make_chain(chain, 'cpu'), bounds, given, wp.transformd(*target)],
+            inputs=[make_chain(chain), bounds, given, wp.transformd(*target)],
             outputs=[error, column],
         )  # fmt: skip
         return error.numpy().reshape(rows, 6), column.numpy().reshape(rows, n, 6)

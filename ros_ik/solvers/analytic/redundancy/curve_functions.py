@@ -17,7 +17,6 @@ import zlib
 
 import warp as wp
 
-from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.functions import direct_chain_functions
 from ros_ik.solvers.qp.small_system import small_system_functions
 
@@ -45,8 +44,7 @@ def curve_functions(n: int, has_slides: bool) -> SimpleNamespace:
     structure = zlib.crc32(repr((n, has_slides)).encode()) & 0x7FFFFFFF
     functions = direct_chain_functions(n, has_slides)
     forward, normal_equations = functions.forward, functions.normal_equations
-    struct = chain_struct(wp.float64)
-    Chain, vec3, vecm = struct.Chain, struct.vec3, functions.vecm
+    Chain, vec3, vecm = functions.Chain, wp.vec3d, functions.vecm
     solve_all = small_system_functions(wp.float64, n).solve_all
     one, zero = wp.float64(1.0), wp.float64(0.0)
 

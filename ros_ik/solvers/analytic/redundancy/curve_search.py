@@ -15,7 +15,6 @@ import zlib
 import warp as wp
 
 from ros_ik.solvers.analytic.redundancy.curve_functions import curve_functions
-from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.functions import direct_chain_functions
 from ros_ik.solvers.qp.small_system import small_system_functions
 
@@ -45,8 +44,8 @@ def followed_function(n: int, has_slides: bool, lanes: int) -> wp.Function:
     functions = curve_functions(n, has_slides)
     correction_and_tangent = functions.correction_and_tangent
     clamped, moved_within = functions.clamped, functions.moved_within
-    struct = chain_struct(wp.float64)
-    Chain, vec3, vecm = struct.Chain, struct.vec3, direct_chain_functions(n, has_slides).vecm
+    chain_types = direct_chain_functions(n, has_slides)
+    Chain, vec3, vecm = chain_types.Chain, wp.vec3d, chain_types.vecm
     iteration_start = small_system_functions(wp.float64, n).iteration_start
     LaneNumbers = wp.types.vector(lanes, wp.float64)
     LaneJoints = wp.types.matrix((n, lanes), wp.float64)

@@ -16,7 +16,6 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.analytic.redundancy.curve_functions import curve_functions
 from ros_ik.solvers.analytic.redundancy.curve_search import followed_function
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import redundancy_struct
-from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.functions import direct_chain_functions
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 
@@ -40,7 +39,8 @@ def nearest_kernel(n: int, has_slides: bool, lanes: int) -> wp.Kernel:
         lanes: Number of curves that are followed together, a divisor of CURVES.
     """
     structure = zlib.crc32(repr((n, has_slides, lanes)).encode()) & 0x7FFFFFFF
-    Chain, vecm = chain_struct(wp.float64).Chain, direct_chain_functions(n, has_slides).vecm
+    functions = direct_chain_functions(n, has_slides)
+    Chain, vecm = functions.Chain, functions.vecm
     outside = curve_functions(n, has_slides).outside
     followed = followed_function(n, has_slides, lanes)
     unit_pose = unit_pose_function(wp.float64)

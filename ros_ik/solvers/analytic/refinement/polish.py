@@ -17,7 +17,6 @@ import warp as wp
 
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
-from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.functions import direct_chain_functions
 from ros_ik.solvers.pose_ik.kernels.functions import rotation_error_function
 from ros_ik.solvers.qp.small_system import small_system_functions
@@ -90,8 +89,7 @@ def polish_functions(n: int, has_slides: bool, has_free_turns: bool) -> SimpleNa
     forward, normal_equations = functions.forward, functions.normal_equations
     is_slide = functions.is_slide
     box_step, vecm = functions.box_step, functions.vecm
-    struct = chain_struct(wp.float64)
-    Chain, vec3, mat33 = struct.Chain, struct.vec3, struct.mat33
+    Chain, vec3, mat33 = functions.Chain, wp.vec3d, wp.mat33d
     matmm, matn3 = wp.types.matrix((n, n), wp.float64), wp.types.matrix((n, 3), wp.float64)
     rotation_error = rotation_error_function(wp.float64)
     turn_between = spatial_functions(wp.float64).turn_between

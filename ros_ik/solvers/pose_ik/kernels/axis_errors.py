@@ -24,7 +24,6 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.objectives.base.functions import objective_functions
-from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.functions import rotation_error_function
 
 
@@ -96,7 +95,7 @@ def axis_error_functions(scalar: type, chain: SimpleNamespace) -> SimpleNamespac
     """
     n, AxisBounds = chain.n_joints, axis_bounds_struct(scalar)
     vec3, matn3, mat33 = chain.vec3, chain.matn3, wp.types.matrix((3, 3), scalar)
-    Chain, velocities, is_slide = chain_struct(scalar).Chain, chain.velocities, chain.is_slide
+    Chain, velocities, is_slide = chain.Chain, chain.velocities, chain.is_slide
     rotation_error = rotation_error_function(scalar)
     log_velocity = objective_functions(scalar).log_velocity
 

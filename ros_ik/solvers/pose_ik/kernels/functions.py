@@ -18,6 +18,7 @@ solved again, so that a joint at its limit does not spoil the direction of the s
 
 import functools
 from types import SimpleNamespace
+from typing import Any
 from typing import no_type_check
 import zlib
 
@@ -29,23 +30,27 @@ from ros_ik.solvers.qp.small_system import small_system_functions
 
 @no_type_check
 @functools.cache
-def chain_struct(scalar: type) -> SimpleNamespace:
-    """Return the types of a chain in one floating-point type."""
-    vec3, mat33 = wp.types.vector(3, scalar), wp.types.matrix((3, 3), scalar)
+def chain_struct(scalar: type, n: int, m: int) -> Any:
+    """Return the struct of a chain of n joints and m variables.
+
+    It has no arrays, so that its numbers are parameters of the kernel. A GPU takes them as
+    operands, which needs no loads and no registers.
+    """
+    vecn, vecm = wp.types.vector(n, scalar), wp.types.vector(m, scalar)
+    poses, flags = wp.types.matrix((3, 4 * n + 4), scalar), wp.types.vector(n, wp.int32)
 
     @wp.struct
     class Chain:
-        rotation: wp.array(dtype=mat33)  # [n + 1], of the constants C
-        position: wp.array(dtype=vec3)  # [n + 1]
-        slides: wp.array(dtype=wp.int32)  # [n], 1 for a prismatic joint
-        coef0: wp.array(dtype=scalar)  # [n], joint = coef0 + coef1 * variable
-        coef1: wp.array(dtype=scalar)  # [n]
-        lower: wp.array(dtype=scalar)  # [m]
-        upper: wp.array(dtype=scalar)  # [m]
-        sample_lower: wp.array(dtype=scalar)  # [m], finite
-        sample_upper: wp.array(dtype=scalar)  # [m], finite
+        constants: poses  # C_i has its rotation in column 4 i and the next two, then its position
+        slides: flags  # 1 for a prismatic joint
+        coef0: vecn  # joint = coef0 + coef1 * variable
+        coef1: vecn
+        lower: vecm
+        upper: vecm
+        sample_lower: vecm  # finite
+        sample_upper: vecm  # finite
 
-    return SimpleNamespace(Chain=Chain, vec3=vec3, mat33=mat33)
+    return Chain
 
 
 @no_type_check
@@ -92,8 +97,8 @@ def chain_functions(
         direct: True if joint i is variable i; see ``SerialChain.is_direct``.
 
     Returns:
-        The number ``n_joints``, the types ``vecm`` of q, ``vec3``, and ``matn3`` of a vector for
-        each joint, and the functions
+        The number ``n_joints``, the struct ``Chain``, the types ``vecm`` of q, ``vec3``, and
+        ``matn3`` of a vector for each joint, and the functions
 
         - ``forward(chain, q) -> axes, pivots, R, p``: joint axes and points on them in the world,
           pose of the tool;
@@ -108,8 +113,7 @@ def chain_functions(
     integers = wp.types.vector(n, wp.int32)
     known_slides, variable = integers(*(slides or ())), integers(*variables)
     drives_alone = integers(*(variables.count(each) == 1 for each in variables))
-    struct = chain_struct(scalar)
-    Chain, vec3 = struct.Chain, struct.vec3
+    Chain, vec3 = chain_struct(scalar, n, m), wp.types.vector(3, scalar)
     vecm, matmm = wp.types.vector(m, scalar), wp.types.matrix((m, m), scalar)
     matn3 = wp.types.matrix((n, 3), scalar)
     sincos = sincos_function(scalar)
@@ -128,6 +132,12 @@ def chain_functions(
         return known_slides[i] != 0
 
     @wp.func
+    def in_world(chain: Chain, x: vec3, y: vec3, z: vec3, column: int) -> vec3:
+        """Return a column of the constants, in the axes x, y, z, as a vector of the world."""
+        c = chain.constants
+        return x * c[0, column] + y * c[1, column] + z * c[2, column]
+
+    @wp.func
     def forward(chain: Chain, q: vecm):
         _structure = wp.static(structure)
         x = vec3(one, zero, zero)
@@ -137,12 +147,10 @@ def chain_functions(
         axes = matn3()
         pivots = matn3()
         for i in range(n):
-            C = chain.rotation[i]
-            c = chain.position[i]
-            p += x * c[0] + y * c[1] + z * c[2]
-            u = x * C[0, 0] + y * C[1, 0] + z * C[2, 0]
-            v = x * C[0, 1] + y * C[1, 1] + z * C[2, 1]
-            z = x * C[0, 2] + y * C[1, 2] + z * C[2, 2]
+            p += in_world(chain, x, y, z, 4 * i + 3)
+            u = in_world(chain, x, y, z, 4 * i)
+            v = in_world(chain, x, y, z, 4 * i + 1)
+            z = in_world(chain, x, y, z, 4 * i + 2)
             value = q[variable[i]]
             if wp.static(not direct):
                 value = chain.coef0[i] + chain.coef1[i] * value
@@ -157,10 +165,11 @@ def chain_functions(
             for k in range(3):
                 axes[i, k] = z[k]
                 pivots[i, k] = p[k]
-        C = chain.rotation[n]
-        p += x * chain.position[n][0] + y * chain.position[n][1] + z * chain.position[n][2]
-        R = wp.matrix_from_cols(x, y, z) * C
-        return axes, pivots, R, p
+        p += in_world(chain, x, y, z, 4 * n + 3)
+        u = in_world(chain, x, y, z, 4 * n)
+        v = in_world(chain, x, y, z, 4 * n + 1)
+        z = in_world(chain, x, y, z, 4 * n + 2)
+        return axes, pivots, wp.matrix_from_cols(u, v, z), p
 
     @wp.func
     def sum_products(chain: Chain, linear: matn3, angular: matn3, r_p: vec3, r_r: vec3, L: scalar):
@@ -266,7 +275,7 @@ def chain_functions(
     return SimpleNamespace(
         is_slide=is_slide, forward=forward, velocities=velocities, sum_products=sum_products,
         normal_equations=normal_equations, box_step=box_step, nearest_turns=nearest_turns,
-        vecm=vecm, vec3=vec3, matn3=matn3, n_joints=n,
+        Chain=Chain, vecm=vecm, vec3=vec3, matn3=matn3, n_joints=n,
     )  # fmt: skip
 
 

@@ -32,7 +32,6 @@ from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bound_functions
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bounds_struct
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_error_functions
 from ros_ik.solvers.pose_ik.kernels.functions import chain_functions
-from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.functions import rotation_error_function
 from ros_ik.solvers.pose_ik.kernels.phase import lane_start_function
 from ros_ik.solvers.pose_ik.kernels.phase import phase_struct
@@ -107,8 +106,8 @@ def _errors_by_length(
         it is within the tolerances; ``linearise(chain, search, axes, pivots, R, p, R_t, p_t, r_p,
         r_r) -> H, g``.
     """
-    struct, Search = chain_struct(scalar), search_struct(scalar)
-    Chain, vec3, mat33, matn3 = struct.Chain, struct.vec3, struct.mat33, functions.matn3
+    Chain, Search, mat33 = functions.Chain, search_struct(scalar), wp.types.matrix((3, 3), scalar)
+    vec3, matn3 = functions.vec3, functions.matn3
     normal_equations = functions.normal_equations
     rotation_error = rotation_error_function(scalar)
 
@@ -146,8 +145,8 @@ def _errors_by_axis(
     scalar: type, functions: SimpleNamespace
 ) -> tuple[wp.Function, wp.Function]:
     """Build the error functions for tolerances by axis, as :func:`_errors_by_length` does."""
-    struct, Search = chain_struct(scalar), search_struct(scalar)
-    Chain, vec3, mat33, matn3 = struct.Chain, struct.vec3, struct.mat33, functions.matn3
+    Chain, Search, mat33 = functions.Chain, search_struct(scalar), wp.types.matrix((3, 3), scalar)
+    vec3, matn3 = functions.vec3, functions.matn3
     sum_products = functions.sum_products
     errors = axis_error_functions(scalar, functions)
     axis_errors, axis_columns = errors.axis_errors, errors.axis_columns
@@ -213,8 +212,7 @@ def chain_ik_kernel(
     forward = functions.forward
     box_step, vecm = functions.box_step, functions.vecm
     nearest_turns = functions.nearest_turns
-    struct = chain_struct(scalar)
-    Chain, Search, Phase = struct.Chain, search_struct(scalar), phase_struct(scalar)
+    Chain, Search, Phase = functions.Chain, search_struct(scalar), phase_struct(scalar)
     unit_pose = unit_pose_function(scalar)
     listed_row = row_list_functions().listed_row
     lane_start = lane_start_function()

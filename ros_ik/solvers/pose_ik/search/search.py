@@ -183,7 +183,7 @@ class ChainSearch(ReadOnce):
         self._lanes, self._lane_bytes = plan.lanes, bytes_per_lane(plan.ends, chain.n_variables)
         check_memory('n_problems', n_problems, self.bytes_per_problem(), self._device)
         self._tree = kinematic_tree(model, wp.float64)
-        self._chain_arrays = make_chain(chain, self._device)
+        self._chain = make_chain(chain)
         self._search = make_search(chain, settings, problem.tolerance, plan)
         self._placement = make_placement(
             model, problem.link, chain, problem.locked_joint_q, problem.offset, problem.tolerance,
@@ -274,7 +274,7 @@ class ChainSearch(ReadOnce):
         self._phases.launch(
             count,
             first,
-            [self._chain_arrays, self._search, poses, seeds],
+            [self._chain, self._search, poses, seeds],
             [self._solved, *found, self.iterations],
         )
         outputs = self.joint_q, self.position_error, self.rotation_error, self.n_found, self.status

@@ -35,21 +35,15 @@ if TYPE_CHECKING:
     from ros_ik.model import Model
 
 
-def make_chain(chain: SerialChain, device: wp.DeviceLike) -> Any:
+def make_chain(chain: SerialChain) -> Any:
     """Return the chain as a struct for kernels."""
-    types = chain_struct(wp.float64)
-    arrays = types.Chain()
-    rotation, position = chain.constants[:, :3, :3], chain.constants[:, :3, 3]
-    arrays.rotation = wp.array(rotation, dtype=types.mat33, device=device)
-    arrays.position = wp.array(position, dtype=types.vec3, device=device)
-    arrays.slides = wp.array(np.array(chain.slides), dtype=wp.int32, device=device)
-    low, high = chain.sampling_range()
-    for name, values in (
-        ('coef0', chain.coef0), ('coef1', chain.coef1), ('lower', chain.lower),
-        ('upper', chain.upper), ('sample_lower', low), ('sample_upper', high),
-    ):  # fmt: skip
-        setattr(arrays, name, wp.array(values, dtype=wp.float64, device=device))
-    return arrays
+    struct = chain_struct(wp.float64, len(chain.slides), chain.n_variables)()
+    struct.constants = np.concatenate(chain.constants[:, :3], axis=1)
+    struct.slides = np.array(chain.slides, dtype=np.int32)
+    struct.sample_lower, struct.sample_upper = chain.sampling_range()
+    for name in ('coef0', 'coef1', 'lower', 'upper'):
+        setattr(struct, name, getattr(chain, name))
+    return struct
 
 
 def axis_bounds(tolerance: PoseTolerance) -> Any:
