@@ -85,6 +85,12 @@ class SerialChain:
                     lengths[k] = 2.0 * np.pi / abs(self.coef1[joint])
         return lengths
 
+    @property
+    def reach(self) -> float:
+        """Length of the stretched chain [m], 1 for revolute joints through a single point."""
+        reach = float(np.sum(np.linalg.norm(self.constants[:, :3, 3], axis=1)))
+        return reach if reach > 1e-3 else 1.0
+
     def sampling_range(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the range for sampling each variable, its limits if it has them, [m]."""
         reach = np.array(

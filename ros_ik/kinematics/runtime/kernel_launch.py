@@ -47,14 +47,30 @@ def max_resident_threads(device: wp.Device) -> int:
     return device.sm_count * resident_threads(MAX_REGISTERS)
 
 
+def listed_threads(device: wp.Device, n: int) -> int:
+    """Return the number of threads for a list of at most n rows, which they share.
+
+    A GPU starts even a thread without a row, at 20 ps. A few times the resident threads are enough
+    to fill it.
+    """
+    return min(n, 4 * max_resident_threads(device)) if device.is_cuda else n
+
+
 def exceeds_device(device: wp.Device, n: int) -> bool:
     """Return True if n threads of the largest kernels more than fill a GPU, False for a CPU.
 
     While all of them are resident, a batch takes the time of its slowest thread. Kernels that
-    leave slow threads to a later launch, over the list of them, only help larger batches. Such a
-    list needs Warp's memory pool, because a graph capture allocates work space.
+    leave slow threads to a later launch, over the list of them, help larger batches more.
     """
-    return device.is_cuda and n > max_resident_threads(device) and wp.is_mempool_enabled(device)
+    return can_list_rows(device) and n > max_resident_threads(device)
+
+
+def can_list_rows(device: wp.Device) -> bool:
+    """Return True for a GPU that can make a list of rows between two launches.
+
+    It needs Warp's memory pool, because a graph capture allocates work space.
+    """
+    return device.is_cuda and wp.is_mempool_enabled(device)
 
 
 def block_size(registers: int) -> int:

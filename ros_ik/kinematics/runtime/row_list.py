@@ -50,6 +50,26 @@ def row_list_functions() -> SimpleNamespace:
 
 @no_type_check
 @functools.cache
+def spacing_function() -> wp.Function:
+    """Build ``spacing(n, resident) -> threads``, of which one works, for each of n rows.
+
+    If rows take different branches, a warp of 32 threads takes all of them one after the other. A
+    small batch therefore has a warp for each row or for a few, as long as all are among the
+    threads that are resident at a time; 0 of them for a CPU.
+    """
+
+    @wp.func
+    def spacing(n: int, resident: int) -> int:
+        spaced = int(1)
+        while spaced < 32 and 2 * spaced * n <= resident:
+            spaced *= 2
+        return spaced
+
+    return spacing
+
+
+@no_type_check
+@functools.cache
 def list_rows_kernel() -> wp.Kernel:
     """Build the kernel that writes the marked rows to their places in the list."""
 

@@ -43,7 +43,7 @@ def nearest_kernel(n: int, has_slides: bool, lanes: int) -> wp.Kernel:
     Chain, vecm = functions.Chain, functions.vecm
     outside = curve_functions(n, has_slides).outside
     followed = followed_function(n, has_slides, lanes)
-    unit_pose = unit_pose_function(wp.float64)
+    unit_pose = unit_pose_function()
     Redundancy = redundancy_struct()
     StartNumbers = wp.types.vector(CURVES, wp.float64)
     StartJoints = wp.types.matrix((n, CURVES), wp.float64)

@@ -37,7 +37,7 @@ def accept_kernel(n: int, has_slides: bool, has_free_turns: bool) -> wp.Kernel:
     read, least_outside, is_apart = shared.read, shared.least_outside, shared.is_apart
     outside, far_outside = shared.outside, shared.far_outside
     distance_to = shared.distance_to
-    unit_pose = unit_pose_function(wp.float64)
+    unit_pose = unit_pose_function()
 
     # Loops over the joints unroll.
     @compiled_kernel(max_unroll=16, max_registers=128)

@@ -41,7 +41,7 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
     distance_to = shared.distance_to
     rows_functions = row_list_functions()
     Rows, listed_row = rows_functions.Rows, rows_functions.listed_row
-    unit_pose = unit_pose_function(wp.float64)
+    unit_pose = unit_pose_function()
     LaneNumbers = wp.types.vector(lanes, wp.float64)
     LaneAngles = wp.types.matrix((n, lanes), wp.float64)
     LaneSlots = wp.types.vector(lanes, wp.int32)

@@ -44,7 +44,7 @@ def verify_kernel(lanes: int) -> wp.Kernel:
     is_alone = lanes == 1
     Placement = placement_struct()
     Tree = tree_struct(wp.float64)
-    unit_pose = unit_pose_function(wp.float64)
+    unit_pose = unit_pose_function()
     tool_errors = tool_error_functions(lanes).tool_errors
     write_configurations = configuration_functions(lanes).write_configurations
     unsolved = unsolved_function()

@@ -24,7 +24,7 @@ def collect_kernel() -> wp.Kernel:
     """Build the kernel, which is the same for all robots."""
     Placement = placement_struct()
     Tree = tree_struct(wp.float64)
-    unit_pose = unit_pose_function(wp.float64)
+    unit_pose = unit_pose_function()
     tool_error, unsolved = tool_error_functions().tool_error, unsolved_function()
     write_configurations = configuration_functions().write_configurations
 

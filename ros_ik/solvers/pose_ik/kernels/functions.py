@@ -106,7 +106,7 @@ def chain_functions(
         - ``velocities(chain, axes, pivots, p) -> linear``, [n, 3];
         - ``sum_products(chain, linear, angular, r_p, r_r, L) -> H, g``;
         - ``normal_equations(chain, axes, pivots, p, e_p, e_r, W, L) -> H, g``;
-        - ``box_step(H, g, damping, low, high) -> d``;
+        - ``box_step(H, g, damping, low, high) -> d`` and ``projected_step`` of the same arguments;
         - ``nearest_turns(chain, q, problem, seed) -> q``.
     """
     n, m = len(variables), max(variables) + 1
@@ -252,7 +252,27 @@ def chain_functions(
         return d
 
     @wp.func
-    def nearest_turns(chain: Chain, q: vecm, problem: int, seed: wp.array2d(dtype=scalar)) -> vecm:
+    def projected_step(H: matmm, g: vecm, damping: scalar, low: vecm, high: vecm) -> vecm:
+        """Solve once, without the joints that the gradient presses against their bounds.
+
+        No step takes longer than another, as that of :func:`box_step` does, so that the threads of
+        a warp stay together. Others that would leave the box are moved to its bounds (projected
+        Newton method, Bertsekas 1982).
+        """
+        fixed = vecm()
+        for i in range(m):
+            pressed = (low[i] >= zero and g[i] < zero) or (high[i] <= zero and g[i] > zero)
+            fixed[i] = wp.where(pressed, one, zero)
+        x = solve_free(H, g, damping, fixed, vecm())
+        d = vecm()
+        for i in range(m):
+            d[i] = wp.clamp(x[i], low[i], high[i])
+        return d
+
+    @wp.func
+    def nearest_turns(
+        chain: Chain, q: vecm, problem: int, seed: wp.array2d(dtype=wp.float64)
+    ) -> vecm:
         """Move joints by whole turns to the nearest angle to the seed within the limits."""
         nearest = q
         for i in range(n):
@@ -264,7 +284,7 @@ def chain_functions(
                 value = q[variable[i]]
                 low = chain.lower[variable[i]]
                 high = chain.upper[variable[i]]
-                count = wp.round((seed[problem, variable[i]] - value) / turn)
+                count = wp.round((scalar(seed[problem, variable[i]]) - value) / turn)
                 count = wp.min(count, wp.floor((high - value) / turn))
                 count = wp.max(count, wp.ceil((low - value) / turn))
                 # A joint that its variable does not move has no turns.
@@ -274,7 +294,8 @@ def chain_functions(
 
     return SimpleNamespace(
         is_slide=is_slide, forward=forward, velocities=velocities, sum_products=sum_products,
-        normal_equations=normal_equations, box_step=box_step, nearest_turns=nearest_turns,
+        normal_equations=normal_equations, box_step=box_step, projected_step=projected_step,
+        nearest_turns=nearest_turns,
         Chain=Chain, vecm=vecm, vec3=vec3, matn3=matn3, n_joints=n,
     )  # fmt: skip
 

@@ -27,13 +27,15 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.runtime.row_list import row_list_functions
+from ros_ik.kinematics.runtime.fresh_read import fresh_read_function
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bound_functions
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bounds_struct
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_error_functions
 from ros_ik.solvers.pose_ik.kernels.functions import chain_functions
 from ros_ik.solvers.pose_ik.kernels.functions import rotation_error_function
+from ros_ik.solvers.pose_ik.kernels.phase import entry_functions
 from ros_ik.solvers.pose_ik.kernels.phase import lane_start_function
+from ros_ik.solvers.pose_ik.kernels.phase import lanes_struct
 from ros_ik.solvers.pose_ik.kernels.phase import phase_struct
 
 
@@ -41,7 +43,7 @@ from ros_ik.solvers.pose_ik.kernels.phase import phase_struct
 @functools.cache
 def search_struct(scalar: type) -> Any:
     """Return the struct of the settings of the search."""
-    AxisBounds = axis_bounds_struct(scalar)
+    AxisBounds, Lanes = axis_bounds_struct(scalar), lanes_struct()
 
     @wp.struct
     class Search:
@@ -58,11 +60,7 @@ def search_struct(scalar: type) -> Any:
         window: int  # iterations between tests of the progress
         patient_window: int  # the same for the last tenth of the attempts
         progress: scalar  # factor by which the cost must shrink in a window
-        lanes: int  # per problem
-        head_start: int  # iterations from which attempts other than that from the seed count
-        first_lanes: int  # lanes of a problem that begin together
-        next_start: int  # iterations at which as many lanes again begin
-        delay: int  # iterations after which the number of lanes doubles from then on
+        lanes: Lanes  # of a problem
         seed: int  # of the random restarts
 
     return Search
@@ -70,18 +68,17 @@ def search_struct(scalar: type) -> Any:
 
 @no_type_check
 @functools.cache
-def unit_pose_function(scalar: type) -> wp.Function:
+def unit_pose_function() -> wp.Function:
     """Build ``unit_pose(problem, target, seed) -> pose, is_finite``.
 
     The function normalises the quaternion; a zero quaternion is treated as not finite.
     """
-    transform = wp.types.transformation(scalar)
 
     @wp.func
     def unit_pose(
         problem: int,
-        target: wp.array(dtype=transform),
-        seed: wp.array2d(dtype=scalar),
+        target: wp.array(dtype=wp.transformd),
+        seed: wp.array2d(dtype=wp.float64),
     ):
         p = wp.transform_get_translation(target[problem])
         rotation = wp.transform_get_rotation(target[problem])
@@ -89,8 +86,8 @@ def unit_pose_function(scalar: type) -> wp.Function:
         total = length + wp.length_sq(p)
         for j in range(seed.shape[1]):
             total += seed[problem, j]
-        valid = wp.isfinite(total) and length > scalar(1e-9)
-        return transform(p, rotation / length), valid
+        valid = wp.isfinite(total) and length > wp.float64(1e-9)
+        return wp.transformd(p, rotation / length), valid
 
     return unit_pose
 
@@ -200,7 +197,7 @@ def chain_ik_kernel(
     """Build the kernel for one structure of chain; see :func:`chain_functions`.
 
     Args:
-        scalar: Floating-point type.
+        scalar: Floating-point type of the iterations. All arrays are float64.
         slides: True for each prismatic joint.
         variables: Variable that drives each joint.
         direct: True if joint i is variable i.
@@ -210,14 +207,31 @@ def chain_ik_kernel(
     make_errors = _errors_by_axis if by_axis else _errors_by_length
     pose_error, linearise = make_errors(scalar, functions)
     forward = functions.forward
-    box_step, vecm = functions.box_step, functions.vecm
+    # A search in float32 yields starts alone, and need not find the exact step at a joint limit.
+    box_step = functions.projected_step if scalar is wp.float32 else functions.box_step
+    resources = {'max_registers': 128} if scalar is wp.float32 else {'registers': 255}
+    vecm = functions.vecm
     nearest_turns = functions.nearest_turns
-    Chain, Search, Phase = functions.Chain, search_struct(scalar), phase_struct(scalar)
-    unit_pose = unit_pose_function(scalar)
-    listed_row = row_list_functions().listed_row
-    lane_start = lane_start_function()
-    m = max(variables) + 1
-    transform = wp.types.transformation(scalar)
+    Chain, Search, Phase = functions.Chain, search_struct(scalar), phase_struct()
+    unit_pose = unit_pose_function()
+    entries, row_of_entry = entry_functions().entries, entry_functions().row_of_entry
+    lane_start, fresh_read = lane_start_function(), fresh_read_function()
+    m, vec3, mat33 = max(variables) + 1, functions.vec3, wp.types.matrix((3, 3), scalar)
+
+    @wp.func
+    def read_target(
+        problem: int, target: wp.array(dtype=wp.transformd), seed: wp.array2d(dtype=wp.float64)
+    ):
+        pose, is_finite = unit_pose(problem, target, seed)
+        rotation = wp.quat_to_matrix(wp.transform_get_rotation(pose))
+        position = wp.transform_get_translation(pose)
+        R_t = mat33()
+        p_t = vec3()
+        for i in range(3):
+            p_t[i] = scalar(position[i])
+            for j in range(3):
+                R_t[i, j] = scalar(rotation[i, j])
+        return R_t, p_t, is_finite
 
     @wp.func
     def sample(chain: Chain, state: wp.uint32):
@@ -228,144 +242,181 @@ def chain_ik_kernel(
         return q, state
 
     @wp.func
-    def read(row: int, slot: int, values: wp.array3d(dtype=scalar)) -> vecm:
+    def read(row: int, slot: int, values: wp.array3d(dtype=wp.float64)) -> vecm:
         q = vecm()
         for j in range(m):
-            q[j] = values[row, slot, j]
+            q[j] = scalar(values[row, slot, j])
         return q
 
     @wp.func
     def is_new(
-        q: vecm, row: int, found: int, separation: scalar, solutions: wp.array3d(dtype=scalar)
+        q: vecm, row: int, found: int, separation: scalar, solutions: wp.array3d(dtype=wp.float64)
     ) -> bool:
         """Return True if a solution is distinct from each one found so far."""
         for slot in range(found):
             distance = scalar(0.0)
             for j in range(m):
-                distance = wp.max(distance, wp.abs(q[j] - solutions[row, slot, j]))
+                distance = wp.max(distance, wp.abs(q[j] - scalar(solutions[row, slot, j])))
             if distance < separation:
                 return False
         return True
 
+    @wp.func
+    def record(
+        chain: Chain, search: Search, q: vecm, total: int, attempt: int, row: int, problem: int,
+        n_found: int, seed: wp.array2d(dtype=wp.float64), solved: wp.array(dtype=wp.int32),
+        solutions: wp.array3d(dtype=wp.float64), found_at: wp.array2d(dtype=wp.int32),
+    ) -> int:  # fmt: skip
+        """Write a solution if it is new; return the number of those found."""
+        answer = nearest_turns(chain, q, problem, seed)
+        # First other branches; then whole turns of the solutions found.
+        turns_allowed = 2 * attempt >= search.max_attempts
+        known = not is_new(answer, row, n_found, search.separation, solutions)
+        if known and turns_allowed:
+            answer = q
+        count = n_found
+        if is_new(answer, row, n_found, search.separation, solutions):
+            for j in range(m):
+                solutions[row, n_found, j] = wp.float64(answer[j])
+            found_at[row, n_found] = total
+            count += 1
+        if count == solutions.shape[1]:
+            wp.atomic_min(solved, problem, total)
+        return count
+
+    @wp.func
+    def keep_best(
+        q: vecm, cost: scalar, best: scalar, row: int, n_found: int,
+        solutions: wp.array3d(dtype=wp.float64),
+    ) -> scalar:  # fmt: skip
+        """Write the best configuration while there is no solution; return its cost."""
+        if n_found > 0 or cost >= best:
+            return best
+        for j in range(m):
+            solutions[row, 0, j] = wp.float64(q[j])
+        return cost
+
+    @wp.func
+    def keep_later(
+        q: vecm, cost: scalar, best: scalar, row: int, n_found: int,
+        solutions: wp.array3d(dtype=wp.float64),
+    ) -> scalar:  # fmt: skip
+        return best
+
+    # Of a search in float32, the ends of attempts are enough to go on from.
+    keep_iterate = keep_later if scalar is wp.float32 else keep_best
+
     # Every loop over joints unrolls; Warp unrolls at most 16 iterations by default.
-    @compiled_kernel(max_unroll=max(16, len(variables)), registers=255)
+    @compiled_kernel(max_unroll=max(16, len(variables)), **resources)
     def chain_ik(
         chain: Chain,
         search: Search,
         phase: Phase,
-        first: int,  # problem of the first thread's lane, for a phase without a list
-        target: wp.array(dtype=transform),  # [n_problems], of the tool in the world
-        seed: wp.array2d(dtype=scalar),  # [n_problems, m]
+        first: int,  # first problem
+        count: int,  # number of problems
+        target: wp.array(dtype=wp.transformd),  # [n_problems], of the tool in the world
+        seed: wp.array2d(dtype=wp.float64),  # [n_problems, m]
+        start_q: wp.array2d(dtype=wp.float64),  # [n_problems, m], where the first attempt begins
         solved: wp.array(dtype=wp.int32),  # [n_problems], least iterations to all that is wanted
-        solutions: wp.array3d(dtype=scalar),  # [n_problems * lanes, n_solutions, m]
+        solutions: wp.array3d(dtype=wp.float64),  # [n_problems * lanes, n_solutions, m]
         found_at: wp.array2d(dtype=wp.int32),  # [n_problems * lanes, n_solutions], iterations
         found: wp.array(dtype=wp.int32),  # [n_problems * lanes]
-        lane_cost: wp.array(dtype=scalar),  # [n_problems * lanes], of solution 0
+        lane_cost: wp.array(dtype=wp.float64),  # [n_problems * lanes], of solution 0
         iterations: wp.array(dtype=wp.int32),  # [n_problems * lanes]
     ):
-        is_listed = phase.rows.row.shape[0] > 0
-        row = wp.tid()
-        if is_listed:
-            row = listed_row(phase.rows, row)
-            if row < 0:
-                return
-        else:
-            row = (row // phase.lanes) * search.lanes + row % phase.lanes
-        row += first * search.lanes
-        problem = row // search.lanes
-        lane = row % search.lanes
-        pose, running = unit_pose(problem, target, seed)
-        R_t = wp.quat_to_matrix(wp.transform_get_rotation(pose))
-        p_t = wp.transform_get_translation(pose)
-        random = wp.rand_init(search.seed, row)
-        q, random = sample(chain, random)
-        start = lane_start(
-            lane, search.head_start, search.first_lanes, search.next_start, search.delay
-        )
-        total = int(start)
-        if lane == 0:
-            for j in range(m):
-                q[j] = wp.clamp(seed[problem, j], chain.lower[j], chain.upper[j])
-        best = scalar(wp.inf)
-        mark = best
-        n_found = int(0)
-        attempt = int(0)
-        step = int(0)
-        if is_listed and start < phase.begin:
-            for j in range(m):
-                q[j] = phase.q[row, j]
-            random = phase.random[row]
-            best = lane_cost[row]
-            mark = phase.mark[row]
-            n_found = found[row]
-            attempt = phase.attempt[row]
-            step = phase.step[row]
-            total = iterations[row]
-        while running and total < phase.end:
-            axes, pivots, R, p = forward(chain, q)
-            r_p, r_r, cost, near = pose_error(search, R, p, R_t, p_t)
-            total += 1
-            if near:
-                answer = nearest_turns(chain, q, problem, seed)
-                # First other branches; then whole turns of the solutions found.
-                turns_allowed = 2 * attempt >= search.max_attempts
-                known = not is_new(answer, row, n_found, search.separation, solutions)
-                if known and turns_allowed:
-                    answer = q
-                if is_new(answer, row, n_found, search.separation, solutions):
-                    for j in range(m):
-                        solutions[row, n_found, j] = answer[j]
-                    found_at[row, n_found] = total
-                    best = cost
-                    n_found += 1
-                if n_found == solutions.shape[1]:
-                    wp.atomic_min(solved, problem, total)
-            elif n_found == 0 and cost < best:
-                best = cost
+        entry, last, entry_step = entries(phase, wp.tid())
+        while entry <= last:
+            row = row_of_entry(phase, search.lanes, first, count, entry)
+            problem = row // search.lanes.count
+            lane = row % search.lanes.count
+            R_t, p_t, running = read_target(problem, target, seed)
+            random = wp.rand_init(search.seed, row)
+            q, random = sample(chain, random)
+            start = lane_start(search.lanes, lane)
+            total = int(start)
+            if lane == 0:
                 for j in range(m):
-                    solutions[row, 0, j] = q[j]
-            window = search.window
-            if 10 * (attempt * search.lanes + lane) >= 9 * search.max_attempts * search.lanes:
-                window = search.patient_window
-            stalled = near or step >= search.max_iterations
-            if step % window == 0:
-                stalled = stalled or cost > search.progress * mark
-                mark = cost
-            # Every lane makes at least as many iterations as the fastest successful one, so the
-            # solutions found by then do not depend on the order of execution.
-            if total >= solved[problem] or attempt > search.max_attempts:
-                running = False
-            if stalled:
-                attempt += 1
-                total = wp.max(total, search.head_start)
-                step = 0
-                mark = scalar(wp.inf)
-                q, random = sample(chain, random)
-                if attempt >= search.max_attempts:
-                    q = read(row, 0, solutions)
-                    running = running and attempt == search.max_attempts and n_found == 0
-            else:
-                step += 1
-                low = vecm()
-                high = vecm()
+                    q[j] = wp.clamp(scalar(start_q[problem, j]), chain.lower[j], chain.upper[j])
+            best = scalar(wp.inf)
+            mark = scalar(wp.inf)
+            n_found = int(0)
+            attempt = int(0)
+            step = int(0)
+            if phase.begin > 0 and start < phase.begin:
                 for j in range(m):
-                    low[j] = chain.lower[j] - q[j]
-                    high[j] = chain.upper[j] - q[j]
-                H, g = linearise(chain, search, axes, pivots, R, p, R_t, p_t, r_p, r_r)
-                damping = search.damping * cost + search.least_damping
-                q += box_step(H, g, damping, low, high)
+                    q[j] = scalar(phase.q[row, j])
+                random = phase.random[row]
+                best = scalar(lane_cost[row])
+                mark = scalar(phase.mark[row])
+                n_found = found[row]
+                attempt = phase.attempt[row]
+                step = phase.step[row]
+                total = iterations[row]
+            while running and total < phase.end:
+                lanes = search.lanes.count
+                window = search.window
+                if 10 * (attempt * lanes + lane) >= 9 * search.max_attempts * lanes:
+                    window = search.patient_window
+                cost = scalar(0.0)
+                near = bool(False)
+                stalled = bool(False)
+                # Nothing but iterations in this loop, so that the lanes of a warp do the same.
+                while running and not stalled and total < phase.end:
+                    axes, pivots, R, p = forward(chain, q)
+                    r_p, r_r, cost, near = pose_error(search, R, p, R_t, p_t)
+                    total += 1
+                    best = keep_iterate(q, cost, best, row, n_found, solutions)
+                    stalled = near or step >= search.max_iterations
+                    if step % window == 0:
+                        stalled = stalled or cost > search.progress * mark
+                        mark = cost
+                    # Every lane makes at least as many iterations as the fastest successful one,
+                    # so the solutions found by then do not depend on the order of execution.
+                    running = total < solved[problem]
+                    if not stalled:
+                        step += 1
+                        low = vecm()
+                        high = vecm()
+                        for j in range(m):
+                            low[j] = chain.lower[j] - q[j]
+                            high[j] = chain.upper[j] - q[j]
+                        H, g = linearise(chain, search, axes, pivots, R, p, R_t, p_t, r_p, r_r)
+                        damping = search.damping * cost + search.least_damping
+                        q += box_step(H, g, damping, low, high)
+                        for j in range(m):
+                            q[j] = wp.clamp(q[j], chain.lower[j], chain.upper[j])
+                if near:
+                    known = n_found
+                    n_found = record(
+                        chain, search, q, total, attempt, row, problem, n_found, seed, solved,
+                        solutions, found_at,
+                    )  # fmt: skip
+                    if n_found > known:
+                        best = cost
+                elif stalled:
+                    best = keep_best(q, cost, best, row, n_found, solutions)
+                # The loop above may have read an old number.
+                running = running and total < fresh_read(solved, problem)
+                if stalled:
+                    attempt += 1
+                    total = wp.max(total, search.lanes.head_start)
+                    step = 0
+                    mark = scalar(wp.inf)
+                    q, random = sample(chain, random)
+                    if attempt >= search.max_attempts:
+                        q = read(row, 0, solutions)
+                        running = running and attempt == search.max_attempts and n_found == 0
+            found[row] = n_found
+            lane_cost[row] = wp.float64(best)
+            iterations[row] = total
+            if phase.running.shape[0] > 0:
+                phase.running[row] = wp.where(running, 1, 0)
+                phase.random[row] = random
+                phase.mark[row] = wp.float64(mark)
+                phase.attempt[row] = attempt
+                phase.step[row] = step
                 for j in range(m):
-                    q[j] = wp.clamp(q[j], chain.lower[j], chain.upper[j])
-        found[row] = n_found
-        lane_cost[row] = best
-        iterations[row] = total
-        if phase.running.shape[0] > 0:
-            phase.running[row] = wp.where(running, 1, 0)
-            phase.random[row] = random
-            phase.mark[row] = mark
-            phase.attempt[row] = attempt
-            phase.step[row] = step
-            for j in range(m):
-                phase.q[row, j] = q[j]
+                    phase.q[row, j] = wp.float64(q[j])
+            entry += entry_step
 
     return chain_ik

@@ -14,6 +14,7 @@ import math
 
 import warp as wp
 
+from ros_ik.kinematics.runtime.kernel_launch import can_list_rows
 from ros_ik.kinematics.runtime.kernel_launch import exceeds_device
 from ros_ik.kinematics.runtime.kernel_launch import max_resident_threads
 
@@ -27,7 +28,7 @@ _MAX_ROWS = 2**20
 # 73.5, of which 12.4 are needed; from random configurations 31.7 instead of 88.9.
 _ENDS = (8, 16, 32)
 # Iterations of later attempts after which lanes pause while they fill the GPU.
-_PAUSE = 8
+_PAUSE = 16
 # Iterations in which about half of the unsolved problems are solved. The number of lanes doubles
 # each time, which keeps the GPU full.
 _HALVING = 16
@@ -79,12 +80,15 @@ def lane_plan(
     lanes = lanes or min(_default_lanes(device, n_problems), max_attempts)
     head_start = max_iterations + 1 if lanes > 1 else 0
     if not exceeds_device(device, n_problems * lanes):
-        return LanePlan(lanes, head_start, lanes)
+        # On a GPU the attempt from the seed is alone at first: it is usually enough, and others
+        # would only take its time.
+        alone = (head_start,) if can_list_rows(device) and lanes > 1 else ()
+        return LanePlan(lanes, head_start, lanes, ends=alone)
     if lanes == 1:
         return LanePlan(1, 0, 1, ends=_ENDS + _ENDS_OF_ONE)
     resident = max_resident_threads(device)
     together = max(1, min(resident // n_problems, lanes))
-    next_start, ends = head_start + _HALVING, []
+    next_start, ends = head_start + _HALVING, [head_start]
     if together == 1:
         # One lane for each problem fills the GPU until so many of them are solved.
         next_start = head_start + _HALVING * math.ceil(math.log2(max(1.0, n_problems / resident)))

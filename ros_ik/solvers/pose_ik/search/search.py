@@ -3,8 +3,9 @@
 """Search and verification of a batch of poses, the launches of ChainIK.
 
 One kernel searches, see :mod:`ros_ik.solvers.pose_ik.kernels.kernel`, and another one verifies. If
-there are shapes to check, a third finds the configurations that collide. Batches that more than
-fill a GPU are searched in phases, see :mod:`ros_ik.solvers.pose_ik.search.lane_plan`.
+there are shapes to check, a third finds the configurations that collide. A GPU searches in phases,
+see :mod:`ros_ik.solvers.pose_ik.search.lane_plan`, and batches that more than fill it in float32
+first, see :mod:`ros_ik.solvers.pose_ik.search.float32_search`.
 """
 
 from __future__ import annotations
@@ -35,9 +36,13 @@ from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.kernels.collect import collect_kernel
 from ros_ik.solvers.pose_ik.kernels.kernel import chain_ik_kernel
 from ros_ik.solvers.pose_ik.kernels.phase import NEVER
+from ros_ik.solvers.pose_ik.search.float32_search import Float32Search
+from ros_ik.solvers.pose_ik.search.float32_search import is_worth_float32
+from ros_ik.solvers.pose_ik.search.float32_search import refinement_plan
 from ros_ik.solvers.pose_ik.search.lane_plan import lane_plan
 from ros_ik.solvers.pose_ik.search.phases import bytes_per_lane
 from ros_ik.solvers.pose_ik.search.phases import SearchPhases
+from ros_ik.solvers.pose_ik.search.setup import cost_weights
 from ros_ik.solvers.pose_ik.search.setup import make_chain
 from ros_ik.solvers.pose_ik.search.setup import make_placement
 from ros_ik.solvers.pose_ik.search.setup import make_search
@@ -143,6 +148,7 @@ class ChainSearch(ReadOnce):
     status: HostBuffer
     collides: HostBuffer | None
     iterations: wp.array
+    _start_q: wp.array
     _solved: wp.array
     _solutions: wp.array
     _found_at: wp.array
@@ -181,18 +187,29 @@ class ChainSearch(ReadOnce):
             self._device, n_problems, settings.max_iterations, settings.max_attempts, n_lanes
         )
         self._lanes, self._lane_bytes = plan.lanes, bytes_per_lane(plan.ends, chain.n_variables)
+        self._is_float32_first = is_worth_float32(
+            self._device, n_problems * plan.lanes, n_solutions, problem.tolerance
+        )
         check_memory('n_problems', n_problems, self.bytes_per_problem(), self._device)
         self._tree = kinematic_tree(model, wp.float64)
         self._chain = make_chain(chain)
-        self._search = make_search(chain, settings, problem.tolerance, plan)
         self._placement = make_placement(
             model, problem.link, chain, problem.locked_joint_q, problem.offset, problem.tolerance,
-            (self._search.position_weight, self._search.length), settings.separation,
+            cost_weights(chain, settings, problem.tolerance), settings.separation,
         )  # fmt: skip
-        kernel = chain_ik_kernel(
+        self._kernel = chain_ik_kernel(
             wp.float64, chain.slides, chain.variables, chain.is_direct, problem.tolerance.by_axis
         )
-        self._phases = SearchPhases(kernel, plan, n_problems, chain.n_variables, self._device)
+        self._float32, shared = None, None
+        if self._is_float32_first:
+            self._float32 = Float32Search(
+                chain, settings, problem.tolerance, plan, n_problems, self._device
+            )
+            plan, shared = refinement_plan(plan), self._float32.phases
+        self._search = make_search(chain, settings, problem.tolerance, plan)
+        self._phases = SearchPhases(
+            plan, n_problems, chain.n_variables, self._device, shared=shared
+        )
         self._allocate()
         self._graph: Graph | None = None
         if n_problems <= CPU_CHUNK or self._threads == 1:
@@ -271,12 +288,13 @@ class ChainSearch(ReadOnce):
         """Search and verify ``count`` problems from ``first`` on."""
         poses, seeds = self.poses.array, self.seeds.array
         found = [self._solutions, self._found_at, self._found, self._lane_cost]
-        self._phases.launch(
-            count,
-            first,
-            [self._chain, self._search, poses, seeds],
-            [self._solved, *found, self.iterations],
-        )
+        reached = [self._solved, *found, self.iterations]
+        starts = seeds
+        if self._float32 is not None:
+            starts = self._start_q
+            self._float32.launch(count, first, poses, seeds, reached, starts)
+        problem = [self._chain, self._search, poses, seeds, starts]
+        self._phases.launch(self._kernel, count, first, problem, reached)
         outputs = self.joint_q, self.position_error, self.rotation_error, self.n_found, self.status
         launch(
             collect_kernel(),
@@ -316,6 +334,7 @@ class ChainSearch(ReadOnce):
             '_found': ((lanes,), wp.int32),
             '_lane_cost': ((lanes,), wp.float64),
             'iterations': ((lanes,), wp.int32),
+            **({'_start_q': ((1, m), wp.float64)} if self._is_float32_first else {}),
         }
 
     def _allocate(self) -> None:

@@ -28,16 +28,21 @@ from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bounds_struct
 from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.kernel import search_struct
+from ros_ik.solvers.pose_ik.kernels.phase import lanes_struct
 from ros_ik.solvers.pose_ik.kernels.placement import placement_struct
 from ros_ik.solvers.pose_ik.search.lane_plan import LanePlan
 
 if TYPE_CHECKING:
     from ros_ik.model import Model
 
+# Least damping, relative to the squared reach, above the rounding error of the Hessian. It makes
+# the step of a redundant chain unique.
+_LEAST_DAMPING: dict[type, float] = {wp.float32: 1e-5, wp.float64: 1e-7}
 
-def make_chain(chain: SerialChain) -> Any:
-    """Return the chain as a struct for kernels."""
-    struct = chain_struct(wp.float64, len(chain.slides), chain.n_variables)()
+
+def make_chain(chain: SerialChain, scalar: type = wp.float64) -> Any:
+    """Return the chain as a struct for kernels of one floating-point type."""
+    struct = chain_struct(scalar, len(chain.slides), chain.n_variables)()
     struct.constants = np.concatenate(chain.constants[:, :3], axis=1)
     struct.slides = np.array(chain.slides, dtype=np.int32)
     struct.sample_lower, struct.sample_upper = chain.sampling_range()
@@ -57,7 +62,11 @@ def axis_bounds(tolerance: PoseTolerance) -> Any:
 
 
 def make_search(
-    chain: SerialChain, settings: ChainIKSettings, tolerance: PoseTolerance, plan: LanePlan
+    chain: SerialChain,
+    settings: ChainIKSettings,
+    tolerance: PoseTolerance,
+    plan: LanePlan,
+    scalar: type = wp.float64,
 ) -> Any:
     """Return the settings of the search as a struct for its kernel.
 
@@ -66,27 +75,39 @@ def make_search(
         settings: Settings of the search.
         tolerance: Tolerances of a solution.
         plan: Parallel searches of a problem, which share its attempts.
+        scalar: Floating-point type of the search; tolerances by axis are float64.
     """
-    reach = float(np.sum(np.linalg.norm(chain.constants[:, :3, 3], axis=1)))
-    # A chain of revolute joints through one point has zero reach, and any length will do.
-    reach = reach if reach > 1e-3 else 1.0
-    search = search_struct(wp.float64)()
+    search = search_struct(scalar)()
     search.position_tolerance, search.rotation_tolerance = tolerance.lengths
-    search.bounds = axis_bounds(tolerance)
-    free_position, free_rotation = tolerance.is_free
-    search.position_weight = 0.0 if free_position else 1.0
-    search.length = 0.0 if free_rotation else settings.relative_length * reach
+    if scalar is wp.float64:
+        search.bounds = axis_bounds(tolerance)
+    search.position_weight, search.length = cost_weights(chain, settings, tolerance)
     search.damping = settings.damping
-    search.least_damping = 1e-7 * reach * reach
+    search.least_damping = _LEAST_DAMPING[scalar] * chain.reach**2
     for name in (
         'separation', 'max_iterations', 'window', 'patient_window', 'progress', 'seed',
     ):
         setattr(search, name, getattr(settings, name))
     search.max_attempts = -(-settings.max_attempts // plan.lanes)
-    search.lanes, search.first_lanes = plan.lanes, plan.first_lanes
-    search.head_start, search.next_start = plan.head_start, plan.next_start
-    search.delay = plan.delay
+    search.lanes = make_lanes(plan)
     return search
+
+
+def cost_weights(
+    chain: SerialChain, settings: ChainIKSettings, tolerance: PoseTolerance
+) -> tuple[float, float]:
+    """Return the weight of a distance, and of an angle [m], in the cost of the search."""
+    free_position, free_rotation = tolerance.is_free
+    length = settings.relative_length * chain.reach
+    return 0.0 if free_position else 1.0, 0.0 if free_rotation else length
+
+
+def make_lanes(plan: LanePlan) -> Any:
+    """Return the lanes of a problem as a struct for kernels."""
+    lanes = lanes_struct()()
+    lanes.count, lanes.first, lanes.head_start = plan.lanes, plan.first_lanes, plan.head_start
+    lanes.next_start, lanes.delay = plan.next_start, plan.delay
+    return lanes
 
 
 def make_placement(
