@@ -5,6 +5,10 @@
 from typing import Any
 import warnings
 
+from ros_ik.servo.barriers.obstacle_registry import ObstacleKind
+from ros_ik.servo.barriers.obstacle_registry import ObstacleOperation
+from ros_ik.servo.barriers.obstacle_registry import ObstacleRegistry
+from ros_ik.servo.barriers.obstacle_registry import ObstacleRequest
 from ros_ik.servo.interface.codes import Mode
 from ros_ik.servo.interface.codes import Rejection
 from ros_ik.servo.interface.codes import StatusCode
@@ -24,10 +28,6 @@ from ros_ik.servo.interface.target import TwistTarget
 from ros_ik.servo.robot.trajectory import trajectory_layout
 from ros_ik.servo.robot.trajectory import TrajectoryLayout
 from ros_ik.servo.servo import Servo
-from ros_ik.servo.targets.obstacle_registry import ObstacleKind
-from ros_ik.servo.targets.obstacle_registry import ObstacleOperation
-from ros_ik.servo.targets.obstacle_registry import ObstacleRegistry
-from ros_ik.servo.targets.obstacle_registry import ObstacleRequest
 from ros_ik.servo.targets.target_checks import TargetReader
 
 __all__ = [

@@ -25,10 +25,13 @@ from ros_ik.servo.interface.output import TaskReport
 from ros_ik.servo.motion.center_of_mass import check_center
 from ros_ik.servo.reports.barrier_report import BarrierReport
 from ros_ik.servo.reports.measured_report import MeasuredReport
+from ros_ik.servo.reports.standstill import Standstill
 from ros_ik.servo.reports.tick_reports import AccelerationReport
 from ros_ik.servo.reports.tick_reports import DampingReport
 from ros_ik.servo.reports.tick_reports import report_targets
 from ros_ik.servo.robot.controlled_robot import resolve_robot
+from ros_ik.servo.rollout import Rollout
+from ros_ik.servo.state.command_events import CommandEvents
 from ros_ik.servo.state.following_error import FollowingError
 from ros_ik.servo.state.following_state import FollowingState
 from ros_ik.servo.state.hold_reasons import hold_reason
@@ -40,12 +43,9 @@ from ros_ik.servo.state.servo_state import ServoEvent
 from ros_ik.servo.state.servo_state import ServoState
 from ros_ik.servo.step.halt import Halt
 from ros_ik.servo.step.step_solver import StepSolver
-from ros_ik.servo.targets.events import Events
 from ros_ik.servo.targets.references import commanded_coords
 from ros_ik.servo.targets.references import set_references
-from ros_ik.servo.targets.rollout import Rollout
 from ros_ik.servo.targets.secondary_motion import SecondaryMotion
-from ros_ik.servo.targets.standstill import Standstill
 from ros_ik.servo.targets.target_selection import Choice
 from ros_ik.servo.targets.target_selection import JUMP_REJECTED
 from ros_ik.servo.targets.target_selection import TargetSelection
@@ -86,7 +86,7 @@ class Servo:
         self._damping_report = DampingReport(settings.period)
         self._acceleration_report = AccelerationReport(self.robot, settings.period)
         self._standstill = Standstill(self.robot, settings.period)
-        self._events = Events()
+        self._events = CommandEvents()
         self._halt = Halt(self.robot, self._solver)
         self.following = FollowingError(self.robot, settings)
         self._starts = MotionStarts(self.robot, settings)

@@ -45,7 +45,9 @@ ROOMS = {
     'solvers/analytic/candidates': ['general_axes', '.'],
     'demo': ['robots', 'controller', 'processes', 'scenario', 'report', '.'],
     'viewer': ['robot', 'gui', 'scene', 'obstacles', 'client', '.'],
-    'servo': ['interface', 'robot', 'motion', 'state', 'step', 'targets', 'reports', '.'],
+    'servo': [
+        'interface', 'robot', 'barriers', 'motion', 'state', 'step', 'targets', 'reports', '.',
+    ],
 }  # fmt: skip
 ROS_PACKAGES = ('node', 'demo', 'viewer', 'make_view')
 ROS_MODULES = {

@@ -15,10 +15,10 @@ import warp as wp
 
 from ros_ik.servo import Mode
 from ros_ik.servo import StopState
-from ros_ik.servo.targets.obstacle_registry import ObstacleKind
-from ros_ik.servo.targets.obstacle_registry import ObstacleOperation
-from ros_ik.servo.targets.obstacle_registry import ObstacleRegistry
-from ros_ik.servo.targets.obstacle_registry import ObstacleRequest
+from ros_ik.servo.barriers.obstacle_registry import ObstacleKind
+from ros_ik.servo.barriers.obstacle_registry import ObstacleOperation
+from ros_ik.servo.barriers.obstacle_registry import ObstacleRegistry
+from ros_ik.servo.barriers.obstacle_registry import ObstacleRequest
 
 FLOOR = {
     'barriers__position__floor__frame': 'panda_hand',

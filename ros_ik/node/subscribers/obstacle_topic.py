@@ -24,11 +24,11 @@ from ros_ik.node.transport.size_limited_subscription import subscribe
 from ros_ik.servo import Command
 from ros_ik.servo import Obstacle
 from ros_ik.servo import Rejection
+from ros_ik.servo.barriers.obstacle_registry import ObstacleKind
+from ros_ik.servo.barriers.obstacle_registry import ObstacleOperation
+from ros_ik.servo.barriers.obstacle_registry import ObstacleRegistry
+from ros_ik.servo.barriers.obstacle_registry import ObstacleRequest
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.targets.obstacle_registry import ObstacleKind
-from ros_ik.servo.targets.obstacle_registry import ObstacleOperation
-from ros_ik.servo.targets.obstacle_registry import ObstacleRegistry
-from ros_ik.servo.targets.obstacle_registry import ObstacleRequest
 from ros_ik.settings import Settings
 from ros_ik_interfaces.msg import Obstacle as ObstacleMessage
 from ros_ik_interfaces.msg import ObstacleArray

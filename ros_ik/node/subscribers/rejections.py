@@ -11,11 +11,11 @@ from ros_ik.node.transport.cdr_readers import JointSample
 from ros_ik.numbers import is_bounded
 from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.servo import Rejection
+from ros_ik.servo.barriers.obstacle_registry import FARTHEST
+from ros_ik.servo.barriers.obstacle_registry import ObstacleKind
+from ros_ik.servo.barriers.obstacle_registry import ObstacleOperation
+from ros_ik.servo.barriers.obstacle_registry import ObstacleRequest
 from ros_ik.servo.interface.velocity_units import FULL_DEFLECTION
-from ros_ik.servo.targets.obstacle_registry import FARTHEST
-from ros_ik.servo.targets.obstacle_registry import ObstacleKind
-from ros_ik.servo.targets.obstacle_registry import ObstacleOperation
-from ros_ik.servo.targets.obstacle_registry import ObstacleRequest
 
 _NUMBERS = (Rejection.NON_FINITE, Rejection.TOO_LARGE_NUMBER)
 _NAMES = {

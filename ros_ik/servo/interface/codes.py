@@ -12,7 +12,7 @@ class StatusCode(enum.IntEnum):
 
     Code and text are chosen together: at rest in :mod:`ros_ik.servo.state.hold_reasons` and
     :mod:`ros_ik.servo.targets.target_selection`, in motion in :mod:`ros_ik.servo.servo`,
-    :mod:`ros_ik.servo.reports` and :mod:`ros_ik.servo.targets.standstill`. Without a servo the
+    :mod:`ros_ik.servo.reports` and :mod:`ros_ik.servo.reports.standstill`. Without a servo the
     node chooses them, in :mod:`ros_ik.node.node_condition`.
 
     The node may change them. It does so for failed ticks, missed deadlines and a missing clock in

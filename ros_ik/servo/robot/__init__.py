@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The controlled robot: joints, limits, collision shapes and barriers."""
+"""The controlled robot: joints, limits and collision shapes."""

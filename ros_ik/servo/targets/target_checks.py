@@ -6,14 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import itertools
-import math
 
 import numpy as np
 
 from ros_ik.model.conventions.poses import unit_pose
-from ros_ik.numbers import is_bounded
-from ros_ik.numbers import is_finite
 from ros_ik.servo.interface.codes import Rejection
+from ros_ik.servo.interface.number_checks import numbers_rejection
+from ros_ik.servo.interface.number_checks import quaternion_rejection
 from ros_ik.servo.interface.target import CenterOfMassTarget
 from ros_ik.servo.interface.target import JointTarget
 from ros_ik.servo.interface.target import JointVelocityTarget
@@ -22,8 +21,6 @@ from ros_ik.servo.interface.target import TwistTarget
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
 _numbers = itertools.count(1)
-# A shorter quaternion is one that was not set.
-_MIN_NORM = 1e-6
 
 
 class TargetReader:
@@ -72,7 +69,11 @@ class TargetReader:
             return Rejection.WRONG_SIZE
         pose = unit_pose((*position, *quaternion))
         if pose is None:
-            return _fault(position, 3) or _fault(quaternion, 4) or quaternion_fault(quaternion)
+            return (
+                numbers_rejection(position, 3)
+                or numbers_rejection(quaternion, 4)
+                or quaternion_rejection(quaternion)
+            )
         link = self._link(frame_id, self._robot.task_references[task])
         if link is None:
             return Rejection.UNKNOWN_FRAME
@@ -98,9 +99,9 @@ class TargetReader:
             received: Time from which the age of the target is counted [s].
             sender: Identifier of the publisher; None if unknown.
         """
-        fault = _fault(linear, 3) or _fault(angular, 3)
-        if fault is not None:
-            return fault
+        rejection = numbers_rejection(linear, 3) or numbers_rejection(angular, 3)
+        if rejection is not None:
+            return rejection
         link = self._link(frame_id, self._robot.task_references[task])
         if link is None:
             return Rejection.UNKNOWN_FRAME
@@ -119,9 +120,9 @@ class TargetReader:
             point: x y z [m].
             received: Time from which the age of the target is counted [s].
         """
-        fault = _fault(point, 3)
-        if fault is not None:
-            return fault
+        rejection = numbers_rejection(point, 3)
+        if rejection is not None:
+            return rejection
         link = self._link(frame_id, self._robot.base_link)
         if link is None:
             return Rejection.UNKNOWN_FRAME
@@ -172,9 +173,9 @@ class TargetReader:
             return Rejection.WRONG_SIZE
         if len(set(names)) != len(names):
             return Rejection.REPEATED_JOINT
-        fault = _fault(values, len(names))
-        if fault is not None:
-            return fault
+        rejection = numbers_rejection(values, len(names))
+        if rejection is not None:
+            return rejection
         given = np.full(len(self._variables), np.nan)
         for name, value in zip(names, values, strict=True):
             variable = self._variables.get(name)
@@ -186,19 +187,3 @@ class TargetReader:
     def _link(self, frame_id: str, default: int) -> int | None:
         """Return the index of a link, or None if the model has none of that name."""
         return default if frame_id == '' else self._links.get(frame_id)
-
-
-def _fault(values: Sequence[float], count: int) -> Rejection | None:
-    """Return the fault of a list that must have ``count`` numbers, or None."""
-    if len(values) != count:
-        return Rejection.WRONG_SIZE
-    if is_bounded(values):
-        return None
-    return Rejection.TOO_LARGE_NUMBER if is_finite(values) else Rejection.NON_FINITE
-
-
-def quaternion_fault(quaternion: Sequence[float]) -> Rejection:
-    """Return the fault of four bounded numbers that are not a unit quaternion."""
-    if math.hypot(*quaternion) < _MIN_NORM:
-        return Rejection.ZERO_QUATERNION
-    return Rejection.NOT_UNIT_QUATERNION

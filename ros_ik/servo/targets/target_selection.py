@@ -20,9 +20,9 @@ from ros_ik.servo.interface.target import PoseTarget
 from ros_ik.servo.motion.center_of_mass import CenterTracker
 from ros_ik.servo.motion.joint_jog import JointJogMotion
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.state.command_events import CommandEvents
 from ros_ik.servo.state.hold_reasons import HoldReason
 from ros_ik.servo.step.active_tasks import ActiveTasks
-from ros_ik.servo.targets.events import Events
 from ros_ik.servo.targets.staleness import Staleness
 from ros_ik.servo.targets.tracking import TargetKind
 from ros_ik.servo.targets.tracking import TaskTracker
@@ -247,7 +247,7 @@ class TargetSelection:
         return True
 
     def reason_to_hold(
-        self, now: float, mode: Mode, choice: Choice, events: Events
+        self, now: float, mode: Mode, choice: Choice, events: CommandEvents
     ) -> HoldReason | None:
         """Return the reason to hold if no target is active, otherwise None."""
         if choice is not self._none and choice != self._none:

@@ -14,10 +14,10 @@ from ros_ik.planning import check_trajectory
 from ros_ik.planning import Point
 from ros_ik.planning import reconfigure
 from ros_ik.planning import RequestError
-from ros_ik.servo.targets.obstacle_registry import ObstacleKind
-from ros_ik.servo.targets.obstacle_registry import ObstacleOperation
-from ros_ik.servo.targets.obstacle_registry import ObstacleRegistry
-from ros_ik.servo.targets.obstacle_registry import ObstacleRequest
+from ros_ik.servo.barriers.obstacle_registry import ObstacleKind
+from ros_ik.servo.barriers.obstacle_registry import ObstacleOperation
+from ros_ik.servo.barriers.obstacle_registry import ObstacleRegistry
+from ros_ik.servo.barriers.obstacle_registry import ObstacleRequest
 
 OFFSET = {'ee__offset_xyz': [0.0, 0.02, 0.1], 'ee__offset_rpy': [0.3, 0.0, 0.5]}
 

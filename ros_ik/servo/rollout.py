@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
+from ros_ik.servo.barriers.obstacle_scene import ObstacleScene
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.robot.obstacle_scene import ObstacleScene
 from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.servo.targets.references import set_references
 from ros_ik.servo.targets.secondary_motion import SecondaryMotion

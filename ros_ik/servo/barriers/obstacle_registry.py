@@ -10,12 +10,11 @@ import dataclasses
 import enum
 
 from ros_ik.model.conventions.poses import unit_pose
-from ros_ik.numbers import is_bounded
-from ros_ik.numbers import is_finite
 from ros_ik.servo.interface.codes import Rejection
+from ros_ik.servo.interface.number_checks import numbers_rejection
+from ros_ik.servo.interface.number_checks import quaternion_rejection
 from ros_ik.servo.interface.obstacle import Obstacle
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.targets.target_checks import quaternion_fault
 
 # Largest distance and dimension [m]. Larger values are mistakes of units.
 FARTHEST = 1e4
@@ -133,9 +132,9 @@ class ObstacleRegistry:
             return Rejection.WRONG_SIZE
         if len(dimensions) != kind.size:
             return Rejection.WRONG_SIZE
-        if not is_bounded((*dimensions, *pose)):
-            finite = is_finite((*dimensions, *pose))
-            return Rejection.TOO_LARGE_NUMBER if finite else Rejection.NON_FINITE
+        rejection = numbers_rejection((*dimensions, *pose), kind.size + 7)
+        if rejection is not None:
+            return rejection
         dimensions = tuple(map(float, dimensions))
         if not all(0.0 < value <= FARTHEST for value in dimensions):
             return Rejection.BAD_OBSTACLE
@@ -143,7 +142,7 @@ class ObstacleRegistry:
             return Rejection.BAD_OBSTACLE
         placed = unit_pose(pose)
         if placed is None:
-            return quaternion_fault(pose[3:])
+            return quaternion_rejection(pose[3:])
         frame_id, base = request.frame_id, self.robot.base_link
         link = base if frame_id == '' else self._links.get(frame_id)
         if link is None:

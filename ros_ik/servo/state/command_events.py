@@ -12,7 +12,7 @@ from ros_ik.servo.interface.command import Command
 _CLOCK_JUMP_TIME = 1.0
 
 
-class Events:
+class CommandEvents:
     """Detection of events by comparison of each command with the previous one.
 
     Attributes:

@@ -8,10 +8,10 @@ from support.rigs.servo_rig import Rig
 
 from ros_ik.servo import Mode
 from ros_ik.servo import StatusCode
-from ros_ik.servo.targets.obstacle_registry import ObstacleKind
-from ros_ik.servo.targets.obstacle_registry import ObstacleOperation
-from ros_ik.servo.targets.obstacle_registry import ObstacleRegistry
-from ros_ik.servo.targets.obstacle_registry import ObstacleRequest
+from ros_ik.servo.barriers.obstacle_registry import ObstacleKind
+from ros_ik.servo.barriers.obstacle_registry import ObstacleOperation
+from ros_ik.servo.barriers.obstacle_registry import ObstacleRegistry
+from ros_ik.servo.barriers.obstacle_registry import ObstacleRequest
 
 FAR = {'max_target_step_linear': 10.0, 'max_target_step_angular': 4.0}
 

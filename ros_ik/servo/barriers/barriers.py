@@ -11,8 +11,8 @@ from ros_ik.barriers import CollisionBarrier
 from ros_ik.barriers import PositionBarrier
 from ros_ik.barriers import SelfCollisionBarrier
 from ros_ik.barriers import WorldCollisionBarrier
+from ros_ik.servo.barriers.obstacle_scene import ObstacleScene
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.robot.obstacle_scene import ObstacleScene
 from ros_ik.settings import BarrierSettings
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
