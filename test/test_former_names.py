@@ -8,11 +8,18 @@ import importlib
 import numpy as np
 import pytest
 
+from ros_ik import ArgumentError
+from ros_ik import CollisionGeometry
+from ros_ik import CollisionScene
 from ros_ik import DifferentialIK
+from ros_ik import IKObjectiveJointPosition
 from ros_ik import Model
+from ros_ik import rollout
+from ros_ik import Task
 from ros_ik.demo.robots import find_robot
 from ros_ik.limits import JerkLimit
 from ros_ik.limits import Limit
+from ros_ik.limits import MotionLimit
 import ros_ik.servo
 from ros_ik.servo import StatusCode
 from ros_ik.solvers.optimal_control.result import OptimalControlResult
@@ -97,6 +104,53 @@ def test_the_check_of_stops_has_its_former_name():
     with pytest.warns(DeprecationWarning, match='limit_to_stoppable'):
         assert solver.enforce_stopping(q, (), steps[1], *arguments, tolerance=1e-6) is status
     np.testing.assert_array_equal(*steps)
+
+
+def test_the_step_before_the_last_one_has_its_former_name():
+    model = Model.from_urdf(find_robot('six_axis').urdf_path, device='cpu')
+    solver, q, dofs = DifferentialIK(model), model.neutral_joint_q(), model.joint_dof_count
+    last, before = np.full(dofs, 0.01), np.full(dofs, 0.012)
+    acceleration, jerk = np.full(dofs, 10.0), np.full(dofs, 100.0)
+    steps = [np.full(dofs, np.nan) for _ in range(3)]
+    arguments = last, acceleration, None
+    solver.limit_to_stoppable(q, (), steps[0], *arguments, jerk=jerk)
+    solver.limit_to_stoppable(q, (), steps[1], *arguments, jerk=jerk, delta_q_before_last=before)
+    with pytest.warns(DeprecationWarning, match='delta_q_before_last'):
+        solver.limit_to_stoppable(q, (), steps[2], *arguments, jerk=jerk, delta_q_before=before)
+    assert (steps[0] != steps[1]).any()
+    np.testing.assert_array_equal(steps[1], steps[2])
+
+
+def test_a_rollout_takes_the_former_name_of_the_step_before_the_last_one():
+    model = Model.from_urdf(find_robot('six_axis').urdf_path, device='cpu')
+    solver, q, dofs = DifferentialIK(model), model.neutral_joint_q(), model.joint_dof_count
+    tasks = [Task(IKObjectiveJointPosition(model, q + 0.5))]
+    limits = [JerkLimit(np.full(dofs, 100.0))]
+    last, before = np.full(dofs, 0.01), np.full(dofs, 0.012)
+    given = {'n_steps': 1, 'last_delta_q': last}
+    plain = rollout(solver, q, tasks, limits, **given)
+    result = rollout(solver, q, tasks, limits, **given, delta_q_before_last=before)
+    with pytest.warns(DeprecationWarning, match='delta_q_before_last'):
+        former = rollout(solver, q, tasks, limits, **given, delta_q_before=before)
+    assert (plain.delta_q != result.delta_q).any()
+    np.testing.assert_array_equal(former.delta_q, result.delta_q)
+
+
+def test_the_need_for_gjk_has_its_former_name():
+    model = Model.from_urdf(find_robot('six_axis').urdf_path, device='cpu')
+    scene = CollisionScene(CollisionGeometry.from_model(model), max_obstacles=1)
+    with pytest.warns(DeprecationWarning, match='needs_gjk'):
+        assert scene.is_convex is scene.needs_gjk is True
+
+
+@pytest.mark.parametrize('kind', [JerkLimit, MotionLimit])
+def test_limits_take_the_former_name_of_the_step_before_the_last_one(kind):
+    limit = kind(*(np.full(6, 1.0) for _ in range(1 if kind is JerkLimit else 3)))
+    with pytest.warns(DeprecationWarning, match='before_last'):
+        limit.set_last_displacements(np.full(6, 0.1), before=np.full(6, 0.2))
+    np.testing.assert_array_equal(limit._steps, [np.full(6, 0.1), np.full(6, 0.2)])
+    with pytest.raises(ArgumentError, match='before_last'):
+        limit.set_last_displacements(np.zeros(6))
 
 
 def test_the_precedence_of_a_limit_has_its_former_name():

@@ -22,7 +22,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_number
-from ros_ik.objectives.recording.solver_part import SolverPart
+from ros_ik.limits.step_constraint import StepConstraint
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState
@@ -45,7 +45,7 @@ class StepBox(NamedTuple):
     number: int
 
 
-class Barrier(SolverPart):
+class Barrier(StepConstraint):
     """Base of barriers.
 
     Attributes:

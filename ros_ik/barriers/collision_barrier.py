@@ -230,7 +230,7 @@ class CollisionBarrier(Barrier):
             n_closest=self.n_collision_pairs,
             d_min=self.d_min,
             d_max=self.d_max,
-            convex=scene.is_convex,
+            convex=scene.needs_gjk,
         )
 
     def _first_links_of_groups(self) -> list[int]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import dataclasses
 from typing import Any
 from typing import Protocol
+import warnings
 import weakref
 
 import numpy as np
@@ -106,10 +107,18 @@ class CollisionScene(ReadOnce):
         return self.geometry.model
 
     @property
-    def is_convex(self) -> bool:
+    def needs_gjk(self) -> bool:
         """True if there can be shapes other than spheres, capsules and half-spaces."""
         slots = self.max_obstacles + self.max_attached
         return slots > 0 or needs_gjk(self.geometry.kind)
+
+    @property
+    def is_convex(self) -> bool:
+        """Former name of :attr:`needs_gjk`, for one release."""
+        warnings.warn(
+            'CollisionScene.is_convex is now needs_gjk', DeprecationWarning, stacklevel=2
+        )
+        return self.needs_gjk
 
     @property
     def obstacle_names(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ import functools
 from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
+import warnings
 
 import numpy as np
 import warp as wp
@@ -50,7 +51,7 @@ def _jerk_kernel(scalar: type) -> wp.Kernel:
         max_change: wp.array(dtype=scalar),  # [joint_dof_count], j dt^3
         max_step: wp.array(dtype=scalar),  # [joint_dof_count], v_max dt
         last_step: wp.array2d(dtype=scalar),  # [n, joint_dof_count], dq_1
-        step_before: wp.array2d(dtype=scalar),  # [n, joint_dof_count], dq_2
+        step_before_last: wp.array2d(dtype=scalar),  # [n, joint_dof_count], dq_2
         lower: wp.array2d(dtype=scalar),  # [n, n_variables]
         upper: wp.array2d(dtype=scalar),  # [n, n_variables]
     ):
@@ -60,8 +61,8 @@ def _jerk_kernel(scalar: type) -> wp.Kernel:
             change = max_change[dof]
             last = last_step[row, dof]
             if wp.isfinite(change):
-                low = last - step_before[row, dof] - change
-                high = last - step_before[row, dof] + change
+                low = last - step_before_last[row, dof] - change
+                high = last - step_before_last[row, dof] + change
                 ahead = braking_step(wp.max(max_step[dof] - last, scalar(0.0)), change)
                 behind = braking_step(wp.max(max_step[dof] + last, scalar(0.0)), change)
                 high = wp.clamp(ahead, low, high)
@@ -107,31 +108,39 @@ class JerkLimit(ScaledLimit):
         self._steps = np.zeros(1), np.zeros(1)
         self.scale = scale
 
-    def set_last_displacements(self, last: Any, before: Any) -> None:
+    def set_last_displacements(
+        self, last: Any, before_last: Any = None, *, before: Any = None
+    ) -> None:
         """Set the last two steps [rad or m], each [joint_dof_count] or [n, joint_dof_count].
 
         Args:
             last: The last step. After the first solve, steps of n robots in arrays of Warp,
                 PyTorch, JAX or CuPy are copied on the device, and a solve reports numbers that are
                 not finite.
-            before: The step before it.
+            before_last: The step before it.
+            before: Former name of ``before_last``, for one release.
 
         Raises:
             ArgumentError: Not finite or of another shape; the previous values then stay.
         """
+        if before is not None:
+            warnings.warn(
+                'JerkLimit: before is now before_last', DeprecationWarning, stacklevel=2
+            )
+            before_last = before
         if self._is_allocated and copied_on_device(
-            ('last', self._last_step, last), ('before', self._step_before, before)
+            ('last', self._last_step, last), ('before_last', self._step_before_last, before_last)
         ):
             return
-        steps = finite_array('last', last), finite_array('before', before)
+        steps = finite_array('last', last), finite_array('before_last', before_last)
         if steps[0].shape != steps[1].shape:
             raise ArgumentError(
-                f'last and before must have one shape, got {[*steps[0].shape]} and '
+                f'last and before_last must have one shape, got {[*steps[0].shape]} and '
                 f'{[*steps[1].shape]}'
             )
         if self._is_allocated:
             write_rows('last', self._last_step, steps[0])
-            write_rows('before', self._step_before, steps[1])
+            write_rows('before_last', self._step_before_last, steps[1])
         self._steps = steps
 
     def reset(self) -> None:
@@ -147,7 +156,7 @@ class JerkLimit(ScaledLimit):
             inputs=[
                 state.moving_dof, state.dof_variable, state.dof_scale, self._max_change.array,
                 self._max_step, state.rows(self._last_step.array),
-                state.rows(self._step_before.array),
+                state.rows(self._step_before_last.array),
             ],
             outputs=[lower, upper],
             device=state.device,
@@ -168,7 +177,7 @@ class JerkLimit(ScaledLimit):
         self._max_step = wp.array(velocity * state.dt, dtype=state.scalar, device=state.device)
         self._max_change = HostBuffer((dofs,), state.scalar, state.device)
         self._last_step = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
-        self._step_before = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
+        self._step_before_last = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
         self._is_allocated = True
         self.set_last_displacements(*self._steps)
         self._write()

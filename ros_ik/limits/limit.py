@@ -19,7 +19,7 @@ from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.limits.arguments import fraction
-from ros_ik.objectives.recording.solver_part import SolverPart
+from ros_ik.limits.step_constraint import StepConstraint
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 STATE_TOLERANCE = 1e-6
 
 
-class Limit(SolverPart):
+class Limit(StepConstraint):
     """Base of hard limits on a step.
 
     Attributes:

@@ -10,6 +10,7 @@ import functools
 from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
+import warnings
 
 import numpy as np
 import warp as wp
@@ -52,7 +53,7 @@ def motion_struct(scalar: type) -> Any:
         slowdown: wp.array(dtype=scalar)  # [variables], a dt^2
         jerk: wp.array(dtype=scalar)  # [variables], j dt^3
         last: wp.array2d(dtype=scalar)  # [n, joint_dof_count]
-        before: wp.array2d(dtype=scalar)  # [n, joint_dof_count]
+        before_last: wp.array2d(dtype=scalar)  # [n, joint_dof_count]
 
     return Motion
 
@@ -87,7 +88,7 @@ def steps_of_variable_function(scalar: type) -> wp.Function:
         dof = motion.variable_dof[variable]
         last = motion.last[row, dof]
         low, braking, high = viable_steps(
-            last, last - motion.before[row, dof], behind, ahead, motion.speed[variable],
+            last, last - motion.before_last[row, dof], behind, ahead, motion.speed[variable],
             motion.slowdown[variable], motion.jerk[variable],
         )  # fmt: skip
         return low, braking, high
@@ -190,26 +191,34 @@ class MotionLimit(Limit):
             self._write_range(self._state, values)
         self._margin = values
 
-    def set_last_displacements(self, last: Any, before: Any) -> None:
+    def set_last_displacements(
+        self, last: Any, before_last: Any = None, *, before: Any = None
+    ) -> None:
         """Set the last two steps [rad or m], each [joint_dof_count] or [n, joint_dof_count].
 
         Args:
             last: The last step. After the first solve, steps of n robots in arrays of Warp,
                 PyTorch, JAX or CuPy are copied on the device, and a solve reports numbers that are
                 not finite.
-            before: The step before it.
+            before_last: The step before it.
+            before: Former name of ``before_last``, for one release.
 
         Raises:
             ArgumentError: Not finite or of another shape; the previous values then stay.
         """
+        if before is not None:
+            warnings.warn(
+                'MotionLimit: before is now before_last', DeprecationWarning, stacklevel=2
+            )
+            before_last = before
         if self._is_bound and copied_on_device(
-            ('last', self._last, last), ('before', self._before, before)
+            ('last', self._last, last), ('before_last', self._before_last, before_last)
         ):
             return
-        steps = finite_array('last', last), finite_array('before', before)
+        steps = finite_array('last', last), finite_array('before_last', before_last)
         if self._is_bound:
             write_rows('last', self._last, steps[0])
-            write_rows('before', self._before, steps[1])
+            write_rows('before_last', self._before_last, steps[1])
         self._steps = steps
 
     @property
@@ -243,7 +252,7 @@ class MotionLimit(Limit):
         def floats(*shape: int) -> HostBuffer:
             return HostBuffer(shape, state.scalar, state.device)
 
-        self._last, self._before = floats(state.n_robots, dofs), floats(state.n_robots, dofs)
+        self._last, self._before_last = floats(state.n_robots, dofs), floats(state.n_robots, dofs)
         self._lowest, self._highest = floats(dofs), floats(dofs)
         self._speed, self._slowdown = floats(group.n_variables), floats(group.n_variables)
         jerk = floats(group.n_variables)
@@ -257,11 +266,11 @@ class MotionLimit(Limit):
         motion.lowest, motion.highest = self._lowest.array, self._highest.array
         motion.speed, motion.slowdown = self._speed.array, self._slowdown.array
         motion.jerk = jerk.array
-        motion.last, motion.before = self._last.array, self._before.array
+        motion.last, motion.before_last = self._last.array, self._before_last.array
         self._write_scales()
         self._write_range(state, self._margin)
         for name, buffer, values in zip(
-            ('last', 'before'), (self._last, self._before), self._steps, strict=True
+            ('last', 'before_last'), (self._last, self._before_last), self._steps, strict=True
         ):
             write_rows(name, buffer, values)
 

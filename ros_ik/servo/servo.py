@@ -309,7 +309,7 @@ class Servo:
             self.settings,
         )  # fmt: skip
         damping = solver.update_damping()
-        before = self.targets.remaining(self.joint_q)
+        remaining = self.targets.remaining(self.joint_q)
         status = solver.solve(self.joint_q, self._step, self._next_step)
         # A sum of squares is finite only where every number is.
         finite = math.isfinite(self._next_step.dot(self._next_step))
@@ -324,9 +324,9 @@ class Servo:
             solver.limits.clamp_step(self.joint_q, self._next_step, self._step)
         cut = solver.limit_to_stoppable(self.joint_q, self._next_step, self._step)
         after = solver.commanded_state.advance(self.joint_q, self._next_step)
-        fault = solver.limits.fault(self.joint_q, self._next_step, after)
-        if fault:
-            return self._brake(StatusCode.SOLVER_FAILED, fault)
+        violation = solver.limits.limit_violation(self.joint_q, self._next_step, after)
+        if violation:
+            return self._brake(StatusCode.SOLVER_FAILED, violation)
         solver.limits.record_step(self._step)
         joint_q, self.joint_q = self.joint_q, after
         self._step, self._next_step = self._next_step, self._step
@@ -341,14 +341,14 @@ class Servo:
             output.text = f'the command waits for joint {slowed_by}, which does not follow'
         self._report_targets(output, now)
         left = self.targets.remaining(after)
-        achieved = before - left
+        achieved = remaining - left
         if reports:
             remark = self.targets.sender_fault(now)
             self._report.update(output, joint_q, after, wanted, achieved, cut)
             if not self.targets.choice.joints:
                 held_back = self._acceleration_report.update(
                     now, self._step, self._next_step, solver.limits.acceleration,
-                    solver.commanded_state.conditioning.demand.limiting_joints,
+                    solver.commanded_state.singularity.demand.limiting_joints,
                 )  # fmt: skip
                 remark = remark or held_back
             if remark and output.code == StatusCode.OK:

@@ -135,7 +135,7 @@ class ClosestPairs:
             n_closest=_MAX_PAIRS,
             d_min=0.0,
             d_max=_FARTHEST,
-            convex=self.scene.is_convex,
+            convex=self.scene.needs_gjk,
         )
 
     def _gather(self) -> None:

@@ -20,8 +20,8 @@ from ros_ik.kinematics.integrate import integrate_kernel
 from ros_ik.kinematics.stepping.step_tree import place_links_kernel
 from ros_ik.kinematics.stepping.stop_path import place_stops_kernel
 from ros_ik.objectives.formulas import STEP_FORMULAS
-from ros_ik.servo.step.conditioning_kernel import conditioning_kernel
 from ros_ik.servo.step.demand_kernel import demand_kernel
+from ros_ik.servo.step.singularity_kernel import singularity_kernel
 from ros_ik.settings import Settings
 from ros_ik.solvers.differential_ik.checks.stopping_check import stopping_kernels
 from ros_ik.solvers.differential_ik.quadratic_program.solve import solve_step_kernel
@@ -32,7 +32,7 @@ def kernels_ahead(settings: Settings) -> tuple[list[wp.Kernel], list[wp.Kernel]]
     """Return the kernels of every servo with these settings, in two halves of equal duration."""
     here = [solve_step_kernel(False), evaluate_step_kernel(STEP_FORMULAS)]
     beside = [
-        conditioning_kernel(),
+        singularity_kernel(),
         demand_kernel(),
         forward_kernel(wp.float64, False),
         integrate_kernel(wp.float64, False),

@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Host data and host code that a recording of launches would miss; base of limits and barriers."""
+"""Host data and host code that a recording of launches would miss."""

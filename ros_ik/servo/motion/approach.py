@@ -133,10 +133,10 @@ class Approach:
         # A velocity across this direction is ignored: the limits of the joints smooth the turn.
         asked, moved = u * x + v * y + w * z, (a * x + b * y + c * z) / dt
         speed_change, near = limits.acceleration * dt, min(distance, limits.max_distance)
-        before = max(min(asked, max(_SPARE * moved, moved + self.excess - speed_change)), 0.0)
+        start = max(min(asked, max(_SPARE * moved, moved + self.excess - speed_change)), 0.0)
         length = min(
             limits.speed * dt,
-            (before + speed_change) * dt,
+            (start + speed_change) * dt,
             braking_length(near, speed_change * dt),
             limits.gain * near,
         )
@@ -152,7 +152,7 @@ class Approach:
         Args:
             displacement: Displacement of the target in this tick [m or rad].
             difference: Vector to the target before it.
-            achieved: Displacement in the tick before.
+            achieved: Displacement in the previous tick.
             limits: Bounds on the motion towards the target; its speed bounds the sum.
         """
         if displacement == ZERO:

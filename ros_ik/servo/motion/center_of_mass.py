@@ -71,7 +71,7 @@ class CenterTracker:
         self.jumps = 0
         self.position = np.zeros(3)
         self.remaining = math.nan
-        self._before: np.ndarray | None = None
+        self._previous: np.ndarray | None = None
 
     def branch(self) -> CenterTracker:
         """Return an independent copy."""
@@ -99,19 +99,19 @@ class CenterTracker:
     def rest(self) -> None:
         """Reset the velocity; the next motion starts from rest."""
         self._approach.reset()
-        self._before = None
+        self._previous = None
 
-    def set_initial_velocity(self, before: np.ndarray, body_q: np.ndarray) -> None:
+    def set_initial_velocity(self, previous_body_q: np.ndarray, body_q: np.ndarray) -> None:
         """Start with the current velocity of the centre of mass, if it had no target before.
 
         Args:
-            before: Link poses of the previous tick [body_count, 7].
+            previous_body_q: Link poses of the previous tick [body_count, 7].
             body_q: Current link poses [body_count, 7].
         """
-        if self._before is not None:
+        if self._previous is not None:
             return
-        self._before = self.center(before)
-        moved: Vector = tuple((self.center(body_q) - self._before).tolist())
+        self._previous = self.center(previous_body_q)
+        moved: Vector = tuple((self.center(body_q) - self._previous).tolist())
         self._approach.velocity = float_scaled(moved, 1.0 / self._dt)
 
     def is_newer(self, target: CenterOfMassTarget | None) -> bool:
@@ -157,9 +157,9 @@ class CenterTracker:
                 the remaining displacement [m] and the displacement of the previous tick [m].
         """
         left: Vector = tuple(self.measure(body_q).tolist())
-        before = self.position if self._before is None else self._before
-        moved: Vector = tuple((self.position - before).tolist())
-        self._before = self.position
+        previous = self.position if self._previous is None else self._previous
+        moved: Vector = tuple((self.position - previous).tolist())
+        self._previous = self.position
         limits = limits_along(self._limits, left, moved)
         step = np.array(self._approach.step(left, moved, limits))
         return self.position + step, length(step)

@@ -35,7 +35,7 @@ class JointJogMotion:
     def rest(self) -> None:
         """Forget the held positions."""
         self.aim = np.zeros(0)
-        self._before: np.ndarray | None = None
+        self._previous: np.ndarray | None = None
         # Held positions of joints without a velocity; NaN for joints in motion.
         self._held: np.ndarray | None = None
 
@@ -62,10 +62,10 @@ class JointJogMotion:
         moves = velocity != 0.0
         factor = np.min(speed[moves] / np.abs(velocity[moves]), initial=1.0)
         held = np.full_like(q, np.nan) if self._held is None else self._held
-        moved = np.full_like(q, np.inf) if self._before is None else np.abs(q - self._before)
+        moved = np.full_like(q, np.inf) if self._previous is None else np.abs(q - self._previous)
         # A joint that can stop within this tick is held from now on, against barriers too.
         stops = np.isnan(held) & (moved <= acceleration * dt**2)
         held = np.where(moves, np.nan, np.where(stops, q, held))
         shift = towards(held - q, factor * velocity * dt)
-        self._before, self._held, self.aim = q.copy(), held, q + shift
+        self._previous, self._held, self.aim = q.copy(), held, q + shift
         return self.aim

@@ -50,7 +50,7 @@ def aimed_step_kernel() -> wp.Kernel:
         jerk = motion.jerk[k]
         if wp.isnan(way[k]):
             # The difference to a speed decays as a speed does.
-            change = next_change(last - pace[k], last - motion.before[0, dof], slowdown, jerk)
+            change = next_change(last - pace[k], last - motion.before_last[0, dof], slowdown, jerk)
             step[k] = wp.clamp(last + change, low, high)
         else:
             step[k] = nearest_step(low, braking, high, last, way[k], slowdown, jerk)

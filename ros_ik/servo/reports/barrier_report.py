@@ -126,7 +126,7 @@ class BarrierReport:
         solver = self._solver
         output.limiting_barrier = solver.barriers[solver.barrier_rows[row]].name
         output.limiting_pair = solver.row_pair(row)
-        output.barrier_distance = float(values[row]) + solver.row_distance(row)
+        output.barrier_distance = float(values[row]) + solver.row_collision_margin(row)
 
     def _set_code(self, output: ServoOutput, halted: bool) -> None:
         """Set code and text if a barrier holds the motion back."""

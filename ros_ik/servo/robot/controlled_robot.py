@@ -19,7 +19,7 @@ from ros_ik.model import Model
 from ros_ik.model.limit_override import with_position_limits
 from ros_ik.servo.robot.collision_setup import robot_shapes
 from ros_ik.servo.robot.collision_setup import RobotShapes
-from ros_ik.servo.robot.motion_limits import motion_limits
+from ros_ik.servo.robot.joint_limits import resolve_joint_limits
 from ros_ik.servo.robot.srdf_lines import srdf_lines
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
@@ -143,7 +143,7 @@ def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
         dict.fromkeys([*group.joint_names, *on_chains, *(j for joints in names for j in joints)])
     )
     needed = tuple(dict.fromkeys(_drivers(model, needed)))
-    limits = motion_limits(model, settings)
+    limits = resolve_joint_limits(model, settings)
     check_per_joint(settings, group)
     check_strict_jerk(settings, group, limits.jerk)
     if not np.array_equal([limits.lower, limits.upper], model.limits64()[:2]):

@@ -120,17 +120,17 @@ class LeadLimit:
             braking_step(room, self._braking, self._period), _GAIN * self._period * room
         )
         most[~self.watched] = np.inf
-        before = last[group.variable_dof]
+        last_joints = last[group.variable_dof]
         with np.errstate(all='ignore'):  # negligible steps
             parts = np.where(size > most, most / size, 1.0)
             # A common factor; all joints brake as far as their limits permit.
-            kept = np.where(size > 0.0, (forward * before - slowdown) / size, 0.0)
+            kept = np.where(size > 0.0, (forward * last_joints - slowdown) / size, 0.0)
         worst = int(parts.argmin())
         if parts[worst] >= 1.0:
             return False
         part = min(max(float(parts[worst]), float(kept.max())), 1.0)
         joints = np.clip(part * wanted, -most, most)
-        joints = np.clip(joints, before - slowdown, before + slowdown)
+        joints = np.clip(joints, last_joints - slowdown, last_joints + slowdown)
         group.write_steps(joints, step)
         if parts[worst] < _SLOWED:
             self.joint = worst

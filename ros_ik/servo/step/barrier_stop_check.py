@@ -65,15 +65,19 @@ class BarrierStopCheck:
         self._deceleration.continue_from(other._deceleration)
 
     def blend_with_stop(
-        self, joint_q: np.ndarray, step: np.ndarray, last: np.ndarray, before: np.ndarray
+        self,
+        joint_q: np.ndarray,
+        step: np.ndarray,
+        last_step: np.ndarray,
+        step_before_last: np.ndarray,
     ) -> bool:
         """Blend a step with the stop as far as necessary; return True if it changed.
 
         Args:
             joint_q: Coordinates [joint_coord_count].
             step: The step [joint_dof_count], changed in place.
-            last: Previous step.
-            before: Step before the previous one.
+            last_step: Previous step.
+            step_before_last: The step before it, for jerk limits.
         """
         if not self._barriers:
             return False
@@ -82,21 +86,25 @@ class BarrierStopCheck:
             # A motion that began with other limits may need those to stop in time.
             self._trial[:] = step
             requested = deceleration.requested
-            if not last.any() or self._passes(joint_q, self._trial, last, before, requested):
+            if not last_step.any() or self._passes(
+                joint_q, self._trial, last_step, step_before_last, requested
+            ):
                 deceleration.settle()
-        return not self._passes(joint_q, step, last, before, deceleration.in_force)
+        return not self._passes(
+            joint_q, step, last_step, step_before_last, deceleration.in_force
+        )
 
     def _passes(
         self,
         joint_q: np.ndarray,
         step: np.ndarray,
-        last: np.ndarray,
-        before: np.ndarray,
+        last_step: np.ndarray,
+        step_before_last: np.ndarray,
         deceleration: np.ndarray,
     ) -> bool:
         status = self._diff.limit_to_stoppable(
-            joint_q, self._barriers, step, last, deceleration, jerk=self._jerk,
-            delta_q_before=before,
+            joint_q, self._barriers, step, last_step, deceleration, jerk=self._jerk,
+            delta_q_before_last=step_before_last,
         )  # fmt: skip
         return status == SolveStatus.CONVERGED
 

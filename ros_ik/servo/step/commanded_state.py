@@ -14,7 +14,7 @@ from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.step.singularity import Conditioning
+from ros_ik.servo.step.singularity import SingularityMonitor
 from ros_ik.settings import Settings
 from ros_ik.solvers.graph import Graph
 
@@ -23,7 +23,7 @@ class CommandedState:
     """The commanded configuration; owned by the control thread.
 
     Attributes:
-        conditioning: Mobility of the frames at this configuration.
+        singularity: Mobility of the frames at this configuration.
         poses: Link poses [body_count, 7]; a new read-only array for each configuration.
     """
 
@@ -38,7 +38,7 @@ class CommandedState:
         # Views of the rows of one robot, made once.
         self._row, self._step_row = self._joint_q.host[0], self._step.host[0]
         self._next_row, self._body_row = self._next_q.host[0], self._body_q.host[0]
-        self.conditioning = Conditioning(robot, settings)
+        self.singularity = SingularityMonitor(robot, settings)
         self._next_row[:] = model.neutral_joint_q()
         self._pose_graph = Graph(self._record_pose_graph, device)
         self._row[:] = self._next_row
@@ -68,7 +68,7 @@ class CommandedState:
             joint_q: Coordinates [joint_coord_count].
 
         Returns:
-            Poses in the world [body_count, 7], read-only. ``conditioning`` then belongs to this
+            Poses in the world [body_count, 7], read-only. ``singularity`` then belongs to this
             configuration.
         """
         key = joint_q.tobytes()
@@ -78,13 +78,13 @@ class CommandedState:
         return self.poses
 
     def choose(self, active: Sequence[bool], center: bool) -> None:
-        """Set the active tasks; see :meth:`Conditioning.choose`."""
-        self.conditioning.choose(active, center)
+        """Set the active tasks; see :meth:`SingularityMonitor.choose`."""
+        self.singularity.choose(active, center)
         self._update_poses()
 
     def apply(self, settings: Settings) -> None:
         """Apply settings."""
-        self.conditioning.apply(settings)
+        self.singularity.apply(settings)
         self._update_poses()
 
     def _update_poses(self) -> None:
@@ -109,5 +109,5 @@ class CommandedState:
 
     def _record_poses(self) -> None:
         launch_forward_kinematics(self._tree, self._next_q.array, self._body_q.array)
-        self.conditioning.record(self._next_q.array, self._body_q.array)
+        self.singularity.record(self._next_q.array, self._body_q.array)
         self._body_q.download()

@@ -27,7 +27,7 @@ class FrameMobility:
         """Keep references to the measurement.
 
         Args:
-            found: Results of :mod:`ros_ik.servo.step.conditioning_kernel` for the frame [FOUND];
+            found: Results of :mod:`ros_ik.servo.step.singularity_kernel` for the frame [FOUND];
                 updated in place.
             demand: Accelerations that the joints allow.
             ramp: Time in which an acceleration builds up, 0 for immediate changes [s].

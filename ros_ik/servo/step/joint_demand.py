@@ -263,8 +263,8 @@ class JointDemand:
 
     def continue_from(self, other: JointDemand) -> None:
         """Copy the measurement of the same robot with the same settings."""
-        for task, before in zip(self._tasks, other._tasks, strict=True):
-            task.expected = before.expected.copy()
+        for task, of_other in zip(self._tasks, other._tasks, strict=True):
+            task.expected = of_other.expected.copy()
 
     def limiting_joints(self) -> list[int]:
         """Return the indices of the controlled joints whose limits slow an active task."""

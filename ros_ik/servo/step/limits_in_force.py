@@ -31,7 +31,7 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.barrier_stop_check import BarrierStopCheck
 from ros_ik.servo.step.deferred import Deferred
 from ros_ik.servo.step.jerk_limits import JerkLimits
-from ros_ik.servo.step.singularity import Conditioning
+from ros_ik.servo.step.singularity import SingularityMonitor
 from ros_ik.settings import Settings
 
 # Rounding error that the check of a step tolerates [rad or m].
@@ -46,7 +46,7 @@ class LimitsInForce:
     Attributes:
         of_program: Limits of the quadratic program.
         acceleration: Acceleration limit of each variable of the group, scaled [rad/s^2 or m/s^2].
-        before: The step before the last one [joint_dof_count], for limits of jerk.
+        step_before_last: The step before the last one [joint_dof_count], for jerk limits.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class LimitsInForce:
         robot: ControlledRobot,
         settings: Settings,
         stops: BarrierStopCheck,
-        conditioning: Conditioning,
+        singularity: SingularityMonitor,
     ) -> None:
         """Set up the limits from the settings.
 
@@ -62,10 +62,10 @@ class LimitsInForce:
             robot: The robot.
             settings: The settings.
             stops: Check of stops, whose deceleration follows these limits.
-            conditioning: Damping and speed limit near singularities, which follow these limits.
+            singularity: Damping and speed limit near singularities, which follow these limits.
         """
         self._robot, self._settings = robot, settings
-        self._stops, self._conditioning = stops, conditioning
+        self._stops, self._singularity = stops, singularity
         margin = robot.position_margin(settings)
         self._margin = Deferred(margin)
         self._acceleration_scale = Deferred(settings.limits_acceleration_scale)
@@ -84,7 +84,7 @@ class LimitsInForce:
             self.of_program = self._position_limit, self._velocity_limit, *self.of_program
         if self._jerk is not None:
             self.of_program += self._jerk.of_program, self._jerk.damper
-        self.before = np.zeros(robot.model.joint_dof_count)
+        self.step_before_last = np.zeros(robot.model.joint_dof_count)
         coords = dof_coordinates(robot.model)
         self._moving = np.flatnonzero((robot.group.dof_variable >= 0) & (coords >= 0))
         self._moving_coords = coords[self._moving]
@@ -123,8 +123,8 @@ class LimitsInForce:
 
     def apply(self, settings: Settings) -> None:
         """Apply settings; stricter limits are deferred until :meth:`settle`."""
-        before, self._settings = self._settings, settings
-        if settings.limits_position_margin != before.limits_position_margin:
+        previous, self._settings = self._settings, settings
+        if settings.limits_position_margin != previous.limits_position_margin:
             self._margin.request(self._robot.position_margin(settings))
             if (self._margin.requested <= self._margin.in_force).all():
                 self._set_margin(self._margin.requested)
@@ -153,13 +153,14 @@ class LimitsInForce:
         if self.is_settled or (self.is_strict and last_step.any()):
             return
         margin = self._margin
-        scale, before = self._acceleration_scale.requested, self._acceleration_scale.in_force
+        acceleration = self._acceleration_scale
+        scale, in_force = acceleration.requested, acceleration.in_force
         if not last_step.any():
-            self._stops.set_deceleration(self._robot.acceleration * max(scale, before))
+            self._stops.set_deceleration(self._robot.acceleration * max(scale, in_force))
             self._stops.rest()
-        if scale > before and self._stops.allows_deceleration(self._robot.acceleration * scale):
+        if scale > in_force and self._stops.allows_deceleration(self._robot.acceleration * scale):
             self._scale_acceleration(scale)
-        elif scale < before and self._can_stop_with(scale, margin.in_force, joint_q, last_step):
+        elif scale < in_force and self._can_stop_with(scale, margin.in_force, joint_q, last_step):
             self._scale_acceleration(scale)
         if not margin.is_settled and self._can_stop_with(
             self._acceleration_scale.in_force, margin.requested, joint_q, last_step
@@ -170,7 +171,7 @@ class LimitsInForce:
 
     def continue_from(self, other: LimitsInForce) -> None:
         """Copy the limits of the same robot with the same settings."""
-        self.before[:] = other.before
+        self.step_before_last[:] = other.step_before_last
         if self._acceleration_scale.differs_from(other._acceleration_scale):
             self._scale_acceleration(other._acceleration_scale.in_force)
         if self._velocity_scale.differs_from(other._velocity_scale):
@@ -182,7 +183,7 @@ class LimitsInForce:
         """Prepare for the step after ``last_step`` [joint_dof_count]."""
         self._acceleration_limit.set_last_displacement(last_step)
         if self._jerk is not None:
-            self._jerk.of_program.set_last_displacements(last_step, self.before)
+            self._jerk.of_program.set_last_displacements(last_step, self.step_before_last)
         scale = self._velocity_scale
         if not self.is_strict and scale.in_force > scale.requested:
             self._scale_velocity(max(scale.requested, scale.in_force - self._max_scale_decrease()))
@@ -199,15 +200,15 @@ class LimitsInForce:
         from the last deceleration of that stop.
         """
         if step.any() or not self.is_strict:
-            self.before[:] = step
+            self.step_before_last[:] = step
 
     def record_step(self, last_step: np.ndarray) -> None:
         """Record the step taken after ``last_step`` [joint_dof_count]."""
-        self.before[:] = last_step
+        self.step_before_last[:] = last_step
 
     def rest(self) -> None:
         """Record that the robot was at rest for a tick."""
-        self.before[:] = 0.0
+        self.step_before_last[:] = 0.0
 
     def is_reversing(self, step: np.ndarray) -> bool:
         """Return True if strict jerk limits forbid rest although the last step is zero.
@@ -215,7 +216,8 @@ class LimitsInForce:
         Args:
             step: Last step [joint_dof_count].
         """
-        return self.is_strict and bool((np.abs(step - self.before) > self._largest_change).any())
+        change = np.abs(step - self.step_before_last)
+        return self.is_strict and bool((change > self._largest_change).any())
 
     def jerk_limited_steps(
         self,
@@ -233,7 +235,7 @@ class LimitsInForce:
             pace: See :meth:`ViableSteps.jerk_limited_steps`.
         """
         assert self._jerk is not None, 'no jerk limits'
-        steps = last_step, self.before
+        steps = last_step, self.step_before_last
         return self._jerk.viable.jerk_limited_steps(joint_q, steps, displacement, pace)
 
     def clamp_step(self, joint_q: np.ndarray, step: np.ndarray, last_step: np.ndarray) -> None:
@@ -246,13 +248,13 @@ class LimitsInForce:
         """
         assert self._jerk is not None, 'no jerk limits'
         group = self._robot.group
-        steps, joints = (last_step, self.before), step[group.variable_dof]
+        steps, joints = (last_step, self.step_before_last), step[group.variable_dof]
         joints = self._jerk.viable.clamp(joint_q, steps, joints)
         driven = group.dof_variable >= 0
         step[driven] = group.dof_scale[driven] * joints[group.dof_variable[driven]]
 
-    def fault(self, joint_q: np.ndarray, step: np.ndarray, next_q: np.ndarray) -> str:
-        """Return the limit of velocity or position that a tracking step would break, or ''.
+    def limit_violation(self, joint_q: np.ndarray, step: np.ndarray, next_q: np.ndarray) -> str:
+        """Return the violation of a limit of velocity or position by a tracking step, or ''.
 
         This is the last check of a tracking step. Braking steps are limited by ``Halt``. A joint
         outside its limits may move inwards.
@@ -301,7 +303,7 @@ class LimitsInForce:
         if self._jerk is not None:
             self._jerk.set_margin(margin)
         self._acceleration_limit.set_position_margin(margin)
-        self._conditioning.set_position_margin(margin)
+        self._singularity.set_position_margin(margin)
         robot, dofs = self._robot, self._robot.group.variable_dof
         self._inner_bounds = robot.lower[dofs] + margin[dofs], robot.upper[dofs] - margin[dofs]
 
@@ -310,7 +312,7 @@ class LimitsInForce:
         self._acceleration_limit.scale = scale
         self.acceleration = scale * self._robot.group.variable_limits(self._robot.acceleration)
         self._stops.set_deceleration(self._robot.acceleration * scale)
-        self._conditioning.demand.scale_acceleration(scale)
+        self._singularity.demand.scale_acceleration(scale)
         self._scale_jerk()
 
     def _scale_jerk(self) -> None:

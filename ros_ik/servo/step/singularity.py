@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Conditioning of the frames of tasks, and damping near singularities.
+"""Singularities of the frames of tasks, and damping near them.
 
 If the smallest singular value sigma of the weighted Jacobian of a frame (see
-:mod:`ros_ik.servo.step.conditioning_kernel`) is below a threshold s, lambda^2 |dq|^2 is added to
+:mod:`ros_ik.servo.step.singularity_kernel`) is below a threshold s, lambda^2 |dq|^2 is added to
 the cost of a step. This bounds the steps and does not change their end (Nakamura and Hanafusa,
 Inverse Kinematic Solutions with Singularity Robustness, 1986):
 
@@ -29,10 +29,10 @@ from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.step.conditioning_kernel import conditioning_kernel
-from ros_ik.servo.step.conditioning_kernel import FOUND
 from ros_ik.servo.step.frame_mobility import FrameMobility
 from ros_ik.servo.step.joint_demand import JointDemand
+from ros_ik.servo.step.singularity_kernel import FOUND
+from ros_ik.servo.step.singularity_kernel import singularity_kernel
 from ros_ik.servo.step.task_joints import chain_joints
 from ros_ik.servo.step.task_joints import joint_axes
 from ros_ik.settings import Settings
@@ -60,8 +60,8 @@ class Damping:
 _UNDAMPED = Damping()
 
 
-class Conditioning:
-    """Measurement of the mobility of all frame tasks; owned by the control thread.
+class SingularityMonitor:
+    """Nearness of all frame tasks to singularities; owned by the control thread.
 
     Attributes:
         frames: Mobility of the frame of each task.
@@ -144,10 +144,10 @@ class Conditioning:
             frame.slows = frame.slows and counts
         self.demand.choose(active, center)
 
-    def continue_from(self, other: 'Conditioning') -> None:
+    def continue_from(self, other: 'SingularityMonitor') -> None:
         """Copy the measurement of the same robot with the same settings."""
-        for frame, before in zip(self.frames, other.frames, strict=True):
-            frame.slows = before.slows
+        for frame, of_other in zip(self.frames, other.frames, strict=True):
+            frame.slows = of_other.slows
         self.demand.continue_from(other.demand)
 
     def sigma(self) -> np.ndarray:
@@ -183,7 +183,7 @@ class Conditioning:
         for buffer in (self._offset, self._weight):
             buffer.upload()
         launch(
-            conditioning_kernel(),
+            singularity_kernel(),
             dim=len(self._counts),
             inputs=[
                 joint_q[0], body_q[0], self._links, self._offset.array, self._weight.array,

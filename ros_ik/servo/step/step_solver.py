@@ -143,7 +143,7 @@ class StepSolver:
             robot.jerk if settings.limits_jerk == 'strict' else None,
         )
         self.limits = LimitsInForce(
-            robot, settings, self._stops, self.commanded_state.conditioning
+            robot, settings, self._stops, self.commanded_state.singularity
         )
         self._apply(settings, None)
         self._warm_up(neutral)
@@ -157,7 +157,7 @@ class StepSolver:
         """Copy the state of the solver of the same robot with the same settings."""
         self.choose(other._active)
         self.limits.continue_from(other.limits)
-        self.commanded_state.conditioning.continue_from(other.commanded_state.conditioning)
+        self.commanded_state.singularity.continue_from(other.commanded_state.singularity)
         self._stops.continue_from(other._stops)
         self.diff.continue_from(other.diff)
 
@@ -174,7 +174,7 @@ class StepSolver:
 
         The mobility is that at the configuration of ``commanded_state``.
         """
-        damping = self.commanded_state.conditioning.damping(self._active.frames)
+        damping = self.commanded_state.singularity.damping(self._active.frames)
         self._damping = damping.square
         return damping
 
@@ -229,7 +229,7 @@ class StepSolver:
             last_step: Previous step.
         """
         return self._settings.barriers_recheck and self._stops.blend_with_stop(
-            joint_q, step, last_step, self.limits.before
+            joint_q, step, last_step, self.limits.step_before_last
         )
 
     def barrier_values(self, joint_q: np.ndarray) -> np.ndarray:
@@ -255,7 +255,7 @@ class StepSolver:
             return '', ''
         return barrier.closest_pair(row - self._first_row[index]) or ('', '')
 
-    def row_distance(self, row: int) -> float:
+    def row_collision_margin(self, row: int) -> float:
         """Return the margin to add to the value of a row for the distance [m]."""
         return collision_margin(self.barriers[self.barrier_rows[row]], self._settings)
 
@@ -278,19 +278,19 @@ class StepSolver:
             self._settings.solver_regularization + self._damping,
         )
 
-    def _apply(self, settings: Settings, before: Settings | None) -> None:
+    def _apply(self, settings: Settings, previous: Settings | None) -> None:
         """Apply changed settings between two ticks."""
         self._settings = settings
-        if before is None or settings.solver_max_iterations != before.solver_max_iterations:
+        if previous is None or settings.solver_max_iterations != previous.solver_max_iterations:
             self.diff.set_max_iterations(settings.solver_max_iterations)
-        if before is None or _BARRIERS(settings) != _BARRIERS(before):
+        if previous is None or _BARRIERS(settings) != _BARRIERS(previous):
             apply_settings(self.barriers, self.scene, settings)
             gains = np.array([barrier.gain for barrier in self.barriers])
             self._row_gain = gains[self.barrier_rows]
-        if before is None or settings.solver_damping != before.solver_damping:
+        if previous is None or settings.solver_damping != previous.solver_damping:
             for task in (*self._pose_tasks, *self._center_tasks):
                 task.damping = settings.solver_damping
-        if before is None or _tracked(settings) != _tracked(before):
+        if previous is None or _tracked(settings) != _tracked(previous):
             for objective, task_settings in zip(self._poses, settings.tasks, strict=True):
                 objective.set_link_offset(link_offset(task_settings))
             self.commanded_state.apply(settings)

@@ -36,7 +36,7 @@ def set_references(
             solver, robot, targets, secondary.posture, joint_q, last_step, settings
         )
     poses = solver.commanded_state.at(joint_q)
-    steps = last_step, solver.limits.before
+    steps = last_step, solver.limits.step_before_last
     return set_place_references(solver, targets, secondary.target(joint_q, steps, poses), poses)
 
 
@@ -55,14 +55,14 @@ def set_place_references(
         Distance by which the step is to approach the targets [m plus rad].
     """
     solver.set_joints(posture)
-    wanted, conditioning = 0.0, solver.commanded_state.conditioning
+    wanted, singularity = 0.0, solver.commanded_state.singularity
     for index, tracker in enumerate(targets.trackers):
         if tracker.target_kind is not TargetKind.NONE:
-            pose, length = tracker.reference(poses, targets.now, conditioning.frames[index])
+            pose, length = tracker.reference(poses, targets.now, singularity.frames[index])
             solver.set_pose(index, pose)
             wanted += length
     if targets.choice.center:
-        limits_along = conditioning.demand.center.limits_of_point
+        limits_along = singularity.demand.center.limits_of_point
         position, length = targets.center.reference(poses, limits_along)
         solver.set_center(position)
         wanted += length

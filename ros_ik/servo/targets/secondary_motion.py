@@ -193,8 +193,8 @@ class SecondaryMotion:
             left += time * math.exp(-time / _SHORT_TIME) * change
             velocity += left
             self._blend_time = time if np.abs(left).max() > _DONE else None
-        before = velocity if self._last is None else self._last[0]
-        self._last = velocity, (velocity - before) / dt
+        previous = velocity if self._last is None else self._last[0]
+        self._last = velocity, (velocity - previous) / dt
         target = joint_q.copy()
         target[coords] += velocity * POSTURE_TIME
         return target
@@ -210,11 +210,11 @@ class SecondaryMotion:
 
     def _joint_motion(self, steps: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Return the joint velocities and their changes."""
-        last, before = (step[self._robot.group.variable_dof] / self._dt for step in steps)
+        last, before_last = (step[self._robot.group.variable_dof] / self._dt for step in steps)
         self.posture = self.posture.copy()
         coords = self._robot.coords[~self._placed]
         self.posture[coords] += 2.0 * _TIME * last[~self._placed]
-        return last, (last - before) / self._dt
+        return last, (last - before_last) / self._dt
 
     def _wanted_velocity(self, positions: np.ndarray, poses: np.ndarray) -> np.ndarray:
         """Return the aimed velocities of the controlled joints [n_variables].

@@ -126,17 +126,17 @@ class TargetSelection:
         for tracker in self.trackers:
             tracker.rest()
 
-    def set_initial_velocity(self, before: np.ndarray, body_q: np.ndarray) -> None:
+    def set_initial_velocity(self, previous_body_q: np.ndarray, body_q: np.ndarray) -> None:
         """Start with the current velocities of the frames instead of from rest.
 
         Args:
-            before: Link poses of the previous tick [body_count, 7].
+            previous_body_q: Link poses of the previous tick [body_count, 7].
             body_q: Current link poses [body_count, 7].
         """
         for tracker in self.trackers:
-            tracker.set_initial_velocity(before, body_q)
+            tracker.set_initial_velocity(previous_body_q, body_q)
         if self.choice.center:
-            self.center.set_initial_velocity(before, body_q)
+            self.center.set_initial_velocity(previous_body_q, body_q)
 
     def new_poses(self, command: Command) -> list[tuple[TaskTracker, PoseTarget]]:
         """Return the new pose targets with their trackers."""
@@ -182,16 +182,16 @@ class TargetSelection:
 
     def accept_joints(self, command: Command) -> bool:
         """Accept a new joint target; return True if the set of joints changed."""
-        target, before = command.joints, self.joints
+        target, previous = command.joints, self.joints
         if target is None or not self.has_new_joints(command):
             return False
         self.joints, self._joint_sequence = target, target.sequence
         self._withdrawn = False
-        if type(target) is not type(before):
+        if type(target) is not type(previous):
             self.jog.rest()
-        if before is None:
+        if previous is None:
             return True
-        return bool((target.named != before.named).any())
+        return bool((target.named != previous.named).any())
 
     def withdraw(self, command: Command) -> None:
         """Drop lasting targets that the command no longer contains."""

@@ -104,7 +104,7 @@ class TaskTracker:
         self._target_floats: Sequence[float] = self.pose
         self._aim: Sequence[float] | None = None
         self._aim_motion = ZERO, ZERO
-        self._before: Sequence[float] | None = None
+        self._previous_pose: Sequence[float] | None = None
         # 1.0 for active linear and angular axes.
         self._axes: tuple[Vector, ...] = ()
 
@@ -121,14 +121,14 @@ class TaskTracker:
         self._offset, self._body_q = link_offset(task).tolist(), None
         self._compared = None
         self._settings, self._general = task, settings
-        before = self._axes
+        previous_axes = self._axes
         self._linear_axes, self._angular_axes = self._axes = (
             _active_axes(task.position_weight), _active_axes(task.orientation_weight)
         )  # fmt: skip
         is_active = self.target_kind is not TargetKind.NONE
-        if self._axes != before and is_active and self._before is not None:
+        if self._axes != previous_axes and is_active and self._previous_pose is not None:
             # An axis that was free may be moving.
-            self._set_velocity(float_difference(self.pose, self._before))
+            self._set_velocity(float_difference(self.pose, self._previous_pose))
             self._motion.rest()
         self._all_axes = min(*self._linear_axes, *self._angular_axes) == 1.0
         of_task = task.target_filter_tau
@@ -164,20 +164,20 @@ class TaskTracker:
         self._angular.reset()
         self._motion.rest()
         self._filter.reset()
-        self._aim = self._before = None
+        self._aim = self._previous_pose = None
         self.target_kind = TargetKind.NONE
 
-    def set_initial_velocity(self, before: np.ndarray, body_q: np.ndarray) -> None:
+    def set_initial_velocity(self, previous_body_q: np.ndarray, body_q: np.ndarray) -> None:
         """Start with the current velocity of the frame, if it followed no target before.
 
         Args:
-            before: Link poses of the previous tick [body_count, 7].
+            previous_body_q: Link poses of the previous tick [body_count, 7].
             body_q: Current link poses [body_count, 7].
         """
-        if self._before is not None or self.target_kind is TargetKind.NONE:
+        if self._previous_pose is not None or self.target_kind is TargetKind.NONE:
             return
-        self._before = self._frame(before)
-        self._set_velocity(float_difference(self._frame(body_q), self._before))
+        self._previous_pose = self._frame(previous_body_q)
+        self._set_velocity(float_difference(self._frame(body_q), self._previous_pose))
 
     def set_target_kind(self, target_kind: TargetKind) -> None:
         """Set the kind of the active target; the velocity is kept between kinds."""
@@ -284,11 +284,11 @@ class TaskTracker:
             now: Time of the tick [s].
             mobility: Joint limits along the motion of the frame.
         """
-        before = self._before
+        previous = self._previous_pose
         self._aim, self._aim_motion = None, (ZERO, ZERO)
         left = self.measure(body_q)
-        achieved = (ZERO, ZERO) if before is None else float_difference(self.pose, before)
-        self._before = self.pose
+        achieved = (ZERO, ZERO) if previous is None else float_difference(self.pose, previous)
+        self._previous_pose = self.pose
         twist = self.twist if self.target_kind is TargetKind.TWIST else None
         if twist is not None:
             shift, turn = self._follow_twist(twist, body_q, achieved, mobility)

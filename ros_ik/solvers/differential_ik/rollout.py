@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
+import warnings
 
 import numpy as np
 
@@ -49,9 +50,10 @@ def rollout(
     *,
     n_steps: int,
     last_delta_q: np.ndarray | None = None,
-    delta_q_before: np.ndarray | None = None,
+    delta_q_before_last: np.ndarray | None = None,
     acceleration: np.ndarray | None = None,
     regularization: float = 1e-12,
+    delta_q_before: np.ndarray | None = None,
 ) -> RolloutResult:
     """Solve and check a number of steps ahead.
 
@@ -66,10 +68,12 @@ def rollout(
         barriers: Barriers.
         n_steps: Number of steps, 1 to 10,000.
         last_delta_q: Step before the start, shape [.., joint_dof_count]; None at rest.
-        delta_q_before: The step before ``last_delta_q``, for jerk limits; None for an equal step.
+        delta_q_before_last: The step before ``last_delta_q``, for jerk limits; None for an equal
+            step.
         acceleration: Deceleration for :meth:`DifferentialIK.limit_to_stoppable`,
             [joint_dof_count]; None for :meth:`DifferentialIK.enforce_barriers`.
         regularization: As in :meth:`DifferentialIK.solve_ik`.
+        delta_q_before: Former name of ``delta_q_before_last``, for one release.
 
     Returns:
         Configurations, steps and statuses.
@@ -81,10 +85,15 @@ def rollout(
         raise ArgumentError(f'n_steps must be an integer, got {n_steps!r}')
     if not 1 <= n_steps <= MAX_STEPS:
         raise ArgumentError(f'n_steps must be from 1 to {MAX_STEPS}, got {n_steps}')
+    if delta_q_before is not None:
+        warnings.warn(
+            'delta_q_before is now delta_q_before_last', DeprecationWarning, stacklevel=2
+        )
+        delta_q_before_last = delta_q_before
     start = _finite('joint_q', joint_q)
     lead, dofs = start.shape[:-1], solver.model.joint_dof_count
     last = _step('last_delta_q', last_delta_q, (*lead, dofs), np.zeros((*lead, dofs)))
-    before = _step('delta_q_before', delta_q_before, (*lead, dofs), last)
+    before_last = _step('delta_q_before_last', delta_q_before_last, (*lead, dofs), last)
     result = RolloutResult(
         joint_q=np.zeros((*lead, n_steps + 1, *start.shape[-1:])),
         delta_q=np.zeros((*lead, n_steps, dofs)),
@@ -93,7 +102,7 @@ def rollout(
     result.joint_q[..., 0, :] = start
     now, step = start, np.zeros((*lead, dofs))
     for k in range(n_steps):
-        _set_last_steps(limits, last, before)
+        _set_last_steps(limits, last, before_last)
         status = np.asarray(solver.solve_ik(now, tasks, limits, barriers, step, regularization))
         if barriers:
             if acceleration is None:
@@ -105,7 +114,7 @@ def rollout(
         now = solver.integrate(now, step)
         result.joint_q[..., k + 1, :], result.delta_q[..., k, :] = now, step
         result.status[..., k] = status
-        last, before = step.copy(), last
+        last, before_last = step.copy(), last
     return result
 
 
@@ -131,10 +140,10 @@ def _finite(name: str, given: np.ndarray) -> np.ndarray:
     return values
 
 
-def _set_last_steps(limits: Sequence[Limit], last: np.ndarray, before: np.ndarray) -> None:
+def _set_last_steps(limits: Sequence[Limit], last: np.ndarray, before_last: np.ndarray) -> None:
     """Set the last steps of acceleration and jerk limits."""
     for limit in limits:
         if isinstance(limit, AccelerationLimit):
             limit.set_last_displacement(last)
         elif isinstance(limit, JerkLimit | MotionLimit):
-            limit.set_last_displacements(last, before)
+            limit.set_last_displacements(last, before_last)

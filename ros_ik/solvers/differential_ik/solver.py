@@ -340,6 +340,7 @@ class DifferentialIK(ReadOnce):
         tolerance: float | None = None,
         *,
         jerk: Any = None,
+        delta_q_before_last: Any = None,
         delta_q_before: Any = None,
     ) -> SolveStatus | np.ndarray:
         """Check that the robot can still stop after a step, and cut the step if it cannot.
@@ -362,8 +363,9 @@ class DifferentialIK(ReadOnce):
                 end behind it, so a robot that touches a barrier could not move any more.
             jerk: Largest jerk of each degree of freedom in a stop [rad/s^3 or m/s^3], shape
                 [joint_dof_count]; inf for no limit, None for no limits.
-            delta_q_before: The step before ``last_delta_q``, same shape, read only if jerks are
-                limited. None for ``last_delta_q``, a constant speed.
+            delta_q_before_last: The step before ``last_delta_q``, same shape, read only if jerks
+                are limited. None for ``last_delta_q``, a constant speed.
+            delta_q_before: Former name of ``delta_q_before_last``, for one release.
 
         Returns:
             CONVERGED if nothing was cut, HALTED_BY_BARRIER if something was, NON_FINITE_INPUT for
@@ -373,9 +375,15 @@ class DifferentialIK(ReadOnce):
             ArgumentError: A wrong shape, a negative tolerance, an acceleration or a jerk not
                 above zero.
         """
+        if delta_q_before is not None:
+            warnings.warn(
+                'delta_q_before is now delta_q_before_last', DeprecationWarning, stacklevel=2
+            )
+            delta_q_before_last = delta_q_before
         return self._checks.limit_to_stoppable(
-            joint_q, barriers, delta_q, last_delta_q, acceleration, tolerance, jerk, delta_q_before
-        )
+            joint_q, barriers, delta_q, last_delta_q, acceleration, tolerance, jerk,
+            delta_q_before_last,
+        )  # fmt: skip
 
     def enforce_stopping(self, *arguments: Any, **options: Any) -> SolveStatus | np.ndarray:
         """Call :meth:`limit_to_stoppable`, which had this name, for one release."""

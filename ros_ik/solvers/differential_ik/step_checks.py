@@ -97,7 +97,7 @@ class StepChecks:
         acceleration: Any,
         tolerance: float | None,
         jerk: Any,
-        delta_q_before: Any,
+        delta_q_before_last: Any,
     ) -> SolveStatus | np.ndarray:
         """Check that a stop is possible; see :meth:`DifferentialIK.limit_to_stoppable`."""
         if is_exchanged(delta_q):
@@ -105,13 +105,13 @@ class StepChecks:
                 exchanged('delta_q', delta_q),
                 lambda step: self.limit_to_stoppable(
                     joint_q, barriers, step, last_delta_q, acceleration, tolerance, jerk,
-                    delta_q_before,
+                    delta_q_before_last,
                 ),  # fmt: skip
             )
         last_delta_q = on_host('last_delta_q', last_delta_q)
-        before = last_delta_q
-        if delta_q_before is not None:
-            before = on_host('delta_q_before', delta_q_before)
+        before_last = last_delta_q
+        if delta_q_before_last is not None:
+            before_last = on_host('delta_q_before_last', delta_q_before_last)
         acceleration = checked_numbers('acceleration', acceleration)
         if jerk is None:
             jerk = np.full_like(acceleration, np.inf)
@@ -122,10 +122,14 @@ class StepChecks:
         self._begin(
             joint_q,
             tolerance,
-            (('delta_q', delta_q), ('last_delta_q', last_delta_q), ('delta_q_before', before)),
+            (
+                ('delta_q', delta_q),
+                ('last_delta_q', last_delta_q),
+                ('delta_q_before_last', before_last),
+            ),
         )
         check = self._stopping(barriers, acceleration, jerk)
-        check.delta_q[:], check.last[:], check.before[:] = delta_q, last_delta_q, before
+        check.delta_q[:], check.last[:], check.before_last[:] = delta_q, last_delta_q, before_last
         check.run(tolerance)
         self.may_reach = not check.was_far and bool(np.count_nonzero(check.delta_q))
         delta_q[...] = check.delta_q if joint_q.ndim == 2 else check.delta_q[0]

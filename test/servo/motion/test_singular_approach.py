@@ -58,7 +58,7 @@ def test_an_arm_comes_to_rest_at_the_edge_of_its_reach(
 ):
     rig = make_rig(robot, acceleration, ratio)
     assert swing(rig, kind, direction) < 0.01
-    sigma = rig.servo._solver.commanded_state.conditioning.sigma()
+    sigma = rig.servo._solver.commanded_state.singularity.sigma()
     assert sigma[0] < 0.04, 'it stays far from the edge'
     assert np.abs(rig.speeds()[-50:]).max() < 0.3
     rig.assert_within_limits()

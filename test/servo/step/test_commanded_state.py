@@ -28,12 +28,12 @@ def test_a_step_leads_where_the_solver_says(rig):
         np.testing.assert_array_equal(after, diff.integrate(q, step))
         np.testing.assert_array_equal(state.poses, diff.body_poses(after))
         assert state.at(after) is state.poses
-        sigma = state.conditioning.sigma()
+        sigma = state.singularity.sigma()
         state.at(q)
-        assert np.all(state.conditioning.sigma() != sigma)
+        assert np.all(state.singularity.sigma() != sigma)
         np.testing.assert_array_equal(state.poses, diff.body_poses(q))
         state.at(after)
-        np.testing.assert_array_equal(state.conditioning.sigma(), sigma)
+        np.testing.assert_array_equal(state.singularity.sigma(), sigma)
 
 
 def test_what_it_returned_stays(rig):
@@ -50,12 +50,12 @@ def test_changed_weights_count_at_once_where_it_is(rig):
     settings = read_settings({**rig.given, 'ee.orientation_weight': 0.0})
     state = CommandedState(rig.robot, rig.settings)
     state.at(rig.q)
-    before = state.conditioning.sigma()
+    before = state.singularity.sigma()
     state.apply(settings)
     fresh = CommandedState(rig.robot, settings)
     fresh.at(rig.q)
-    assert state.conditioning.sigma()[0] != before[0]
-    np.testing.assert_array_equal(state.conditioning.sigma(), fresh.conditioning.sigma())
+    assert state.singularity.sigma()[0] != before[0]
+    np.testing.assert_array_equal(state.singularity.sigma(), fresh.singularity.sigma())
 
 
 def test_poses_cannot_be_changed_in_place_and_are_new_for_each_configuration(rig):

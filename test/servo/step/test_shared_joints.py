@@ -157,7 +157,7 @@ def test_each_place_gets_what_the_joints_have_for_it_beside_the_other():
     limits = rig.robot.acceleration[rig.robot.group.variable_dof]
     weights = np.array([1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0])
     state.choose([True], True)
-    demand = state.conditioning.demand
+    demand = state.singularity.demand
     parts = []
     for _ in range(5):
         q = rig.q.copy()

@@ -39,7 +39,7 @@ def test_the_least_singular_value_is_that_of_the_weighted_jacobian(robot):
         J = np.vstack([turn @ J[:3], turn @ J[3:]]) * (weights / weights.max())[:, None]
         expected = np.linalg.svd(J[rows], compute_uv=False)[-1]
         state.at(q)
-        assert state.conditioning.sigma()[0] == pytest.approx(expected, rel=0.02, abs=2e-5)
+        assert state.singularity.sigma()[0] == pytest.approx(expected, rel=0.02, abs=2e-5)
 
 
 class Judge:
@@ -56,7 +56,7 @@ class Judge:
         self.acceleration = rig.robot.acceleration[self.dofs]
 
     def configurations(self, count):
-        """Yield random configurations at which the conditioning is evaluated."""
+        """Yield random configurations at which singularities are evaluated."""
         robot = self.rig.robot
         for _ in range(count):
             q, low, high = self.rig.q.copy(), robot.lower[self.dofs], robot.upper[self.dofs]
@@ -89,7 +89,7 @@ def test_the_singular_value_changes_along_its_joints_as_that_of_the_jacobian(rob
         # Power iteration needs distinct singular values.
         if s[-1] > 0.4 * s[-2]:
             continue
-        found, w = judge.state.conditioning.frames[0].direction(), V[len(s) - 1]
+        found, w = judge.state.singularity.frames[0].direction(), V[len(s) - 1]
         w = w * np.sign(np.array(found.direction)[judge.rows] @ J @ w)
         slope = (judge.sigma(q, 1e-5 * w) - judge.sigma(q, -1e-5 * w)) / 2e-5
         assert found.slope == pytest.approx(slope, rel=0.02, abs=2e-3)
@@ -105,7 +105,7 @@ def test_joints_near_their_limits_count_less_for_damping(robot):
     judge, rng = Judge(robot), np.random.default_rng(6)
     rig, dofs, least = judge.rig, judge.dofs, []
     low, high = rig.robot.lower[dofs] + 0.1, rig.robot.upper[dofs] - 0.1
-    judge.state.conditioning.set_position_margin(np.full(rig.model.joint_dof_count, 0.1))
+    judge.state.singularity.set_position_margin(np.full(rig.model.joint_dof_count, 0.1))
     threshold = rig.settings.solver_singularity_threshold
     for q in judge.configurations(40):
         near = rng.uniform(size=len(dofs)) < 0.4
@@ -118,8 +118,8 @@ def test_joints_near_their_limits_count_less_for_damping(robot):
         x = np.clip(x, 0.0, 1.0)
         J = judge.jacobian(q) * np.sqrt(x**2 * (3.0 - 2.0 * x))
         sigma = np.linalg.svd(J, compute_uv=False)[-1]
-        damping = judge.state.conditioning.damping([True])
-        assert damping.sigma == judge.state.conditioning.sigma()[0] > 0.0
+        damping = judge.state.singularity.damping([True])
+        assert damping.sigma == judge.state.singularity.sigma()[0] > 0.0
         weight = rig.settings.tasks[0]
         weight = max(weight.position_weight + weight.orientation_weight)
         expected = max(1.0 - (sigma / threshold) ** 2, 0.0)
@@ -145,7 +145,7 @@ def test_a_frame_gets_the_part_of_an_acceleration_that_its_joints_have(robot):
             x[3 * kind : 3 * kind + 3] = value
             right = np.concatenate([(judge.weights * x)[judge.rows], np.zeros(len(judge.dofs))])
             needed += np.abs(np.linalg.lstsq(damped, right)[0]) / largest
-        frame = judge.state.conditioning.demand.frames[0]
+        frame = judge.state.singularity.demand.frames[0]
         frame.acceleration_scale = 0.5
         part = frame.part(*wished)
         assert part == pytest.approx(min(1.0, 0.5 * 0.7 / needed.max()), rel=1e-6)
@@ -168,8 +168,8 @@ def test_an_arm_of_few_joints_is_not_near_a_singularity_everywhere():
     rig = Rig('panda', locked_joints=['panda_joint1', 'panda_joint3'])
     state = CommandedState(rig.robot, rig.settings)
     state.at(rig.q)
-    assert state.conditioning.sigma()[0] == np.inf
-    assert state.conditioning.damping([True]).square == 0.0
+    assert state.singularity.sigma()[0] == np.inf
+    assert state.singularity.damping([True]).square == 0.0
 
 
 def pushed_up(**values):

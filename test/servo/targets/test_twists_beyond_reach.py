@@ -48,7 +48,7 @@ def test_an_arm_at_the_edge_of_its_reach_rests():
     rig = make_rig('six_axis', 'free')
     follow(rig, 12.0, (0.05, 0.0, 0.0))
     speeds = follow(rig, 20.0, (0.0, 0.05, 0.0))
-    assert rig.servo._solver.commanded_state.conditioning.sigma()[0] < 0.012
+    assert rig.servo._solver.commanded_state.singularity.sigma()[0] < 0.012
     assert np.abs(speeds[-500:]).max() < 1e-3
 
 

@@ -112,10 +112,10 @@ def test_a_target_that_is_no_number_gives_no_step():
 
 
 @pytest.mark.parametrize('value', [np.nan, np.inf])
-@pytest.mark.parametrize('name', ['joint_q', 'last_delta_q', 'delta_q_before'])
+@pytest.mark.parametrize('name', ['joint_q', 'last_delta_q', 'delta_q_before_last'])
 def test_no_trajectory_begins_at_what_is_no_number(name, value):
     rig = Rig()
-    given = {'joint_q': rig.start, 'last_delta_q': np.zeros(9), 'delta_q_before': np.zeros(9)}
+    given = {'joint_q': rig.start, 'last_delta_q': np.zeros(9), 'delta_q_before_last': np.zeros(9)}
     good = given[name].copy()
     given[name][2] = value
     for limits in (rig.limits, [PositionLimit()]):
@@ -141,7 +141,7 @@ def test_robots_of_a_batch_that_start_at_what_is_no_number_are_counted():
         ({'n_steps': 10_001}, 'n_steps'),
         ({'n_steps': 1.5}, 'n_steps'),
         ({'last_delta_q': np.zeros(3)}, 'last_delta_q'),
-        ({'delta_q_before': np.zeros(3)}, 'delta_q_before'),
+        ({'delta_q_before_last': np.zeros(3)}, 'delta_q_before_last'),
         ({'last_delta_q': 'slow'}, 'last_delta_q'),
     ],
 )

@@ -185,7 +185,7 @@ def ahead(rig, form):
     found = rollout(
         solver, form.array(rig.q), [task], [PositionLimit(), VelocityLimit()],
         [PositionBarrier(rig.hand, [-2.0] * 3, [2.0] * 3)], n_steps=2, last_delta_q=still,
-        delta_q_before=still, acceleration=form.array(np.ones(rig.dofs)),
+        delta_q_before_last=still, acceleration=form.array(np.ones(rig.dofs)),
     )  # fmt: skip
     return found.joint_q
 

@@ -73,7 +73,7 @@ def stopping_kernels(scalar: type) -> SimpleNamespace:
     def blend_with_stop(
         candidate: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         last: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
-        before: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
+        before_last: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         fraction: wp.array(dtype=scalar),  # [n]
         brakes: wp.array2d(dtype=wp.int32),  # [n, joint_dof_count], what stops anyway
         variable_slowdown: wp.array(dtype=scalar),  # [n_variables]
@@ -108,7 +108,7 @@ def stopping_kernels(scalar: type) -> SimpleNamespace:
                 if part < scalar(1.0):
                     stop = slower(begun, own_slowdown)
                     if wp.isfinite(own_jerk):
-                        change = begun - before[robot, source]
+                        change = begun - before_last[robot, source]
                         stop = begun + next_change(begun, change, own_slowdown, own_jerk)
                     value = stop + part * (value - stop)
                 step[robot, dof] = dof_scale[dof] * value
@@ -139,7 +139,7 @@ class StoppingCheck:
         delta_q: The step, shape [n, joint_dof_count]; set by the caller, blended with the stop by
             :meth:`run`.
         last: The previous step, shape [n, joint_dof_count]; set by the caller.
-        before: The step before that, same shape; set by the caller, read only if jerks are
+        before_last: The step before that, same shape; set by the caller, read only if jerks are
             limited.
         status: :class:`SolveStatus` codes, shape [n].
         was_far: True if no stop could reach a barrier in the last run.
@@ -214,7 +214,7 @@ class StoppingCheck:
             path.arrays.slowdown,
             path.arrays.jerk,
         ]
-        self.delta_q, self.last, self.before = self._given.host
+        self.delta_q, self.last, self.before_last = self._given.host
         self.status = np.zeros(n, dtype=np.int32)
         self.was_far = True
         # Arrays that must be finite, each in one row.
@@ -288,10 +288,10 @@ class StoppingCheck:
         """Stop robots whose step, last step or coordinates are not finite."""
         finite = np.isfinite(self.delta_q).all(axis=1)
         finite &= np.isfinite(self.last).all(axis=1) & np.isfinite(self._joint_q.host).all(axis=1)
-        finite &= np.isfinite(self.before).all(axis=1)
+        finite &= np.isfinite(self.before_last).all(axis=1)
         self.status[~finite] = SolveStatus.NON_FINITE_INPUT
         self.last[~np.isfinite(self.last)] = 0.0
-        self.before[~np.isfinite(self.before)] = 0.0
+        self.before_last[~np.isfinite(self.before_last)] = 0.0
         self.delta_q[~finite] = self.last[~finite]
         self._fraction.host[~finite] = 0.0
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Part of a solve whose arrays belong to one solver: a limit or a barrier."""
+"""Constraint on a step, a limit or a barrier, whose arrays belong to one solver."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState
 
 
-class SolverPart(ReadOnce):
+class StepConstraint(ReadOnce):
     """Base of limits and barriers; the graph of their solver refers to their arrays."""
 
     _state: StepState
@@ -27,7 +27,7 @@ class SolverPart(ReadOnce):
 
         Args:
             state: State of the solver.
-            title: Name of this part, for errors.
+            title: Name of this constraint, for errors.
 
         Raises:
             ArgumentError: They belong to another solver.

@@ -48,7 +48,7 @@ FOUND = 10
 
 @no_type_check
 @functools.cache
-def conditioning_kernel() -> wp.Kernel:
+def singularity_kernel() -> wp.Kernel:
     """Build the kernel, float64."""
     types, gram = spatial_functions(wp.float64), gram_functions(6)
     vec3, transform = types.vec3, types.transform

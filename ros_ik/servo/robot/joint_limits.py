@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Motion limits: those of the model, tightened by the parameters ``joint_limits``."""
+"""Joint limits: those of the model, tightened by the parameters ``joint_limits``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ros_ik.settings.dotted_sections import find_dotted_section
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class MotionLimits:
+class JointLimits:
     """Limits of each degree of freedom, [joint_dof_count]; inf where there is none.
 
     Attributes:
@@ -37,7 +37,7 @@ class MotionLimits:
     jerk: np.ndarray
 
 
-def motion_limits(model: Model, settings: Settings) -> MotionLimits:
+def resolve_joint_limits(model: Model, settings: Settings) -> JointLimits:
     """Return the limits of a model, tightened.
 
     Raises:
@@ -64,7 +64,7 @@ def motion_limits(model: Model, settings: Settings) -> MotionLimits:
             if limit.max_jerk is not None:
                 jerk[dof] = limit.max_jerk
     acceleration = np.where(np.isnan(given), default_acceleration(velocity), given)
-    return MotionLimits(lower, upper, velocity, acceleration, jerk)
+    return JointLimits(lower, upper, velocity, acceleration, jerk)
 
 
 def _tighten(
