@@ -8,7 +8,7 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
-from kinematics.collision import large_floor
+from kinematics.collision.checks import large_floor
 import numpy as np
 import pytest
 from support.robots.collision_oracle import add_shape
