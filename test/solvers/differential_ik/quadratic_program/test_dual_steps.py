@@ -48,7 +48,7 @@ def solve(monkeypatch, panda, *, lists, has_box, regularization):
         status = solver.solve_ik(joint_q, *arguments)
         joint_q[8] = panda.neutral_joint_q()
     solved = solver._recent.problem
-    return (step, status, solved.rounds.copy(), solved._active_bound.numpy()), solved
+    return (step, status, solved.rounds.copy(), solved._arrays.active_bound.numpy()), solved
 
 
 # Rows that conflict with the limits; a Hessian of rank 3.

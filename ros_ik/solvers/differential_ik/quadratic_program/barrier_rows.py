@@ -1,0 +1,224 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of the barriers in the program of a step, at the present state and at rest after a stop.
+
+    J_h x >= d(h), see :mod:`ros_ik.kinematics.row_bound`
+
+Barriers with a safe displacement gain also add r_b / |J_b|^2 to the diagonal of H. A robot that
+leaves a violation gets rows that it can keep: the bounds of its rows grow slowly, and variables
+that move back into the violation slow down.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import Any
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.row_bound import row_bound_function
+from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
+from ros_ik.solvers.differential_ik.quadratic_program.stop_rows import step_stop_struct
+from ros_ik.solvers.differential_ik.quadratic_program.stop_rows import stop_row_functions
+
+# Derivatives up to this are rounding [units of h per rad or m].
+_MOVES = 1e-9
+# Largest fraction of the joint acceleration for leaving a violation, for a smooth start.
+_PUSH = 0.05
+# Fraction of the required speed above which a violation is being left. Links that are squeezed by
+# an obstacle cannot leave.
+_LEAVING = 0.1
+# Time in which the damping fades out afterwards [s].
+_SUBSIDING = 0.2
+
+
+@no_type_check
+@functools.cache
+def step_barriers_struct() -> Any:
+    """Return the Warp struct of the barriers' parameters."""
+
+    @wp.struct
+    class StepBarriers:
+        start: wp.array(dtype=wp.int32)  # [barriers + 1], first row of each
+        gain: wp.array(dtype=wp.float64)  # [barriers]
+        margin: wp.array(dtype=wp.float64)  # [barriers]
+        displacement_weight: wp.array(dtype=wp.float64)  # [barriers], safe_displacement_gain
+        recovery: wp.array(dtype=wp.float64)  # [barriers], recovery_speed
+
+    return StepBarriers
+
+
+@no_type_check
+@functools.cache
+def recovery_functions() -> SimpleNamespace:
+    """Build the functions for rows that are violated, float64.
+
+    - ``slow_towards_violation(i, barriers, values, program)``
+    - ``change_at_constant_speed(i, row, program)``
+    - ``recovery_bound(i, row, bound, steady, program)``
+    """
+    Program, Barriers = step_program_struct(), step_barriers_struct()
+    zero = wp.constant(wp.float64(0.0))
+
+    @wp.func
+    def slow_towards_violation(
+        i: int, barriers: Barriers, values: wp.array2d(dtype=wp.float64), program: Program
+    ):
+        """Slow variables that move into a violation until they can stop within one more step.
+
+        Joints take different times to stop. If those that move out of the violation are at rest
+        first, the others would move the robot back in, and the stop check would refuse the step.
+        """
+        for j in range(program.order.shape[0]):
+            forwards = bool(False)
+            backwards = bool(False)
+            for barrier in range(barriers.gain.shape[0]):
+                if wp.isfinite(barriers.recovery[barrier]):
+                    for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
+                        if values[i, row] < zero:
+                            slope = program.J[i, row, j]
+                            if slope > wp.float64(wp.static(_MOVES)):
+                                backwards = True
+                            elif slope < -wp.float64(wp.static(_MOVES)):
+                                forwards = True
+            low = program.lower[i, j]
+            high = program.upper[i, j]
+            # Deceleration of one step, independent of the number of rows that require it.
+            slowdown = wp.float64(0.5) * (high - low)
+            if backwards:
+                program.lower[i, j] = wp.max(low, wp.min(high, -slowdown))
+            if forwards:
+                program.upper[i, j] = wp.min(high, wp.max(low, slowdown))
+
+    @wp.func
+    def change_at_constant_speed(i: int, row: int, program: Program) -> wp.float64:
+        """Return the change of a row at the middle of the box, where joints keep their speeds."""
+        change = zero
+        for j in range(program.order.shape[0]):
+            middle = wp.float64(0.5) * (program.lower[i, j] + program.upper[i, j])
+            change += program.J[i, row, j] * middle
+        return change
+
+    @wp.func
+    def recovery_bound(i: int, row: int, bound: wp.float64, steady: wp.float64, program: Program):
+        """Limit the bound of a violated row to the previous motion plus a small acceleration."""
+        reach = steady
+        for j in range(program.order.shape[0]):
+            width = program.upper[i, j] - program.lower[i, j]
+            part = wp.float64(wp.static(0.5 * _PUSH))
+            reach += part * width * wp.abs(program.J[i, row, j])
+        if wp.isfinite(reach):
+            bound = wp.min(bound, wp.max(reach, zero))
+        return bound
+
+    return SimpleNamespace(
+        slow_towards_violation=slow_towards_violation,
+        change_at_constant_speed=change_at_constant_speed,
+        recovery_bound=recovery_bound,
+    )
+
+
+@no_type_check
+@functools.cache
+def barrier_row_functions() -> SimpleNamespace:
+    """Build the functions that load the rows of the barriers, float64.
+
+    - ``load_rows(i, barriers, values, dt, program)``: rows of this state; True if the robot is
+      leaving a violation.
+    - ``load_stop_rows(i, barriers, values, dt, leaving, is_near, stop, program)``: rows at the end
+      of the stop.
+    """
+    Program, Barriers, Stop = step_program_struct(), step_barriers_struct(), step_stop_struct()
+    row_bound, recovery = row_bound_function(wp.float64), recovery_functions()
+    slow_towards_violation = recovery.slow_towards_violation
+    change_at_constant_speed = recovery.change_at_constant_speed
+    recovery_bound = recovery.recovery_bound
+    stops = stop_row_functions()
+    load_stop_row, nearness = stops.load_stop_row, stops.nearness
+    smooth_step = stops.smooth_step
+    zero = wp.constant(wp.float64(0.0))
+
+    @wp.func
+    def load_rows(
+        i: int,
+        barriers: Barriers,
+        values: wp.array2d(dtype=wp.float64),
+        dt: wp.float64,
+        program: Program,
+    ) -> bool:
+        """Load the rows of this state; return True if the robot is leaving a violation."""
+        violated = bool(False)
+        leaving = bool(False)
+        for barrier in range(barriers.gain.shape[0]):
+            square = wp.float64(0.0)
+            displacement_weight = barriers.displacement_weight[barrier]
+            for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
+                inside = values[i, row] - barriers.margin[barrier]
+                slope = wp.float64(0.0)
+                if inside < zero:
+                    for j in range(program.order.shape[0]):
+                        slope += program.J[i, row, j] * program.J[i, row, j]
+                program.d[i, row] = row_bound(
+                    inside,
+                    wp.sqrt(slope),
+                    barriers.gain[barrier],
+                    barriers.recovery[barrier],
+                    dt,
+                )
+                if values[i, row] < zero and wp.isfinite(barriers.recovery[barrier]):
+                    violated = True
+                    bound = program.d[i, row]
+                    steady = change_at_constant_speed(i, row, program)
+                    if steady > wp.float64(wp.static(_LEAVING)) * bound:
+                        leaving = True
+                    program.d[i, row] = recovery_bound(i, row, bound, steady, program)
+                if displacement_weight > zero:
+                    for j in range(program.order.shape[0]):
+                        square += program.J[i, row, j] * program.J[i, row, j]
+            if square > zero:
+                for j in range(program.order.shape[0]):
+                    program.H[i, j, j] = program.H[i, j, j] + displacement_weight / square
+        if violated:
+            slow_towards_violation(i, barriers, values, program)
+        return leaving
+
+    @wp.func
+    def load_stop_rows(
+        i: int,
+        barriers: Barriers,
+        values: wp.array2d(dtype=wp.float64),
+        dt: wp.float64,
+        leaving: bool,
+        is_near: bool,
+        stop: Stop,
+        program: Program,
+    ):
+        """Load the rows at the end of the stop, after the other rows, and smooth the step."""
+        rows = barriers.start[barriers.gain.shape[0]]
+        near = zero
+        recovering = zero
+        if stop.near.shape[0] > 0:
+            recovering = wp.max(stop.recovering[i] - dt / wp.float64(wp.static(_SUBSIDING)), zero)
+            if leaving:
+                recovering = wp.float64(1.0)
+            stop.recovering[i] = recovering
+        for barrier in range(barriers.gain.shape[0]):
+            margin = barriers.margin[barrier]
+            for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
+                near = wp.max(near, nearness(values[i, row], margin))
+        if stop.near.shape[0] > 0:
+            stop.near[i] = int(near > zero)
+        if not is_near:
+            for row in range(rows, values.shape[1]):
+                program.d[i, row] = -wp.float64(wp.inf)
+            return
+        for barrier in range(barriers.gain.shape[0]):
+            margin = barriers.margin[barrier]
+            for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
+                load_stop_row(
+                    i, rows + row, margin, barriers.recovery[barrier], dt, values, stop, program
+                )
+                near = wp.max(near, nearness(values[i, rows + row], margin))
+        smooth_step(i, near, recovering, dt, stop, program)
+
+    return SimpleNamespace(load_rows=load_rows, load_stop_rows=load_stop_rows)
