@@ -228,7 +228,7 @@ def test_last_steps_that_are_no_numbers_are_refused_and_those_before_stay(value)
         joint.acceleration.set_last_displacement(bad)
     with pytest.raises(ArgumentError, match='last must be finite'):
         joint.jerk.set_last_displacements(bad, last)
-    with pytest.raises(ArgumentError, match='before must be finite'):
+    with pytest.raises(ArgumentError, match='before_last must be finite'):
         joint.jerk.set_last_displacements(last, bad)
     step = np.zeros(dofs)
     joint_q = joint.model.neutral_joint_q()
