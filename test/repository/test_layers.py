@@ -241,7 +241,7 @@ def test_tests_lie_in_folders_of_the_package_or_in_rooms_of_their_own():
 
 
 def test_the_table_of_the_folders_counts_them():
-    text = (ROOT / 'docs' / 'architecture.md').read_text()
+    text = (ROOT / 'docs' / 'decisions' / 'folders.md').read_text()
     rows = re.findall(r'^\| `ros_ik/(\S+)` \| \d+ \| (\d+) \| (\d+) \|$', text, re.MULTILINE)
     assert len(rows) == 11
     for package, folders, most in rows:
