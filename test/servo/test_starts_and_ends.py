@@ -257,8 +257,8 @@ def test_jumps_are_refused_where_asked_for(moving):
     rig.aim(rig.moved((0.0, 0.0, 0.3)))
     codes = [rig.tick().code for _ in range(19)]
     assert set(codes) == {StatusCode.TARGET_JUMP}
-    assert rig.servo.targets.trackers[0].jumps == 19
-    np.testing.assert_allclose(rig.servo.targets.trackers[0].target, near)
+    assert rig.servo.targets.trackers[0].accepted.jumps == 19
+    np.testing.assert_allclose(rig.servo.targets.trackers[0].accepted.pose, near)
     codes = [rig.tick().code for _ in range(40)]
     assert set(codes) == {StatusCode.TARGET_JUMP} and rig.outputs[-1].still
     rig.aim(near)

@@ -11,7 +11,7 @@ from ros_ik.servo import Command
 from ros_ik.servo import Rejection
 from ros_ik.servo import Servo
 from ros_ik.servo.motion.center_of_mass import CenterTracker
-from ros_ik.servo.targets.tracking import TaskTracker
+from ros_ik.servo.targets.accepted_targets import AcceptedTargets
 
 _CENTER_TOPIC = 'target_com'
 _ACTION = 'move_to_pose'
@@ -33,25 +33,25 @@ class JumpCounter:
             pose_topics: Name of the topic of the newest pose by frame task; may change later.
         """
         self._drops, self._pose_topics = drops, pose_topics
-        self._trackers: tuple[TaskTracker | CenterTracker, ...] = (
-            *servo.targets.trackers,
+        self._sources: tuple[AcceptedTargets | CenterTracker, ...] = (
+            *(tracker.accepted for tracker in servo.targets.trackers),
             servo.targets.center,
         )
-        self._counted = [tracker.jumps for tracker in self._trackers]
+        self._counted = [source.jumps for source in self._sources]
 
     def update(self, command: Command) -> None:
         """Count the targets of a command that the tick rejected."""
-        for index, tracker in enumerate(self._trackers):
-            new = tracker.jumps - self._counted[index]
+        for index, source in enumerate(self._sources):
+            new = source.jumps - self._counted[index]
             if new:
-                self._counted[index] = tracker.jumps
+                self._counted[index] = source.jumps
                 self._drops.add_in_tick(
-                    self._source(index, command), Rejection.TARGET_JUMP, _explanation, new
+                    self._topic(index, command), Rejection.TARGET_JUMP, _explanation, new
                 )
 
-    def _source(self, index: int, command: Command) -> str:
+    def _topic(self, index: int, command: Command) -> str:
         """Return the name of the topic or action of a target."""
-        if index == len(self._trackers) - 1:
+        if index == len(self._sources) - 1:
             return _CENTER_TOPIC
         target = command.poses[index]
         is_goal = target is not None and target.lasting

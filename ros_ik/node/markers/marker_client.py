@@ -184,12 +184,13 @@ class Markers:
 
 def _target(tracker: TaskTracker, report: TaskReport) -> np.ndarray | None:
     """Return the target pose of a task, None if it follows a velocity or nothing."""
-    return tracker.target if report.active and np.isfinite(report.linear_error) else None
+    return tracker.accepted.pose if report.active and np.isfinite(report.linear_error) else None
 
 
 def _twist(tracker: TaskTracker, report: TaskReport) -> TwistTarget | None:
     """Return the target velocity of a task, None if it follows a pose or nothing."""
-    return tracker.twist if report.active and tracker.target_kind is TargetKind.TWIST else None
+    follows = report.active and tracker.target_kind is TargetKind.TWIST
+    return tracker.accepted.twist if follows else None
 
 
 def _measured(controlled: ControlledServo) -> np.ndarray:

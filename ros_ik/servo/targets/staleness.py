@@ -30,13 +30,14 @@ class Staleness:
 
     def has_fresh_pose(self, tracker: TaskTracker, now: float) -> bool:
         """Return True if a frame task has a pose target that is not stale."""
-        return tracker.target is not None and (
-            tracker.lasting > 0 or self.is_fresh(tracker.received, now)
+        accepted = tracker.accepted
+        return accepted.pose is not None and (
+            accepted.lasting > 0 or self.is_fresh(accepted.received, now)
         )
 
     def fresh_twist(self, tracker: TaskTracker, now: float) -> TwistTarget | None:
         """Return the target velocity of a frame task, or None if there is none or it is stale."""
-        twist = tracker.twist
+        twist = tracker.accepted.twist
         return twist if twist is not None and self.is_fresh(twist.received, now) else None
 
     def has_fresh_center(self, center: CenterTracker, now: float) -> bool:

@@ -142,7 +142,7 @@ class TargetSelection:
         """Return the new pose targets with their trackers."""
         found = []
         for tracker, target in zip(self.trackers, command.poses, strict=False):
-            if target is not None and tracker.is_newer(target):
+            if target is not None and tracker.accepted.is_newer(target):
                 found.append((tracker, target))
         return found
 
@@ -173,7 +173,7 @@ class TargetSelection:
     def accept_twists(self, command: Command) -> None:
         """Accept new target velocities of frames."""
         for tracker, target in zip(self.trackers, command.twists, strict=False):
-            if tracker.accept_twist(target):
+            if tracker.accepted.accept_twist(target):
                 self._withdrawn = False
 
     def has_new_joints(self, command: Command) -> bool:
@@ -196,7 +196,7 @@ class TargetSelection:
     def withdraw(self, command: Command) -> None:
         """Drop lasting targets that the command no longer contains."""
         for index, tracker in enumerate(self.trackers):
-            if tracker.withdraw(command.pose_of(index)):
+            if tracker.accepted.withdraw(command.pose_of(index)):
                 self._withdrawn = True
         joints = self.joints
         if joints is None or not joints.lasting or command.joints is joints:
@@ -277,14 +277,14 @@ class TargetSelection:
         if self._staleness.is_fresh(self.center.rejected, now):
             return True
         for tracker in self.trackers:
-            if self._staleness.is_fresh(tracker.rejected, now):
+            if self._staleness.is_fresh(tracker.accepted.rejected, now):
                 return True
         return False
 
     def sender_fault(self, now: float) -> str:
         """Return the fault of a sender of poses, or ''; ``now`` in s."""
         for tracker, name in zip(self.trackers, self._names, strict=True):
-            fault = tracker.sender.fault(now)
+            fault = tracker.accepted.sender.fault(now)
             if fault:
                 return f'{name}: {fault}'
         return ''
@@ -329,7 +329,7 @@ class TargetSelection:
         staleness = self._staleness
         pose = mode in _POSE_MODES and staleness.has_fresh_pose(tracker, now)
         twist = staleness.fresh_twist(tracker, now) if mode in _TWIST_MODES else None
-        if twist is not None and not (pose and tracker.received > twist.received):
+        if twist is not None and not (pose and tracker.accepted.received > twist.received):
             return TargetKind.TWIST
         return TargetKind.POSE if pose else TargetKind.NONE
 
@@ -350,6 +350,7 @@ class TargetSelection:
 
 def _received(tracker: TaskTracker, target_kind: TargetKind) -> float:
     """Return ``received`` of a target [s], -inf if there is none."""
-    if target_kind is TargetKind.TWIST and tracker.twist is not None:
-        return tracker.twist.received
-    return tracker.received if target_kind is TargetKind.POSE else -math.inf
+    accepted = tracker.accepted
+    if target_kind is TargetKind.TWIST and accepted.twist is not None:
+        return accepted.twist.received
+    return accepted.received if target_kind is TargetKind.POSE else -math.inf

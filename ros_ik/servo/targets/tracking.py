@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Tracking of one frame task: accepted targets and the motion of the reference."""
+"""Tracking of one frame task: the motion of its reference towards the accepted targets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from ros_ik.servo.motion.pose_math import float_length
 from ros_ik.servo.motion.pose_math import float_moved
 from ros_ik.servo.motion.pose_math import float_scaled
 from ros_ik.servo.motion.pose_math import IDENTITY
-from ros_ik.servo.motion.pose_math import pose_between
 from ros_ik.servo.motion.pose_math import quat_conjugate
 from ros_ik.servo.motion.pose_math import quat_multiply
 from ros_ik.servo.motion.pose_math import quat_rotate
@@ -30,8 +29,8 @@ from ros_ik.servo.motion.pose_math import ZERO
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.step.frame_mobility import FrameMobility
 from ros_ik.servo.step.step_solver import link_offset
-from ros_ik.servo.targets.sender_check import SenderCheck
-from ros_ik.servo.targets.target_motion import TargetMotion
+from ros_ik.servo.targets.accepted_targets import AcceptedTargets
+from ros_ik.servo.targets.active_axes import ActiveAxes
 from ros_ik.servo.targets.twist import TwistMotion
 from ros_ik.settings import Settings
 from ros_ik.settings import TaskSettings
@@ -59,14 +58,7 @@ class TaskTracker:
 
     Attributes:
         target_kind: Kind of the active target.
-        target: Accepted target pose [7], or None.
-        received: Time from which the age of the target is counted [s].
-        lasting: Sequence number of a target that is valid as long as the command contains it; 0
-            for a target that becomes stale.
-        twist: Accepted target velocity, or None.
-        rejected: ``received`` of the last target rejected as a jump [s], -inf if there is none.
-        jumps: Number of targets rejected as jumps.
-        sender: Check of the senders of targets.
+        accepted: Targets that the frame may follow.
         pose: Commanded pose at the last :meth:`measure`, seven floats.
         linear_error: Position error of the command at the last :meth:`measure` [m].
         angular_error: Orientation error of the command at the last :meth:`measure` [rad].
@@ -79,15 +71,8 @@ class TaskTracker:
         self._link, self._reference, self._ramp = link, reference, ramp
         self._linear, self._angular = Approach(dt), Approach(dt)
         self._motion, self._filter = TwistMotion(dt), PoseFilter(dt)
-        self._target_motion, self._dt = TargetMotion(), dt
-        self.sender = SenderCheck()
-        self._sequence = self._twist_sequence = 0
+        self.accepted, self._dt = AcceptedTargets(reference), dt
         self.target_kind = TargetKind.NONE
-        self.target: np.ndarray | None = None
-        self.twist: TwistTarget | None = None
-        self.received = self.rejected = -math.inf
-        self.lasting = 0
-        self.jumps = 0
         self.pose: Sequence[float] = IDENTITY.tolist()
         # Link poses and target of the last measurement, and its result.
         self._body_q: np.ndarray | None = None
@@ -99,44 +84,35 @@ class TaskTracker:
         self._compared_errors = math.nan, math.nan
         self.linear_error = self.angular_error = math.nan
         self.remaining = 0.0
-        # Accepted pose, and the pose that the step aims at with the displacements that follow it,
-        # as plain floats.
-        self._target_floats: Sequence[float] = self.pose
+        # Pose that the step aims at, and the displacements that follow it, as plain floats.
         self._aim: Sequence[float] | None = None
         self._aim_motion = ZERO, ZERO
         self._previous_pose: Sequence[float] | None = None
-        # 1.0 for active linear and angular axes.
-        self._axes: tuple[Vector, ...] = ()
+        self._axes = ActiveAxes(ZERO, ZERO, is_all=False)
 
     def branch(self) -> TaskTracker:
         """Return an independent copy."""
         other = copy.copy(self)
         other._linear, other._angular = copy.copy(self._linear), copy.copy(self._angular)
         other._motion, other._filter = self._motion.branch(), copy.copy(self._filter)
-        other._target_motion = copy.copy(self._target_motion)
+        other.accepted = self.accepted.branch()
         return other
 
     def apply(self, task: TaskSettings, settings: Settings) -> None:
         """Apply settings."""
         self._offset, self._body_q = link_offset(task).tolist(), None
         self._compared = None
-        self._settings, self._general = task, settings
-        previous_axes = self._axes
-        self._linear_axes, self._angular_axes = self._axes = (
-            _active_axes(task.position_weight), _active_axes(task.orientation_weight)
-        )  # fmt: skip
+        self._settings = task
+        previous_axes, self._axes = self._axes, ActiveAxes.of_task(task)
         is_active = self.target_kind is not TargetKind.NONE
         if self._axes != previous_axes and is_active and self._previous_pose is not None:
             # An axis that was free may be moving.
             self._set_velocity(float_difference(self.pose, self._previous_pose))
             self._motion.rest()
-        self._all_axes = min(*self._linear_axes, *self._angular_axes) == 1.0
         of_task = task.target_filter_tau
         self._filter.tau = settings.target_filter_tau if of_task < 0.0 else of_task
-        self._predicts = task.target_prediction == 'velocity' and self._filter.tau == 0.0
-        if not self._predicts:
-            self._target_motion.reset()
-        self._rejects = rejects = settings.target_jump_policy == 'reject'
+        predicts = task.target_prediction == 'velocity' and self._filter.tau == 0.0
+        rejects = settings.target_jump_policy == 'reject'
         linear = ApproachLimits(
             task.max_linear_speed, task.max_linear_acceleration, task.gain,
             math.inf if rejects else settings.max_target_step_linear, self._ramp,
@@ -146,16 +122,11 @@ class TaskTracker:
             math.inf if rejects else settings.max_target_step_angular, self._ramp,
         )  # fmt: skip
         self._limits = linear, angular
+        self.accepted.apply(settings, self._axes, self._limits, predicts=predicts)
 
     def drop(self, sequence: int) -> None:
         """Drop the targets, and ignore those up to ``sequence``."""
-        self.target = self.twist = None
-        self._target_motion.reset()
-        self.sender.reset()
-        self.received = self.rejected = -math.inf
-        self.lasting = 0
-        self._sequence = max(self._sequence, sequence)
-        self._twist_sequence = max(self._twist_sequence, sequence)
+        self.accepted.drop(sequence)
         self.rest()
 
     def rest(self) -> None:
@@ -192,57 +163,13 @@ class TaskTracker:
             self._motion.rest()
         self.target_kind = target_kind
 
-    def is_newer(self, target: PoseTarget) -> bool:
-        """Return True if a pose target is new."""
-        return target.sequence > self._sequence
-
     def frame_pose(self, body_q: np.ndarray) -> np.ndarray:
         """Return the pose of the frame in its reference link, from link poses [body_count, 7]."""
         return np.array(self._frame(body_q))
 
     def accept(self, target: PoseTarget, body_q: np.ndarray) -> bool:
-        """Accept a new target unless it is rejected as a jump; return True if it was accepted.
-
-        Args:
-            target: The target.
-            body_q: Link poses at the commanded configuration. A target in a moving link is
-                evaluated there once.
-        """
-        self._sequence = target.sequence
-        pose = target.pose
-        if target.frame_link != self._reference:
-            pose = pose_between(body_q[self._reference], body_q[target.frame_link], pose)
-        floats = pose.tolist()
-        continues = target.lasting or self.sender.add(
-            floats[:3], target.received, target.stamp, target.sender
-        )
-        if self._rejects and self._is_jump(floats, self._frame(body_q)):
-            self.rejected = target.received
-            self.jumps += 1
-            return False
-        if self._predicts and not self._add_to_motion(target, floats, continues):
-            self.received = target.received
-            return True
-        self.target, self._target_floats = pose, floats
-        self.received, self.rejected = target.received, -math.inf
-        self.lasting = target.sequence if target.lasting else 0
-        return True
-
-    def accept_twist(self, target: TwistTarget | None) -> bool:
-        """Accept a target velocity if it is new; return True if it was."""
-        if target is None or target.sequence <= self._twist_sequence:
-            return False
-        self.twist, self._twist_sequence = target, target.sequence
-        self.sender.add_twist(target.sender, target.received)
-        return True
-
-    def withdraw(self, target: PoseTarget | None) -> bool:
-        """Drop a lasting target that the command no longer contains; return True if it did."""
-        if not self.lasting or (target is not None and target.sequence == self.lasting):
-            return False
-        self.target, self.lasting, self.received = None, 0, -math.inf
-        self._target_motion.reset()
-        return True
+        """Accept a new target; see :meth:`AcceptedTargets.accept`."""
+        return self.accepted.accept(target, body_q, self._frame)
 
     def measure(self, body_q: np.ndarray) -> tuple[Vector, Vector]:
         """Return the remaining displacement to the pose target on active axes [m], [rad].
@@ -251,7 +178,7 @@ class TaskTracker:
             body_q: Link poses [body_count, 7]. The result is cached for the same array object, so
                 it must not be modified.
         """
-        target, aim = self.target, self._aim
+        target, aim = self.accepted.pose, self._aim
         if body_q is not self._body_q:
             self._body_q, self.pose = body_q, self._frame(body_q)
             self._error_target = None
@@ -261,12 +188,12 @@ class TaskTracker:
             left = self._error
         else:
             self._error_target = target
-            self._error = left = self._difference(self._target_floats)
+            self._error = left = self._difference(self.accepted.floats)
             self.linear_error, self.angular_error = float_length(left[0]), float_length(left[1])
         if aim is not None:
             self.remaining = (
                 self.linear_error + self.angular_error
-                if aim is self._target_floats
+                if aim is self.accepted.floats
                 else self._length(*self._difference(aim))
             )
         return left
@@ -289,10 +216,10 @@ class TaskTracker:
         left = self.measure(body_q)
         achieved = (ZERO, ZERO) if previous is None else float_difference(self.pose, previous)
         self._previous_pose = self.pose
-        twist = self.twist if self.target_kind is TargetKind.TWIST else None
+        twist = self.accepted.twist if self.target_kind is TargetKind.TWIST else None
         if twist is not None:
             shift, turn = self._follow_twist(twist, body_q, achieved, mobility)
-        elif self._predicts and self._target_motion.moves(now):
+        elif self.accepted.predicts and self.accepted.motion.moves(now):
             shift, turn = self._follow_moving_pose(achieved, now, mobility)
         else:
             shift, turn = self._approach_pose(left, achieved, mobility)
@@ -305,9 +232,9 @@ class TaskTracker:
 
     def errors_at(self, pose: np.ndarray) -> tuple[float, float]:
         """Return position [m] and orientation error [rad] of a pose [7] to the target."""
-        if pose is not self._compared or self._target_floats is not self._compared_to:
-            self._compared, self._compared_to = pose, self._target_floats
-            left = self._on_active_axes(float_difference(self._target_floats, pose.tolist()))
+        if pose is not self._compared or self.accepted.floats is not self._compared_to:
+            self._compared, self._compared_to = pose, self.accepted.floats
+            left = self._axes.part(float_difference(self.accepted.floats, pose.tolist()))
             self._compared_errors = float_length(left[0]), float_length(left[1])
         return self._compared_errors
 
@@ -337,9 +264,9 @@ class TaskTracker:
         mobility: FrameMobility,
     ) -> tuple[Vector, Vector]:
         """Return the displacement of this tick towards the pose target."""
-        self._aim = self._filter.step(self._target_floats, self.pose)
+        self._aim = self._filter.step(self.accepted.floats, self.pose)
         self.remaining = self.linear_error + self.angular_error
-        if self._aim is not self._target_floats:
+        if self._aim is not self.accepted.floats:
             left = self._difference(self._aim)
             self.remaining = float_length(left[0]) + float_length(left[1])
         linear, angular = mobility.limits_along(self._limits, left, achieved)
@@ -350,30 +277,13 @@ class TaskTracker:
             self._angular.step(left[1], achieved[1], angular),
         )
 
-    def _add_to_motion(self, target: PoseTarget, pose: Sequence[float], continues: bool) -> bool:
-        """Add a pose to the motion of the target; return True if it is the newest one.
-
-        A pose that does not continue the motion of the previous one starts a new one.
-        """
-        if target.lasting:
-            self._target_motion.reset()
-            return True
-        linear, angular = self._limits
-        is_newest = self._target_motion.add(
-            pose, target.received, target.stamp, (linear.speed, angular.speed),
-            (linear.acceleration, angular.acceleration),
-        )  # fmt: skip
-        if not continues:
-            self._target_motion.restart()
-        return is_newest
-
     def _follow_moving_pose(
         self, achieved: tuple[Vector, Vector], now: float, mobility: FrameMobility
     ) -> tuple[Vector, Vector]:
         """Return the displacement of this tick along with a moving target, and towards it."""
         end = now + _PREDICTION_TICKS * self._dt
-        self._aim, motion = self._target_motion.between(end - self._dt, end)
-        shift, turn = self._aim_motion = self._on_active_axes(motion)
+        self._aim, motion = self.accepted.motion.between(end - self._dt, end)
+        shift, turn = self._aim_motion = self._axes.part(motion)
         left, angle = self._difference(self._aim)
         linear, angular = mobility.limits_along(self._limits, (left, angle), achieved)
         self.remaining = self._length(left, angle)
@@ -402,39 +312,17 @@ class TaskTracker:
             np.array(self.pose),
             (np.array(achieved[0]), np.array(achieved[1])),
             (linear, angular),
-            (np.array(self._linear_axes), np.array(self._angular_axes)),
+            (np.array(self._axes.linear), np.array(self._axes.angular)),
             lambda left: mobility.limits_along(self._limits, left, achieved),
         )
         return tuple(shift.tolist()), tuple(rotation.tolist())
 
     def _difference(self, pose: Sequence[float]) -> tuple[Vector, Vector]:
         """Return the displacement to ``pose`` on active axes."""
-        difference = float_difference(pose, self.pose)
-        return difference if self._all_axes else self._on_active_axes(difference)
+        return self._axes.part(float_difference(pose, self.pose))
 
     def _length(self, linear: Vector, angular: Vector) -> float:
         """Return the remaining distance to the aim of the step, from differences to its pose."""
         (x, y, z), (a, b, c) = linear, angular
         (u, v, w), (d, e, f) = self._aim_motion
         return math.hypot(x + u, y + v, z + w) + math.hypot(a + d, b + e, c + f)
-
-    def _on_active_axes(self, difference: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
-        """Return a displacement with zeros on free axes."""
-        if self._all_axes:
-            return difference
-        (x, y, z), (a, b, c) = difference
-        (u, v, w), (d, e, f) = self._linear_axes, self._angular_axes
-        return (x * u, y * v, z * w), (a * d, b * e, c * f)
-
-    def _is_jump(self, target: Sequence[float], pose: Sequence[float]) -> bool:
-        linear, angular = self._on_active_axes(float_difference(target, pose))
-        return (
-            float_length(linear) > self._general.max_target_step_linear
-            or float_length(angular) > self._general.max_target_step_angular
-        )
-
-
-def _active_axes(weights: Vector) -> Vector:
-    """Return 1.0 for axes with a weight above 0, otherwise 0.0."""
-    x, y, z = weights
-    return float(x > 0.0), float(y > 0.0), float(z > 0.0)

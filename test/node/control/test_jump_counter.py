@@ -18,7 +18,8 @@ class Rig:
     def __init__(self):
         self.added = []
         self.left, self.right, self.center = (SimpleNamespace(jumps=k) for k in (0, 1, 0))
-        targets = SimpleNamespace(trackers=(self.left, self.right), center=self.center)
+        trackers = tuple(SimpleNamespace(accepted=one) for one in (self.left, self.right))
+        targets = SimpleNamespace(trackers=trackers, center=self.center)
         drops = SimpleNamespace(add_in_tick=self._add)
         self.topics = ['left/target_pose', 'right/target_pose']
         self.counter = JumpCounter(SimpleNamespace(targets=targets), drops, self.topics)

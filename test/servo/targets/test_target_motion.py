@@ -101,7 +101,7 @@ def test_after_a_sudden_stop_it_comes_back_to_rest(rate):
     assert abs(followed.way[-1, 1] - 1.2 * SPEED) < 1e-4
     assert np.abs(np.diff(followed.way[-20:], axis=0)).max() < 1e-6
     # For a target at rest everything is as without prediction.
-    assert not followed.rig.servo.targets.trackers[0]._target_motion.moves(followed.rig.now)
+    assert not followed.rig.servo.targets.trackers[0].accepted.motion.moves(followed.rig.now)
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_a_target_in_a_link_is_taken_where_the_link_was():
     for _ in range(15):
         rig.change(poses=(target,))
         rig.tick()
-    goal = rig.servo.targets.trackers[0].target
+    goal = rig.servo.targets.trackers[0].accepted.pose
     linear, angular = pose_difference(goal, start)
     assert np.linalg.norm(linear) == pytest.approx(0.1, abs=1e-9)
     assert np.linalg.norm(angular) < 1e-9

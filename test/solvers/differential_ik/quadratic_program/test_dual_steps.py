@@ -18,7 +18,7 @@ from ros_ik.objectives import IKObjectivePosition
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
-from ros_ik.solvers.differential_ik import problem
+from ros_ik.solvers.differential_ik import step_arrays
 from ros_ik.solvers.differential_ik.quadratic_program import dual_fallback
 
 TIP = 'panda_hand_tcp'
@@ -33,7 +33,7 @@ def panda():
 def solve(monkeypatch, panda, *, lists, has_box, regularization):
     """Return steps, statuses, rounds and the problem of robots on either side of a box."""
     monkeypatch.setattr(
-        problem, 'list_of_failed', lambda n, device: RowList(n, device) if lists else None
+        step_arrays, 'list_of_failed', lambda n, device: RowList(n, device) if lists else None
     )
     rng = np.random.default_rng(4)
     joint_q = panda.random_joint_q(N, rng)

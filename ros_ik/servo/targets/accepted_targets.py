@@ -1,0 +1,170 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Accepted targets of one frame task: rejection of jumps, withdrawal, motion between messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence
+import copy
+import math
+
+import numpy as np
+
+from ros_ik.servo.interface.target import PoseTarget
+from ros_ik.servo.interface.target import TwistTarget
+from ros_ik.servo.motion.pose_math import float_difference
+from ros_ik.servo.motion.pose_math import float_length
+from ros_ik.servo.motion.pose_math import IDENTITY
+from ros_ik.servo.motion.pose_math import pose_between
+from ros_ik.servo.motion.ramped_approach import ApproachLimits
+from ros_ik.servo.targets.active_axes import ActiveAxes
+from ros_ik.servo.targets.sender_check import SenderCheck
+from ros_ik.servo.targets.target_motion import TargetMotion
+from ros_ik.settings import Settings
+
+
+class AcceptedTargets:
+    """Pose and velocity that one frame task may follow. Poses are those in its reference link.
+
+    Attributes:
+        pose: Accepted target pose [7], or None.
+        floats: The last accepted pose as plain floats.
+        received: Time from which the age of the pose is counted [s].
+        lasting: Sequence number of a pose that is valid as long as the command contains it; 0 for
+            a pose that becomes stale.
+        twist: Accepted target velocity, or None.
+        rejected: ``received`` of the last pose rejected as a jump [s], -inf if there is none.
+        jumps: Number of poses rejected as jumps.
+        sender: Check of the senders of targets.
+        predicts: True if poses are predicted between messages.
+        motion: Motion of the pose, if it is predicted.
+    """
+
+    def __init__(self, reference: int) -> None:
+        """Start without a target; ``reference`` is the index of the reference link."""
+        self._reference = reference
+        self.motion, self.sender = TargetMotion(), SenderCheck()
+        self._sequence = self._twist_sequence = 0
+        self.pose: np.ndarray | None = None
+        self.floats: Sequence[float] = IDENTITY.tolist()
+        self.twist: TwistTarget | None = None
+        self.received = self.rejected = -math.inf
+        self.lasting = 0
+        self.jumps = 0
+
+    def branch(self) -> AcceptedTargets:
+        """Return a copy whose pose may move independently."""
+        other = copy.copy(self)
+        other.motion = copy.copy(self.motion)
+        return other
+
+    def apply(
+        self,
+        settings: Settings,
+        axes: ActiveAxes,
+        limits: tuple[ApproachLimits, ApproachLimits],
+        *,
+        predicts: bool,
+    ) -> None:
+        """Apply settings.
+
+        Args:
+            settings: Settings.
+            axes: Axes on which jumps are rejected.
+            limits: Linear and angular limits of the frame, which a predicted motion keeps.
+            predicts: True to predict poses between messages.
+        """
+        self._settings, self._axes, self._limits = settings, axes, limits
+        self._rejects = settings.target_jump_policy == 'reject'
+        self.predicts = predicts
+        if not predicts:
+            self.motion.reset()
+
+    def drop(self, sequence: int) -> None:
+        """Drop the targets, and ignore those up to ``sequence``."""
+        self.pose = self.twist = None
+        self.motion.reset()
+        self.sender.reset()
+        self.received = self.rejected = -math.inf
+        self.lasting = 0
+        self._sequence = max(self._sequence, sequence)
+        self._twist_sequence = max(self._twist_sequence, sequence)
+
+    def is_newer(self, target: PoseTarget) -> bool:
+        """Return True if a pose target is new."""
+        return target.sequence > self._sequence
+
+    def accept(
+        self,
+        target: PoseTarget,
+        body_q: np.ndarray,
+        frame_pose: Callable[[np.ndarray], Sequence[float]],
+    ) -> bool:
+        """Accept a new pose unless it is rejected as a jump; return True if it was accepted.
+
+        Args:
+            target: The target.
+            body_q: Link poses at the commanded configuration. A target in a moving link is
+                evaluated there once.
+            frame_pose: Function of ``body_q`` that returns the pose of the frame.
+        """
+        self._sequence = target.sequence
+        pose = target.pose
+        if target.frame_link != self._reference:
+            pose = pose_between(body_q[self._reference], body_q[target.frame_link], pose)
+        floats = pose.tolist()
+        continues = target.lasting or self.sender.add(
+            floats[:3], target.received, target.stamp, target.sender
+        )
+        if self._rejects and self._is_jump(floats, frame_pose(body_q)):
+            self.rejected = target.received
+            self.jumps += 1
+            return False
+        if self.predicts and not self._add_to_motion(target, floats, continues):
+            self.received = target.received
+            return True
+        self.pose, self.floats = pose, floats
+        self.received, self.rejected = target.received, -math.inf
+        self.lasting = target.sequence if target.lasting else 0
+        return True
+
+    def accept_twist(self, target: TwistTarget | None) -> bool:
+        """Accept a target velocity if it is new; return True if it was."""
+        if target is None or target.sequence <= self._twist_sequence:
+            return False
+        self.twist, self._twist_sequence = target, target.sequence
+        self.sender.add_twist(target.sender, target.received)
+        return True
+
+    def withdraw(self, target: PoseTarget | None) -> bool:
+        """Drop a lasting pose that the command no longer contains; return True if it did."""
+        if not self.lasting or (target is not None and target.sequence == self.lasting):
+            return False
+        self.pose, self.lasting, self.received = None, 0, -math.inf
+        self.motion.reset()
+        return True
+
+    def _add_to_motion(self, target: PoseTarget, pose: Sequence[float], continues: bool) -> bool:
+        """Add a pose to the motion of the target; return True if it is the newest one.
+
+        A pose that does not continue the motion of the previous one starts a new one.
+        """
+        if target.lasting:
+            self.motion.reset()
+            return True
+        linear, angular = self._limits
+        is_newest = self.motion.add(
+            pose, target.received, target.stamp, (linear.speed, angular.speed),
+            (linear.acceleration, angular.acceleration),
+        )  # fmt: skip
+        if not continues:
+            self.motion.restart()
+        return is_newest
+
+    def _is_jump(self, target: Sequence[float], pose: Sequence[float]) -> bool:
+        linear, angular = self._axes.part(float_difference(target, pose))
+        return (
+            float_length(linear) > self._settings.max_target_step_linear
+            or float_length(angular) > self._settings.max_target_step_angular
+        )
