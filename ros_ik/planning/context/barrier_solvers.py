@@ -8,8 +8,8 @@ import functools
 
 from ros_ik.barriers import Barrier
 from ros_ik.planning.context.obstacles import PlacedObstacles
-from ros_ik.servo.barriers.barriers import apply_settings
-from ros_ik.servo.barriers.barriers import make_barriers
+from ros_ik.servo.barriers.configured_barriers import apply_settings
+from ros_ik.servo.barriers.configured_barriers import make_barriers
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.settings import Settings

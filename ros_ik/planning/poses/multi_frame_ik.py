@@ -18,7 +18,7 @@ from ros_ik.planning.context.planner import Frame
 from ros_ik.planning.context.planner import Planner
 from ros_ik.planning.poses.ik_request import POSITION_TOLERANCE
 from ros_ik.planning.poses.ik_request import ROTATION_TOLERANCE
-from ros_ik.servo.barriers.barriers import collision_margin
+from ros_ik.servo.barriers.configured_barriers import collision_margin
 from ros_ik.servo.motion.pose_math import pose_difference
 from ros_ik.solvers import IKSolver
 

@@ -21,7 +21,7 @@ from ros_ik.planning.trajectories.spline_barriers import closest_pair
 from ros_ik.planning.trajectories.spline_limits import first_limit_violation
 from ros_ik.planning.trajectories.spline_limits import JointBounds
 from ros_ik.planning.trajectories.spline_limits import Violation
-from ros_ik.servo.barriers.barriers import collision_margin
+from ros_ik.servo.barriers.configured_barriers import collision_margin
 
 # A link 1 m from a joint moves 1 cm in such a step [rad or m].
 MAX_STEP = 0.01

@@ -21,11 +21,11 @@ from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.objectives import IKObjectiveCenterOfMass
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
-from ros_ik.servo.barriers.barriers import apply_settings
-from ros_ik.servo.barriers.barriers import collision_margin
-from ros_ik.servo.barriers.barriers import COLLISION_RANGE
-from ros_ik.servo.barriers.barriers import make_barriers
-from ros_ik.servo.barriers.barriers import make_scene
+from ros_ik.servo.barriers.configured_barriers import apply_settings
+from ros_ik.servo.barriers.configured_barriers import collision_margin
+from ros_ik.servo.barriers.configured_barriers import COLLISION_RANGE
+from ros_ik.servo.barriers.configured_barriers import make_barriers
+from ros_ik.servo.barriers.configured_barriers import make_scene
 from ros_ik.servo.barriers.obstacle_scene import ObstacleScene
 from ros_ik.servo.interface.obstacle import Obstacle
 from ros_ik.servo.motion.center_of_mass import has_mass
