@@ -46,7 +46,7 @@ from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import rollout
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
-from ros_ik.solvers.differential_ik import problem
+from ros_ik.solvers.differential_ik import step_arrays
 
 pytestmark = on_gpu
 POSE = np.array([0.4, 0.1, 0.5, 1.0, 0.0, 0.0, 0.0])
@@ -161,7 +161,7 @@ def test_steps(kind, name):
 
 def test_steps_that_list_failures(monkeypatch):
     """Robots start on either side of the box, so many need the dual method."""
-    monkeypatch.setattr(problem, 'list_of_failed', RowList)
+    monkeypatch.setattr(step_arrays, 'list_of_failed', RowList)
 
     def listed(device):
         model = panda(device)
