@@ -43,17 +43,17 @@ def resident_threads(registers: int) -> int:
 
 
 def max_resident_threads(device: wp.Device) -> int:
-    """Return the number of threads of the largest kernels that are resident on a GPU at a time."""
-    return device.sm_count * resident_threads(MAX_REGISTERS)
+    """Return the number of threads of the largest kernels that a GPU works on; 0 for a CPU."""
+    return device.sm_count * resident_threads(MAX_REGISTERS) if device.is_cuda else 0
 
 
 def listed_threads(device: wp.Device, n: int) -> int:
     """Return the number of threads for a list of at most n rows, which they share.
 
-    A GPU starts even a thread without a row, at 20 ps. A few times the resident threads are enough
-    to fill it.
+    A GPU has enough for a warp to each row, but at most a few times the resident threads, because
+    even a thread without a row takes 20 ps.
     """
-    return min(n, 4 * max_resident_threads(device)) if device.is_cuda else n
+    return min(_WARP * n, 4 * max_resident_threads(device)) if device.is_cuda else n
 
 
 def exceeds_device(device: wp.Device, n: int) -> bool:

@@ -76,7 +76,7 @@ class SearchPhases:
         self._plan, self._lanes, self._device = plan, make_lanes(plan), device
         n_lanes = n_problems * plan.lanes
         self._threads = listed_threads(device, n_lanes)
-        self._resident = max_resident_threads(device) if device.is_cuda else 0
+        self._resident = max_resident_threads(device)
         self._spacing = spacing_function()(n_problems * plan.launched, self._resident)
         self._list: RowList | None = None
         self._arrays: dict[str, wp.array] = {}
@@ -116,7 +116,7 @@ class SearchPhases:
                 self._reset(*found[-3:])
             if k > 0 and self._list is not None:
                 self._list_lanes(self._list, phase, count, found[0], found[-1])
-                dim = min(count * self._plan.lanes, self._threads)
+                dim = self._threads
             launch(
                 kernel,
                 dim=dim,

@@ -18,6 +18,7 @@ from ros_ik.model import Model
 from ros_ik.solvers import ChainIK
 from ros_ik.solvers import ChainIKSettings
 from ros_ik.solvers import SolveStatus
+from ros_ik.solvers.pose_ik.search import phases
 from ros_ik.solvers.pose_ik.search import search
 from ros_ik.solvers.pose_ik.search.lane_plan import lane_plan
 from ros_ik.solvers.pose_ik.search.lane_plan import LanePlan
@@ -48,8 +49,16 @@ def problems(panda):
     return poses, panda.random_joint_q(N, rng)
 
 
-def solver(monkeypatch, panda, ends, first_lanes=None, delay=0, n_lanes=1, **options):
-    """Make a solver that pauses after some numbers of iterations."""
+def solver(
+    monkeypatch, panda, ends, first_lanes=None, delay=0, n_lanes=1, card=None, **options
+):
+    """Make a solver that pauses after some numbers of iterations.
+
+    ``card`` has the threads of a list and the resident threads of a GPU.
+    """
+    if card is not None:
+        monkeypatch.setattr(phases, 'listed_threads', lambda *_: card[0])
+        monkeypatch.setattr(phases, 'max_resident_threads', lambda _: card[1])
     head_start = HEAD_START if n_lanes > 1 else 0
     plan = LanePlan(n_lanes, head_start, first_lanes or n_lanes, head_start + 5, delay, ends)
     monkeypatch.setattr(search, 'lane_plan', lambda *_: plan)
@@ -73,6 +82,13 @@ def answers(result):
         (ENDS + LATER, {'n_lanes': 8, 'first_lanes': 2, 'delay': 5}),
         (LATER, {'n_lanes': 8, 'first_lanes': 2, 'delay': 5}),
         (LATER, {'n_lanes': 5, 'first_lanes': 3, 'delay': 5, 'n_solutions': 2}),
+        # The attempt from the seed alone, then all others.
+        ((HEAD_START,), {'n_lanes': 8}),
+        # Few threads share a list. Those of a GPU have up to 32 threads for a row, of which one
+        # works: 1, 4 and 32 for the first rows.
+        (ENDS, {'n_lanes': 3, 'card': (64, 100)}),
+        ((HEAD_START,), {'n_lanes': 8, 'card': (96, 1200)}),
+        (ENDS + LATER, {'n_lanes': 8, 'first_lanes': 2, 'delay': 5, 'card': (32, 10**5)}),
     ],
     ids=str,
 )
