@@ -3,6 +3,7 @@
 """Docstrings name things and actions: none begins like a question, none returns "whether"."""
 
 import ast
+import functools
 from pathlib import Path
 import re
 
@@ -14,8 +15,10 @@ FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob('*.p
 QUESTIONS = {'What', 'Where', 'Whether', 'How', 'Who', 'When', 'Which', 'Why'}
 
 
+@functools.cache
 def first_lines(folder):
-    """Yield the file and the first line of each docstring below a folder."""
+    """Return the file and the first line of each docstring below a folder."""
+    found = []
     for path in FILES:
         name = path.relative_to(ROOT)
         if name.parts[0] != folder:
@@ -24,7 +27,8 @@ def first_lines(folder):
             kinds = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
             text = ast.get_docstring(node) if isinstance(node, kinds) else None
             if text:
-                yield name, text.splitlines()[0]
+                found.append((name, text.splitlines()[0]))
+    return found
 
 
 @pytest.mark.parametrize('folder', FOLDERS)
