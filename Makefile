@@ -39,14 +39,17 @@ test/%: setup FORCE
 
 FORCE:
 
-# The long forms of what test/safety drives, of a load beside the loop, then random arms of each
-# structure of the closed forms: hours. Each line of output is what one drive came to.
+# The long forms of what test/safety drives, of a load beside the loop, random arms of each
+# structure of the closed forms, then of the tests with many cases: hours. Each line of output of
+# the first is what one drive came to.
 stress: setup
 	@SAFETY_TICKS=$$(($(STRESS_TICKS) / 3 + 1)) SERVO_SAFETY_TICKS=$(STRESS_TICKS) \
 		tools/run python -m pytest -s test/safety $(PYTEST_ARGS)
 	@LOAD_POSES=100000 tools/run python -m pytest test/node/behaviour/test_behaviour_load.py
 	@CLOSED_FORM_ARMS=$(STRESS_ARMS) tools/run python -m pytest --timeout 0 -k planted \
 		test/solvers/analytic/test_all_solutions.py test/solvers/analytic/test_all_solutions_fewer.py
+	@LONG_FORMS=1 tools/run python -m pytest $(IN_PARALLEL) \
+		$$(grep -rl --include='test_*.py' 'support.long_forms' test)
 
 lint: setup
 	@tools/run ruff check .

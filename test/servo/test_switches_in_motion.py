@@ -3,6 +3,7 @@
 """Modes, targets, weights and aims that change in motion, as smoothly as a start of the same."""
 
 import pytest
+from support.long_forms import in_pairs
 from support.rigs.servo_rig import Rig
 
 from benchmarks.motion_switches import AIMS
@@ -22,18 +23,14 @@ STEP = 6e-3
 AS_MUCH = 1.6
 
 
-@pytest.mark.parametrize('rate', RATES)
-@pytest.mark.parametrize('name', AIMS)
-@pytest.mark.parametrize('robot', ROBOTS)
+@pytest.mark.parametrize(('robot', 'name', 'rate'), in_pairs(ROBOTS, list(AIMS), RATES))
 def test_aims_come_and_go_without_a_step_in_acceleration(robot, name, rate):
     rig = Rig(robot, control_rate=rate, **AIMS[name].values(robot))
     assert jerk_after(rig, AIMS[name]) < UNSEEN
     rig.assert_within_limits()
 
 
-@pytest.mark.parametrize('rate', RATES)
-@pytest.mark.parametrize('name', SAME_VELOCITY)
-@pytest.mark.parametrize('robot', ROBOTS)
+@pytest.mark.parametrize(('robot', 'name', 'rate'), in_pairs(ROBOTS, list(SAME_VELOCITY), RATES))
 def test_modes_and_weights_change_without_a_step_in_velocity(robot, name, rate):
     rig = Rig(robot, control_rate=rate, **SAME_VELOCITY[name].values(robot))
     assert jerk_after(rig, SAME_VELOCITY[name]) < STEP * rate**2

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jerk limits of a servo: strict ones hold, and no limits make a robot swing about its target."""
 
-import itertools
-
 import numpy as np
 import pytest
 import ruckig
+from support.long_forms import in_pairs
 from support.rigs.servo_rig import Rig
 
 from benchmarks.joint_targets import ACCELERATION
@@ -41,11 +40,10 @@ def moved(rig, seconds):
     return np.abs(positions(rig, round(seconds / rig.dt)) - start).max()
 
 
-@pytest.mark.parametrize('mode', ['soft', 'strict'])
 @pytest.mark.parametrize(
-    ('ratio', 'acceleration'), list(itertools.product([5, 10, 30, 50], [1.0, 2.5]))
+    ('ratio', 'mode', 'acceleration'), in_pairs([5, 10, 30, 50], ['soft', 'strict'], [1.0, 2.5])
 )
-def test_no_pose_is_swung_about(mode, ratio, acceleration):
+def test_no_pose_is_swung_about(ratio, mode, acceleration):
     rig = make_rig(ratio, mode, ee__max_linear_acceleration=acceleration)
     target = rig.pose().copy()
     target[:3] += -0.1, 0.25, -0.15
@@ -71,10 +69,10 @@ def test_no_joint_swings_about_its_target_or_its_speed(mode, ratio):
     np.testing.assert_allclose(speeds, -0.5, atol=1e-6)
 
 
-@pytest.mark.parametrize('mode', ['soft', 'strict'])
-@pytest.mark.parametrize('ratio', [3, 5, 10, 15, 30, 50])
-@pytest.mark.parametrize('most', [0.05, 0.15])
-def test_no_velocity_of_the_frame_is_swung_about(mode, ratio, most):
+@pytest.mark.parametrize(
+    ('ratio', 'mode', 'most'), in_pairs([3, 5, 10, 15, 30, 50], ['soft', 'strict'], [0.05, 0.15])
+)
+def test_no_velocity_of_the_frame_is_swung_about(ratio, mode, most):
     rig = make_rig(ratio, mode)
     # A reversal takes some ramps of 1 / ratio.
     patience = max(1.2, 9.0 / ratio)

@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import in_pairs
 from support.robots.robots import pin
 from support.robots.simulated_drives import Loop
 
@@ -127,12 +128,12 @@ def test_one_blocked_joint_holds_all_of_them(moment):
 DRIVES = [(0.08, 0.0), (0.0, 0.08), (0.032, 0.04), (0.005, 0.008)]
 
 
-@pytest.mark.parametrize('action', ['slow', 'stop'])
-@pytest.mark.parametrize(('name', 'rate'), [('panda', 100.0), ('ur5', 100.0), ('ur5', 30.0)])
-@pytest.mark.parametrize(('lag', 'dead_time'), DRIVES)
-def test_the_lag_of_usual_controllers_is_in_order_at_any_speed(
-    name, rate, lag, dead_time, action
-):
+@pytest.mark.parametrize(
+    ('robot', 'drive', 'action'),
+    in_pairs([('panda', 100.0), ('ur5', 100.0), ('ur5', 30.0)], DRIVES, ['slow', 'stop']),
+)
+def test_the_lag_of_usual_controllers_is_in_order_at_any_speed(robot, drive, action):
+    (name, rate), (lag, dead_time) = robot, drive
     loop = make(name, lag=lag, dead_time=dead_time, noise=1e-4, sag=0.02, control_rate=rate,
                 following_error__action=action, joint_state_timeout=0.2,
                 outputs__default__command_horizon=0.2)  # fmt: skip

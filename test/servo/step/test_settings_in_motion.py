@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import in_pairs
 from support.rigs.servo_rig import Rig
 
 from ros_ik.servo import Obstacle
@@ -39,9 +40,12 @@ def changes(rig):
     return np.abs(np.diff(velocity, axis=0)) / rig.dt
 
 
-@pytest.mark.parametrize('then', ['stops', 'goes on', 'is silent', 'goes back'])
-@pytest.mark.parametrize('scale', [0.5, 0.2, 0.05, 0.01])
-@pytest.mark.parametrize('name', ['panda', 'ur5'])
+@pytest.mark.parametrize(
+    ('name', 'scale', 'then'),
+    in_pairs(
+        ['panda', 'ur5'], [0.5, 0.2, 0.05, 0.01], ['stops', 'goes on', 'is silent', 'goes back']
+    ),
+)
 def test_less_acceleration_ends_no_motion_at_the_wall(name, scale, then):
     values = {'halt_mode': 'hold'} if then == 'goes back' else {}
     rig, dof, coord = towards_limit(name, **values)
@@ -155,9 +159,7 @@ def test_motion_does_not_count_on_braking_that_stops_are_not_checked_for(then):
     stops = rig.servo._solver._stops
     soft, passes = stops._deceleration.in_force.copy(), stops._passes
     # As if an obstacle blocked the shorter stop, but not the longer one.
-    stops._passes = lambda *steps: (
-        np.array_equal(steps[-1], soft) and passes(*steps)
-    )
+    stops._passes = lambda *steps: np.array_equal(steps[-1], soft) and passes(*steps)
     rig.set(limits__acceleration_scale=1.0)
     rig.tick(55)
     # Then an obstacle beside the hand permits only the stop: fingers that turn away from it on one

@@ -6,6 +6,8 @@ import functools
 
 import numpy as np
 import pytest
+from support.long_forms import in_pairs
+from support.long_forms import in_turn
 from support.robots.humanoid import ARMS
 from support.robots.humanoid import LEGS
 from support.robots.humanoid import standing
@@ -46,9 +48,7 @@ def assert_reached_without_swing(ways, dt):
 
 def move_mass(acceleration, wanted, ratio, *, with_foot):
     """Move the centre of mass by 7 cm; the right foot is held, or free."""
-    rig = standing(
-        com__max_linear_acceleration=wanted, **motion_limits(LEGS, acceleration, ratio)
-    )
+    rig = standing(com__max_linear_acceleration=wanted, **motion_limits(LEGS, acceleration, ratio))
     center = rig.servo.targets.center
     start, foot = center.center(rig.servo._poses()), rig.pose()
     goals = [(lambda: center.center(rig.servo._poses()), start + [0.02, 0.06, -0.03])]
@@ -62,16 +62,15 @@ def move_mass(acceleration, wanted, ratio, *, with_foot):
     rig.assert_within_limits()
 
 
-@pytest.mark.parametrize('ratio', [0, 5, 20])
-@pytest.mark.parametrize('wanted', [0.5, 1.0, 5.0])
-@pytest.mark.parametrize('acceleration', [1.0, 2.0])
+@pytest.mark.parametrize(
+    ('acceleration', 'wanted', 'ratio'), in_pairs([1.0, 2.0], [0.5, 1.0, 5.0], [0, 5, 20])
+)
 def test_the_mass_moves_between_two_feet(acceleration, wanted, ratio):
     move_mass(acceleration, wanted, ratio, with_foot=True)
 
 
-@pytest.mark.parametrize('ratio', [0, 10, 20])
-@pytest.mark.parametrize('wanted', [0.5, 5.0])
-def test_the_mass_moves_between_two_feet_with_weak_joints(wanted, ratio):
+@pytest.mark.parametrize(('ratio', 'wanted'), in_turn([0, 10, 20], [0.5, 5.0]))
+def test_the_mass_moves_between_two_feet_with_weak_joints(ratio, wanted):
     move_mass(0.5, wanted, ratio, with_foot=True)
 
 

@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import in_pairs
 from support.motions.target_streams import ride
 from support.rigs.servo_rig import Rig
 
@@ -45,10 +46,11 @@ def alternate(rig, apart, rates, known, path=None, seconds=2.0):
     return texts[len(texts) // 2 :], max(beyond[len(beyond) // 2 :])
 
 
-@pytest.mark.parametrize('known', [True, False], ids=['publishers', 'places'])
-@pytest.mark.parametrize('rates', [(30, 30), (60, 60), (30, 31), (60, 30.5)])
-@pytest.mark.parametrize('apart', [0.01, 0.05, 0.3])
-def test_two_senders_in_any_order_are_told_of_and_not_predicted(known, rates, apart):
+@pytest.mark.parametrize(
+    ('rates', 'apart', 'known'),
+    in_pairs([(30, 30), (60, 60), (30, 31), (60, 30.5)], [0.01, 0.05, 0.3], [True, False]),
+)
+def test_two_senders_in_any_order_are_told_of_and_not_predicted(rates, apart, known):
     rig = Rig()
     texts, beyond = alternate(rig, apart, rates, known)
     expected = 'several publishers send its targets in turn' if known else 'alternate between two'
@@ -73,9 +75,7 @@ def test_publishers_that_take_over_are_one_sender():
     for sender in (b'a', b'b', b'c'):
         for _ in range(30):
             pose = rig.moved((0.0, 0.001, 0.0))
-            rig.change(
-                poses=(rig.reader.pose(0, '', pose[:3], pose[3:], rig.now, sender=sender),)
-            )
+            rig.change(poses=(rig.reader.pose(0, '', pose[:3], pose[3:], rig.now, sender=sender),))
             assert 'publishers' not in rig.tick().text
 
 

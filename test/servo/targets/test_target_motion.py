@@ -8,6 +8,8 @@ import functools
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.long_forms import in_pairs
+from support.long_forms import in_turn
 from support.motions.least_stop import jacobian
 from support.motions.least_stop import least_stop
 from support.motions.target_streams import ride
@@ -168,10 +170,11 @@ def test_a_bad_network_is_not_seen(change):
 
 
 @pytest.mark.parametrize(
-    ('loop', 'rate'), [(100, 45), (100, 60), (200, 60), (500, 60), (1000, 90)]
+    ('rates', 'lost'),
+    in_turn([(100, 45), (100, 60), (200, 60), (500, 60), (1000, 90)], [0.3, 0.05, 0.2]),
 )
-@pytest.mark.parametrize('lost', [0.05, 0.2, 0.3])
-def test_lost_messages_are_hardly_felt(loop, rate, lost):
+def test_lost_messages_are_hardly_felt(rates, lost):
+    loop, rate = rates
     seconds = seconds_of(loop) + 1.0
     followed = ride(Stream(rate=rate, lost=lost), seconds, loop, seed=2, **PREDICTED)
     # 3,000 without prediction in a loop of 1 kHz.
@@ -192,10 +195,10 @@ def still(time):
     return np.zeros(3)
 
 
-@pytest.mark.parametrize('rate', [10, 30, 60, 90, 100])
-@pytest.mark.parametrize('path', [still, eight])
-@pytest.mark.parametrize('jitter', [0.0, 0.3])
-def test_noise_is_no_reason_to_do_without(path, rate, jitter):
+@pytest.mark.parametrize(
+    ('rate', 'path', 'jitter'), in_pairs([10, 30, 60, 90, 100], [still, eight], [0.0, 0.3])
+)
+def test_noise_is_no_reason_to_do_without(rate, path, jitter):
     # Noise of 1 mm and 5 mrad on each axis.
     stream = Stream(path, rate, noise=1e-3, jitter=jitter)
     figures = []

@@ -13,6 +13,7 @@ import pytest
 from safety.drive import DISTANCE
 from safety.drive import Drive
 from safety.geometry import rotate
+from support.long_forms import in_turn
 from support.robots.collision_oracle import pin
 from support.robots.collision_oracle import robot_with_meshes
 from support.robots.collision_oracle import urdf_path
@@ -133,15 +134,16 @@ class Stops:
         return distances, status == SolveStatus.CONVERGED
 
 
-@pytest.mark.parametrize('radius', [0.005, 0.05, 0.3])
-@pytest.mark.parametrize(
-    ('name', 'rate', 'acceleration'),
-    [
-        ('ur5_robot', 100, 0.05), ('ur5_robot', 100, 0.3), ('panda', 1000, 0.4),
-        ('panda', 30, 2.0), ('ur5_robot', 30, 20.0), ('panda', 1000, 20.0),
-    ],
-)  # fmt: skip
-def test_what_is_on_the_way_of_a_stop_is_seen_and_nothing_else(name, rate, acceleration, radius):
+# Robots, rates and accelerations.
+STOPS = [
+    ('ur5_robot', 100, 0.05), ('ur5_robot', 100, 0.3), ('panda', 1000, 0.4),
+    ('panda', 30, 2.0), ('ur5_robot', 30, 20.0), ('panda', 1000, 20.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(('stop', 'radius'), in_turn(STOPS, [0.005, 0.05, 0.3]))
+def test_what_is_on_the_way_of_a_stop_is_seen_and_nothing_else(stop, radius):
+    name, rate, acceleration = stop
     stops, missed, held = Stops(name, rate, seed=3), [], []
     for k in range(TRIES):
         distances, passes = stops.judge(acceleration, radius, (-1e-3, -3e-4, 3e-3)[k % 3])
