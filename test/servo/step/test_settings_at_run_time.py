@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A servo whose settings change moves as one that had them from the start."""
 
+import functools
+
 import numpy as np
 import pytest
 from support.rigs.barrier_rig import BarrierRig
@@ -66,21 +68,33 @@ def motion(rig, pose):
     return speeds, [(output.code, output.limiting_barrier) for output in rig.outputs]
 
 
+def ready(**values):
+    """Return such a rig that tracks already, where it is."""
+    each = rig(**values)
+    each.aim(each.pose())
+    each.tick(5)
+    return each
+
+
+@functools.cache
+def unchanged_speeds(pose, name):
+    """Return the joint velocities with the first value of a setting, or with all defaults."""
+    first = {} if name is None else {name.replace('.', '__'): _FIRST[name]}
+    return motion(ready(**first), pose)[0]
+
+
 @pytest.mark.parametrize(
     ('name', 'value', 'pose'), _CASES, ids=[f'{case[0]}, {case[2]}' for case in _CASES]
 )
 def test_what_is_set_later_counts_as_if_it_had_been_set_from_the_start(name, value, pose):
     key = name.replace('.', '__')
     first = {key: _FIRST[name]} if name in _FIRST else {}
-    begun, changed, unchanged = rig(**{key: value}), rig(**first), rig(**first)
-    for each in (begun, changed, unchanged):
-        # Tracking already, where it is.
-        each.aim(each.pose())
-        each.tick(5)
+    begun, changed = ready(**{key: value}), ready(**first)
     changed.set(**{key: value})
     expected, (speeds, reports) = motion(begun, pose), motion(changed, pose)
     # Rounding, because the solver starts from another state.
     assert speeds == pytest.approx(expected[0], abs=1e-6)
     # The first tick reports that the new margin is violated.
     assert reports[1:] == expected[1][1:]
-    assert np.abs(speeds - motion(unchanged, pose)[0]).max() > 1e-4
+    unchanged = unchanged_speeds(pose, name if name in _FIRST else None)
+    assert np.abs(speeds - unchanged).max() > 1e-4
