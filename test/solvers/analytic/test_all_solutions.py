@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from support.robots.axis_arms import arm
 from support.robots.axis_arms import has
 from support.robots.axis_arms import jacobians
-from support.robots.axis_arms import newton
+from support.robots.axis_arms import newton_of_poses
 from support.robots.axis_arms import random_axes
 from support.robots.axis_arms import STRUCTURES
 from support.robots.axis_arms import tool_poses
@@ -104,9 +104,9 @@ def test_newton_from_many_starts_finds_no_other(structure):
     axes = random_axes(structure, rng)
     poses = tool_poses(*axes, rng.uniform(-np.pi, np.pi, (3, 6)))
     result = all_solutions(arm(*axes), 'tool', poses)
-    for k, pose in enumerate(poses):
+    known = newton_of_poses(*axes, poses, rng.uniform(-np.pi, np.pi, (len(poses), 300, 6)))
+    for k, others in enumerate(known):
         ours = result.joint_q[k, : result.n_found[k]]
-        others = newton(*axes, pose, rng.uniform(-np.pi, np.pi, (300, 6)))
         assert len(others) > 0 and all(has(ours, q) for q in others)
 
 
@@ -341,8 +341,8 @@ def test_calibrated_arms_are_solved_as_they_are(structure, deviation):
     result = solver.solve(poses)
     assert_true(axes, result, poses)
     assert planted_missing(result, q) == 0
-    for k in range(3):
-        others = newton(*axes, poses[k], rng.uniform(-np.pi, np.pi, (300, 6)))
+    starts = rng.uniform(-np.pi, np.pi, (3, 300, 6))
+    for k, others in enumerate(newton_of_poses(*axes, poses[:3], starts)):
         assert all(has(result.joint_q[k, : result.n_found[k]], other) for other in others)
 
 

@@ -121,7 +121,11 @@ def arm_urdf(h, p, tool, limits=None, base=(0.0, 0.0, 0.0), scale=1.0, slides=()
 
 def tool_poses(h, p, tool, q):
     """Return poses [n, 7] of the tool by a product of exponentials in NumPy, q [n, 6]."""
-    R, t, _, _ = _motions(h, p, q)
+    return _poses(_motions(h, p, q), tool)
+
+
+def _poses(motions, tool):
+    R, t, _, _ = motions
     turn = Rotation.from_euler('xyz', TOOL_TURN).as_matrix()
     position = R @ tool + t
     return np.hstack([position, Rotation.from_matrix(R @ turn).as_quat()])
@@ -129,7 +133,11 @@ def tool_poses(h, p, tool, q):
 
 def jacobians(h, p, tool, q):
     """Return Jacobians [n, 6, 6] of the tool, linear rows first."""
-    R, t, axes, points = _motions(h, p, q)
+    return _jacobians(_motions(h, p, q), tool)
+
+
+def _jacobians(motions, tool):
+    R, t, axes, points = motions
     arms = (R @ tool + t)[:, None] - points
     return np.concatenate([np.cross(axes, arms), axes], axis=2).swapaxes(1, 2)
 
@@ -148,23 +156,38 @@ def newton(h, p, tool, pose, starts, iterations=60):
     Returns:
         Distinct solutions within half a turn of zero, shape [k, 6].
     """
-    q, goal = starts.copy(), Rotation.from_quat(pose[3:])
-    moving = np.arange(len(q))
+    return newton_of_poses(h, p, tool, np.array([pose]), np.array([starts]), iterations)[0]
+
+
+def newton_of_poses(h, p, tool, poses, starts, iterations=60):
+    """Return the solutions of :func:`newton` for each pose [m, 7], from its own starts [m, n, 6].
+
+    Several poses take much less time together.
+    """
+    count = starts.shape[1]
+    q, poses = starts.reshape(-1, 6).copy(), np.repeat(poses, count, axis=0)
+    goals, moving = Rotation.from_quat(poses[:, 3:]), np.arange(len(q))
     for _ in range(iterations):
-        error = _errors(h, p, tool, q[moving], pose, goal)
+        motions = _motions(h, p, q[moving])
+        error = _errors(motions, tool, poses[moving], goals[moving])
         under_way = np.abs(error).max(axis=1) > 1e-13
         moving, error = moving[under_way], error[under_way]
         if not moving.size:
             break
-        J = jacobians(h, p, tool, q[moving])
+        J = _jacobians([each[under_way] for each in motions], tool)
         damping = 1e-3 * np.sum(error**2, axis=1)[:, None, None] * np.eye(6) + 1e-14 * np.eye(6)
         step = np.linalg.solve(
             J.swapaxes(1, 2) @ J + damping, (J.swapaxes(1, 2) @ error[:, :, None])
         )[:, :, 0]
         length = np.maximum(np.abs(step).max(axis=1), 1e-9)
         q[moving] += step * np.minimum(1.0, 0.5 / length)[:, None]
-    q = q[np.abs(_errors(h, p, tool, q, pose, goal)).max(axis=1) < 1e-9]
-    return distinct(wrapped(q))
+    error = np.abs(_errors(_motions(h, p, q), tool, poses, goals)).max(axis=1)
+    return [
+        distinct(wrapped(part[is_solved]))
+        for part, is_solved in zip(
+            q.reshape(-1, count, 6), error.reshape(-1, count) < 1e-9, strict=True
+        )
+    ]
 
 
 def distinct(q, separation=1e-4):
@@ -186,11 +209,11 @@ def wrapped(angle):
     return angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
 
 
-def _errors(h, p, tool, q, pose, goal):
+def _errors(motions, tool, poses, goals):
     """Return errors [n, 6] of the tool, position [m] and rotation vector [rad] in the world."""
-    reached = tool_poses(h, p, tool, q)
-    turn = goal * Rotation.from_quat(reached[:, 3:]).inv()
-    return np.hstack([pose[:3] - reached[:, :3], turn.as_rotvec()])
+    reached = _poses(motions, tool)
+    turn = goals * Rotation.from_quat(reached[:, 3:]).inv()
+    return np.hstack([poses[:, :3] - reached[:, :3], turn.as_rotvec()])
 
 
 def _motions(h, p, q):
@@ -198,9 +221,10 @@ def _motions(h, p, q):
     n = len(q)
     R, t = np.tile(np.eye(3), (n, 1, 1)), np.zeros((n, 3))
     axes, points = np.zeros((n, 6, 3)), np.zeros((n, 6, 3))
+    turns = Rotation.from_rotvec((q[:, :, None] * h).reshape(-1, 3)).as_matrix()
     for k in range(6):
         axes[:, k], points[:, k] = R @ h[k], R @ p[k] + t
-        turn = Rotation.from_rotvec(q[:, k, None] * h[k]).as_matrix()
+        turn = turns[k::6]
         t = t + np.einsum('nij,nj->ni', R, p[k] - turn @ p[k])
         R = R @ turn
     return R, t, axes, points
