@@ -22,7 +22,7 @@ from ros_ik.barriers.barrier import StepBox
 from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.barriers.pair_measurement import PairMeasurement
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.chain import link_dofs
+from ros_ik.kinematics.chain import dofs_of_links
 from ros_ik.kinematics.collision.pairs.pair_functions import FAR
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
@@ -214,8 +214,8 @@ class CollisionBarrier(Barrier):
         active = np.flatnonzero(group.dof_variable >= 0)
         # Degrees of freedom of the step that move each link; row 0 is the world and has none.
         self._moves_host = np.zeros((model.body_count + 1, len(active)), dtype=np.int32)
-        for body in range(model.body_count):
-            self._moves_host[body + 1] = np.isin(active, link_dofs(model, body))
+        for body, dofs in enumerate(dofs_of_links(model, range(model.body_count))):
+            self._moves_host[body + 1] = np.isin(active, dofs)
         self._moves = wp.array(self._moves_host, dtype=wp.int32, device=device)
         self._leader = wp.array(self._first_links_of_groups(), dtype=wp.int32, device=device)
         self._dofs = wp.array(active, dtype=wp.int32, device=device)

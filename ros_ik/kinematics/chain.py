@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,17 +31,31 @@ def link_dofs(model: Model, link_index: int) -> np.ndarray:
     Raises:
         ArgumentError: The index is outside the model.
     """
-    if not -1 <= link_index < model.body_count:
-        raise ArgumentError(f'link_index must lie in [-1, {model.body_count}), got {link_index}')
+    return dofs_of_links(model, (link_index,))[0]
+
+
+def dofs_of_links(model: Model, link_indices: Iterable[int]) -> list[np.ndarray]:
+    """Return :func:`link_dofs` of each of some links, in less time than one after the other.
+
+    Raises:
+        ArgumentError: An index is outside the model.
+    """
     parent, start = model.joint_parent.numpy(), model.joint_qd_start.numpy()
     incoming = incoming_joints(model)
-    dofs: list[int] = []
-    body = link_index
-    while body in incoming:
-        joint = incoming[body]
-        dofs.extend(range(start[joint], start[joint + 1]))
-        body = int(parent[joint])
-    return np.array(sorted(dofs), dtype=np.int32)
+    found = []
+    for link_index in link_indices:
+        if not -1 <= link_index < model.body_count:
+            raise ArgumentError(
+                f'link_index must lie in [-1, {model.body_count}), got {link_index}'
+            )
+        dofs: list[int] = []
+        body = link_index
+        while body in incoming:
+            joint = incoming[body]
+            dofs.extend(range(start[joint], start[joint + 1]))
+            body = int(parent[joint])
+        found.append(np.array(sorted(dofs), dtype=np.int32))
+    return found
 
 
 def require_link(link_index: int) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.chain import link_dofs
+from ros_ik.kinematics.chain import dofs_of_links
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.numbers import host_array
 from ros_ik.objectives.base.arguments import checked_links
@@ -193,8 +193,8 @@ class IKObjectiveSelfDistance(BuiltinObjective):
         """
         checked_links('link_indices', self._link_of_sphere, model.body_count, -1)
         moves = np.zeros((len(self._link_of_sphere), model.joint_dof_count), dtype=np.int32)
-        for sphere, link in enumerate(self._link_of_sphere):
-            moves[sphere, link_dofs(model, int(link))] = 1
+        for sphere, dofs in enumerate(dofs_of_links(model, self._link_of_sphere.tolist())):
+            moves[sphere, dofs] = 1
         moving = np.flatnonzero(np.any(moves > 0, axis=0))
         self._moves, self._sphere_link, self._pair_spheres = (
             wp.array(table, dtype=wp.int32, device=self.device)

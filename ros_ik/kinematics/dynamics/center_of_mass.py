@@ -19,7 +19,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.chain import link_dofs
+from ros_ik.kinematics.chain import dofs_of_links
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
@@ -255,8 +255,8 @@ def launch_center_of_mass_jacobian(
 def _moving_entries(model: Any, bodies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices into ``bodies`` of the bodies that each degree of freedom moves."""
     entries: list[list[int]] = [[] for _ in range(model.joint_dof_count)]
-    for position, body in enumerate(bodies):
-        for dof in link_dofs(model, int(body)):
+    for position, dofs in enumerate(dofs_of_links(model, bodies.tolist())):
+        for dof in dofs:
             entries[dof].append(position)
     start = np.cumsum([0] + [len(moved) for moved in entries])
     return start, np.array([k for moved in entries for k in moved], dtype=np.int32)

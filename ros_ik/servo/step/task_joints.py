@@ -11,7 +11,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.chain import axes_in_child_frames
-from ros_ik.kinematics.chain import link_dofs
+from ros_ik.kinematics.chain import dofs_of_links
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.conventions.poses import cross
@@ -46,7 +46,9 @@ def chain_joints(robot: ControlledRobot, link: int, reference: int) -> TaskJoint
     model = robot.model
     dofs, signs = relative_chain(model, link, reference)
     child, joints = model.joint_child.numpy(), _joints_of(robot, dofs)
-    depth = np.array([len(link_dofs(model, child[joint])) for joint in joints], dtype=int)
+    depth = np.array(
+        [len(moved) for moved in dofs_of_links(model, child[joints].tolist())], dtype=int
+    )
     order = np.argsort(signs * depth, kind='stable')
     return _controlled(robot, dofs[order], signs[order])
 
