@@ -19,8 +19,9 @@ from ros_ik.viewer.robot.coarse_meshes import coarsen
 from ros_ik.viewer.robot.robot_meshes import read_meshes
 
 # Least part of the triangles that stays, and largest distance of 95 % of the points of a surface
-# from samples of another one [m], which lie up to 3 mm apart. Thin details may go.
-MIN_FACES, APART = 100, 4e-3
+# from samples of another one [m], which lie up to 3 mm apart. Thin details may go. Every fifth
+# of the points, whose order is random, is judged.
+MIN_FACES, APART, JUDGED = 100, 4e-3, slice(None, None, 5)
 
 
 def meshes(name, triangles):
@@ -49,7 +50,7 @@ def test_a_robot_has_about_as_many_triangles_as_asked_for_in_the_same_places(nam
     for link, mesh in whole.items():
         here, there = samples(mesh), samples(coarse[link])
         for points, others in ((here, there), (there, here)):
-            assert np.quantile(cKDTree(others).query(points)[0], 0.95) < APART
+            assert np.quantile(cKDTree(others).query(points[JUDGED])[0], 0.95) < APART
 
 
 def ball(color):
