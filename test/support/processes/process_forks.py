@@ -37,8 +37,8 @@ IMPORTED = (
 )
 # Environment variables in which a program may differ; others affect imports.
 _OWN = (
-    'FASTDDS_BUILTIN_TRANSPORTS', 'PYTEST_CURRENT_TEST', 'ROS_AUTOMATIC_DISCOVERY_RANGE',
-    'ROS_DOMAIN_ID',
+    'AMENT_PREFIX_PATH', 'FASTDDS_BUILTIN_TRANSPORTS', 'PYTEST_CURRENT_TEST',
+    'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID',
 )  # fmt: skip
 _POLL = 0.01
 # At this signal a program writes the stacks of its threads.
