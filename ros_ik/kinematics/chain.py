@@ -129,10 +129,10 @@ def dof_coordinates(model: Model) -> np.ndarray:
     Returns:
         int32 [joint_dof_count].
     """
-    q_start, qd_start = model.joint_q_start.numpy(), model.joint_qd_start.numpy()
+    q_start, qd_start = model.joint_q_start.numpy(), model.joint_qd_start.numpy().tolist()
     coords = np.full(model.joint_dof_count, -1, dtype=np.int32)
-    for joint, joint_type in enumerate(model.joint_type.numpy()):
-        first, last = int(qd_start[joint]), int(qd_start[joint + 1])
+    for joint, joint_type in enumerate(model.joint_type.numpy().tolist()):
+        first, last = qd_start[joint], qd_start[joint + 1]
         if joint_type in _ONE_COORDINATE_PER_DOF:
             coords[first:last] = np.arange(q_start[joint], q_start[joint] + last - first)
     return coords

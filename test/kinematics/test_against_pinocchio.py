@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.long_forms import either
 from support.robots.robots import ALL_URDFS
 from support.robots.robots import IDS
 from support.robots.robots import load
@@ -14,7 +15,7 @@ from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics import eval_jacobian
 from ros_ik.model import Model
 
-N = 100
+N = either(30, 100)
 pytestmark = pytest.mark.oracle
 
 # A robot with every kind of joint, mounted askew and offset from its parents.
