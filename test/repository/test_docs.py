@@ -13,7 +13,6 @@ from ros_ik.settings import read_settings
 from ros_ik.settings import SCHEMA
 from ros_ik.settings.reading import unknown_parameters
 from tools import interface_documents
-from tools import posture_picture
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / 'docs'
@@ -204,6 +203,9 @@ def test_the_table_names_what_exists():
 
 
 def test_the_picture_of_the_postures_shows_all_eight(tmp_path):
+    # It imports Matplotlib, in a third of a second, which every process of the tests would pay.
+    from tools import posture_picture
+
     path = tmp_path / 'postures.png'
     assert posture_picture.draw(path) == 8
     assert path.read_bytes().startswith(b'\x89PNG')
