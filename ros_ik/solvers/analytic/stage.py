@@ -163,10 +163,7 @@ class SolutionStage:
         refinement.at_limit = _AT_LIMIT
         refinement.steps = settings.max_steps
         refinement.all_turns, refinement.sparse = int(all_turns), int(sparse)
-        wide = dataclasses.replace(
-            chain, lower=chain.lower - _AT_LIMIT, upper=chain.upper + _AT_LIMIT
-        )
-        self._chains = [make_chain(each) for each in (chain, wide)]
+        self._chain = make_chain(chain)
         # Poses without a singular or inexact candidate, and without more to look for, are solved
         # by a kernel of their own.
         simple = form.exact and not (all_turns or sparse or beside)
@@ -181,7 +178,7 @@ class SolutionStage:
         """
         self._refinement.least_error = int(least_error)
         self.source.launch([poses, seeds], bounded=not least_error)
-        common = [*self._chains, self._refinement]
+        common = [self._chain, self._refinement]
         arrays = [poses, seeds, self.source.candidates, self.source.misses, *out.all()]
         rows = row_list_functions().Rows()
         if self._left is not None:

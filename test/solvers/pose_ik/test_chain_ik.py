@@ -343,8 +343,8 @@ def test_the_tool_may_be_offset_from_the_link():
 def test_the_verification_does_not_trust_the_search(monkeypatch):
     def lengthened_chain(chain):
         struct = make_chain(chain)
-        constants = np.reshape(struct.constants, (3, -1))
-        constants[:, 3::4] *= 1.01
+        constants = np.reshape(struct.constants, (-1, 3))
+        constants[3::4] *= 1.01
         struct.constants = constants
         return struct
 

@@ -43,7 +43,6 @@ def accept_kernel(n: int, has_slides: bool, has_free_turns: bool) -> wp.Kernel:
     @compiled_kernel(max_unroll=16, max_registers=128)
     def accept(
         chain: Chain,
-        wide: Chain,  # the same with limits wider by refinement.at_limit
         refinement: Refinement,
         target: wp.array(dtype=wp.transformd),  # [n_problems], of the tool in the world
         seed: wp.array2d(dtype=wp.float64),  # [n_problems, n]
@@ -75,7 +74,8 @@ def accept_kernel(n: int, has_slides: bool, has_free_turns: bool) -> wp.Kernel:
         while accepted and slot < candidates.shape[1]:
             if misses[problem, slot] <= refinement.slack:
                 q = read(problem, slot, candidates)
-                q = least_outside(chain, nearest_turns(wide, q, problem, seed))
+                q = nearest_turns(chain, q, problem, seed, refinement.at_limit)
+                q = least_outside(chain, q)
                 if far_outside(chain, refinement, refinement.margin, q):
                     beyond += 1
                 else:

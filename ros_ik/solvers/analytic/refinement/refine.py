@@ -50,7 +50,6 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
     @compiled_kernel(max_unroll=16, registers=255)
     def refine(
         chain: Chain,
-        wide: Chain,  # the same with limits wider by refinement.at_limit
         refinement: Refinement,
         rows: Rows,  # of the problems to solve
         target: wp.array(dtype=wp.transformd),  # [n_problems], of the tool in the world
@@ -106,7 +105,8 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
                     q = vecm()
                     for j in range(n):
                         q[j] = starts[j, lane]
-                    q = least_outside(chain, nearest_turns(wide, q, problem, seed))
+                    q = nearest_turns(chain, q, problem, seed, refinement.at_limit)
+                    q = least_outside(chain, q)
                     for j in range(n):
                         starts[j, lane] = q[j]
                     is_fine, is_regular = examine(chain, refinement, q, R_t, p_t)
@@ -129,7 +129,7 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
                     q, _cost, solves = polish(
                         chain, refinement, q, R_t, p_t, refinement.steps, False
                     )
-                    q = nearest_turns(wide, q, problem, seed)
+                    q = nearest_turns(chain, q, problem, seed, refinement.at_limit)
                     safe[lane] = wp.float64(0.0)
                     off_of[lane] = outside(chain, q)
                 if solves and is_new(chain, q, problem, branches, refinement, candidates):
@@ -164,7 +164,7 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
                     and branches < candidates.shape[1]
                     and is_new(chain, twin, problem, branches, refinement, candidates)
                 ):
-                    twin = nearest_turns(wide, twin, problem, seed)
+                    twin = nearest_turns(chain, twin, problem, seed, refinement.at_limit)
                     for j in range(n):
                         candidates[problem, branches, j] = twin[j]
                     branches += 1
@@ -216,7 +216,8 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
             while slot < candidates.shape[1]:
                 if wp.isfinite(misses[problem, slot]):
                     start = read(problem, slot, candidates)
-                    start = clamped(chain, nearest_turns(wide, start, problem, seed))
+                    start = nearest_turns(chain, start, problem, seed, refinement.at_limit)
+                    start = clamped(chain, start)
                     q, cost, solves = polish(chain, refinement, start, R_t, p_t, 10, True)
                     if cost < best_cost:
                         best = q

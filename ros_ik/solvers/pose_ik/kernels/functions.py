@@ -37,11 +37,11 @@ def chain_struct(scalar: type, n: int, m: int) -> Any:
     operands, which needs no loads and no registers.
     """
     vecn, vecm = wp.types.vector(n, scalar), wp.types.vector(m, scalar)
-    poses, flags = wp.types.matrix((3, 4 * n + 4), scalar), wp.types.vector(n, wp.int32)
+    poses, flags = wp.types.matrix((4 * n + 4, 3), scalar), wp.types.vector(n, wp.int32)
 
     @wp.struct
     class Chain:
-        constants: poses  # C_i has its rotation in column 4 i and the next two, then its position
+        constants: poses  # of C_i the axes, in row 4 i and the next two, then the origin
         slides: flags  # 1 for a prismatic joint
         coef0: vecn  # joint = coef0 + coef1 * variable
         coef1: vecn
@@ -107,7 +107,7 @@ def chain_functions(
         - ``sum_products(chain, linear, angular, r_p, r_r, L) -> H, g``;
         - ``normal_equations(chain, axes, pivots, p, e_p, e_r, W, L) -> H, g``;
         - ``box_step(H, g, damping, low, high) -> d`` and ``projected_step`` of the same arguments;
-        - ``nearest_turns(chain, q, problem, seed) -> q``.
+        - ``nearest_turns(chain, q, problem, seed, slack) -> q``.
     """
     n, m = len(variables), max(variables) + 1
     integers = wp.types.vector(n, wp.int32)
@@ -132,10 +132,10 @@ def chain_functions(
         return known_slides[i] != 0
 
     @wp.func
-    def in_world(chain: Chain, x: vec3, y: vec3, z: vec3, column: int) -> vec3:
-        """Return a column of the constants, in the axes x, y, z, as a vector of the world."""
-        c = chain.constants
-        return x * c[0, column] + y * c[1, column] + z * c[2, column]
+    def in_world(chain: Chain, x: vec3, y: vec3, z: vec3, row: int) -> vec3:
+        """Return a row of the constants, a vector in the axes x, y, z, as one of the world."""
+        along_x, along_y = x * chain.constants[row, 0], y * chain.constants[row, 1]
+        return along_x + along_y + z * chain.constants[row, 2]
 
     @wp.func
     def forward(chain: Chain, q: vecm):
@@ -271,9 +271,9 @@ def chain_functions(
 
     @wp.func
     def nearest_turns(
-        chain: Chain, q: vecm, problem: int, seed: wp.array2d(dtype=wp.float64)
+        chain: Chain, q: vecm, problem: int, seed: wp.array2d(dtype=wp.float64), slack: scalar
     ) -> vecm:
-        """Move joints by whole turns to the nearest angle to the seed within the limits."""
+        """Move joints by whole turns to the nearest angle to the seed within limits and slack."""
         nearest = q
         for i in range(n):
             # A whole turn of a variable need not be a whole turn of every joint that it drives.
@@ -282,8 +282,8 @@ def chain_functions(
                 if wp.static(not direct):
                     turn /= wp.abs(chain.coef1[i])
                 value = q[variable[i]]
-                low = chain.lower[variable[i]]
-                high = chain.upper[variable[i]]
+                low = chain.lower[variable[i]] - slack
+                high = chain.upper[variable[i]] + slack
                 count = wp.round((scalar(seed[problem, variable[i]]) - value) / turn)
                 count = wp.min(count, wp.floor((high - value) / turn))
                 count = wp.max(count, wp.ceil((low - value) / turn))

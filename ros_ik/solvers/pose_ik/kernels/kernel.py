@@ -268,7 +268,7 @@ def chain_ik_kernel(
         solutions: wp.array3d(dtype=wp.float64), found_at: wp.array2d(dtype=wp.int32),
     ) -> int:  # fmt: skip
         """Write a solution if it is new; return the number of those found."""
-        answer = nearest_turns(chain, q, problem, seed)
+        answer = nearest_turns(chain, q, problem, seed, scalar(0.0))
         # First other branches; then whole turns of the solutions found.
         turns_allowed = 2 * attempt >= search.max_attempts
         known = not is_new(answer, row, n_found, search.separation, solutions)

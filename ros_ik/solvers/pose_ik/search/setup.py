@@ -43,7 +43,7 @@ _LEAST_DAMPING: dict[type, float] = {wp.float32: 1e-5, wp.float64: 1e-7}
 def make_chain(chain: SerialChain, scalar: type = wp.float64) -> Any:
     """Return the chain as a struct for kernels of one floating-point type."""
     struct = chain_struct(scalar, len(chain.slides), chain.n_variables)()
-    struct.constants = np.concatenate(chain.constants[:, :3], axis=1)
+    struct.constants = np.concatenate(chain.constants[:, :3], axis=1).T
     struct.slides = np.array(chain.slides, dtype=np.int32)
     struct.sample_lower, struct.sample_upper = chain.sampling_range()
     for name in ('coef0', 'coef1', 'lower', 'upper'):
