@@ -31,13 +31,31 @@ if TYPE_CHECKING:
 
 @no_type_check
 @functools.cache
+def _parameters_struct(joint_bounds: wp.Function) -> Any:
+    """Return the struct of the parameters of a kernel.
+
+    If a function and its struct are declared again with the same text, as by a notebook cell that
+    runs again, Warp uses the kernel of the first ones. It takes such a struct of the second ones,
+    but no array of them.
+    """
+    Values = next(iter(joint_bounds.adj.arg_types.values()))
+
+    @wp.struct
+    class Parameters:
+        values: wp.array(dtype=Values)  # [1 or joint_dof_count]
+
+    return Parameters
+
+
+@no_type_check
+@functools.cache
 def _joint_function_kernel(joint_bounds: wp.Function, scalar: type) -> wp.Kernel:
     tighten, outside = tighten_function(scalar), wp.constant(wp.float64(STATE_TOLERANCE))
-    Values = next(iter(joint_bounds.adj.arg_types.values()))
+    Parameters = _parameters_struct(joint_bounds)
 
     @compiled_kernel()
     def apply_joint_function_limit(
-        values: wp.array(dtype=Values),  # [1 or joint_dof_count]
+        parameters: Parameters,
         dt: wp.float64,
         joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
         moving_dof: wp.array(dtype=wp.int32),  # [n_moving]
@@ -54,8 +72,10 @@ def _joint_function_kernel(joint_bounds: wp.Function, scalar: type) -> wp.Kernel
             dof = moving_dof[k]
             coord = dof_coord[dof]
             if coord >= 0:
-                record = wp.min(dof, values.shape[0] - 1)
-                bounds = joint_bounds(values[record], wp.float64(joint_q[row, coord]), dt)
+                record = wp.min(dof, parameters.values.shape[0] - 1)
+                bounds = joint_bounds(
+                    parameters.values[record], wp.float64(joint_q[row, coord]), dt
+                )
                 # A bound that is NaN allows no motion.
                 if not (bounds[0] <= outside and bounds[1] >= -outside):
                     relaxed[row] = 1
@@ -118,12 +138,13 @@ class JointFunctionLimit(Limit):
 
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""
-        state = self._state
+        state, parameters = self._state, _parameters_struct(self._bounds)()
+        parameters.values = self._table.array
         launch(
             _joint_function_kernel(self._bounds, state.scalar),
             dim=state.n_robots,
             inputs=[
-                self._table.array, state.dt, state.joint_q, state.moving_dof, state.dof_coord,
+                parameters, state.dt, state.joint_q, state.moving_dof, state.dof_coord,
                 state.dof_variable, state.dof_scale,
             ],
             outputs=[lower, upper, state.relaxed],
