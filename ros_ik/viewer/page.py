@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable
+from collections.abc import Callable
 from collections.abc import Iterator
 import contextlib
-import functools
 import io
 import re
 import socket
+import threading
 from typing import Any
 
 import viser
@@ -25,6 +28,8 @@ from ros_ik.viewer.obstacles.obstacles import Obstacles
 from ros_ik.viewer.scene.lights_and_floor import LightsAndFloor
 
 _LOCAL_HOSTS = ('127.0.0.1', 'localhost', '::1')
+# Longest wait of a connection for the server, in steps of so many seconds.
+_WAITS, _WAIT = 1000, 0.01
 _LOCAL_ORIGIN = re.compile(r'http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?')
 HELP = """\
 | mouse | does |
@@ -54,25 +59,40 @@ _STOP_WIDTH, _PANEL_WIDTH, _GAP = 230, 340, 12
 
 
 @contextlib.contextmanager
-def _own_origins(host: str) -> Iterator[None]:
-    """Make servers created within this context reject pages of other sites.
+def _guarded_connections(host: str) -> Iterator[None]:
+    """Make a server created within this context reject pages of other sites, and others wait.
 
     Any page open in a browser of this machine may connect to the server. viser does not check the
-    origin of a connection, but the library below it can.
+    origin of a connection, but the library below it can. viser also accepts connections before it
+    can serve them, such as those of pages that were left open; they wait for the end of this
+    context.
 
     Args:
         host: Address to listen on. Names are checked only for addresses of this machine.
     """
-    serve = websockets.asyncio.server.serve
-    if host in _LOCAL_HOSTS:
-        # Programs other than browsers send no origin.
-        websockets.asyncio.server.serve = functools.partial(  # type: ignore[misc, assignment]
-            serve, origins=[None, _LOCAL_ORIGIN]
-        )
+    serve, is_made = websockets.asyncio.server.serve, threading.Event()
+
+    def guarded(
+        handler: Callable[[Any], Awaitable[None]], *args: Any, **options: Any
+    ) -> websockets.asyncio.server.serve:
+        async def serve_once_made(connection: Any) -> None:
+            for _ in range(_WAITS):
+                if is_made.is_set():
+                    await handler(connection)
+                    return
+                await asyncio.sleep(_WAIT)
+
+        if host in _LOCAL_HOSTS:
+            # Programs other than browsers send no origin.
+            options['origins'] = [None, _LOCAL_ORIGIN]
+        return serve(serve_once_made, *args, **options)
+
+    websockets.asyncio.server.serve = guarded  # type: ignore[misc, assignment]
     try:
         yield
     finally:
         websockets.asyncio.server.serve = serve  # type: ignore[misc]
+        is_made.set()
 
 
 def _check_host(host: str) -> None:
@@ -119,7 +139,7 @@ class Page:
         _check_host(host)
         # Suppress the greeting of viser; the viewer prints the address itself.
         with contextlib.redirect_stdout(io.StringIO()):
-            with _own_origins(host):
+            with _guarded_connections(host):
                 self.server = _LocalServer(host=host, port=port, label='ros_ik', verbose=False)
         self.requests = requests
         self.address = f'http://{self.server.get_host()}:{self.server.get_port()}'
