@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.robots.arms import reachable
 from support.robots.robots import urdf_text
 
 from ros_ik.kinematics import eval_fk
@@ -27,13 +28,10 @@ def arm(request):
     """Model of an arm, its tool, poses of which some are out of reach or not finite, and seeds."""
     name, link = request.param
     model = Model.from_urdf(urdf_text(name), device='cpu')
-    rng = np.random.default_rng(5)
-    body_q = np.zeros((N, model.body_count, 7))
-    eval_fk(model, model.random_joint_q(N, rng), body_q)
-    poses = body_q[:, model.body_index(link)].copy()
+    poses, seeds = reachable(model, link, N, seed=5)
     poses[::20, 0] += 5.0
     poses[5] = np.nan
-    return model, link, poses, model.random_joint_q(N, rng)
+    return model, link, poses, seeds
 
 
 def solver(monkeypatch, arm, tolerance, is_float32_first=True):

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.robots.arms import reachable
 from support.robots.robots import urdf_text
 import warp as wp
 
-from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics.runtime.kernel_launch import max_resident_threads
 from ros_ik.model import Model
 from ros_ik.solvers import ChainIK
@@ -40,13 +40,10 @@ def panda():
 @pytest.fixture(scope='module')
 def problems(panda):
     """Poses at random configurations, some of them out of reach or not finite, and seeds."""
-    rng = np.random.default_rng(11)
-    body_q = np.zeros((N, panda.body_count, 7))
-    eval_fk(panda, panda.random_joint_q(N, rng), body_q)
-    poses = body_q[:, panda.body_index(TIP)].copy()
+    poses, seeds = reachable(panda, TIP, N, seed=11)
     poses[::20, 2] += 1.5
     poses[5] = np.nan
-    return poses, panda.random_joint_q(N, rng)
+    return poses, seeds
 
 
 def solver(
