@@ -16,12 +16,12 @@ import functools
 from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
-import warnings
 
 import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import renamed_argument
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
@@ -123,11 +123,7 @@ class JerkLimit(ScaledLimit):
         Raises:
             ArgumentError: Not finite or of another shape; the previous values then stay.
         """
-        if before is not None:
-            warnings.warn(
-                'JerkLimit: before is now before_last', DeprecationWarning, stacklevel=2
-            )
-            before_last = before
+        before_last = renamed_argument('before_last', before_last, 'before', before)
         if self._is_allocated and copied_on_device(
             ('last', self._last_step, last), ('before_last', self._step_before_last, before_last)
         ):

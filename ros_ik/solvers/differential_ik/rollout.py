@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
-import warnings
 
 import numpy as np
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.kinematics.runtime.arguments import renamed_argument
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
 from ros_ik.limits import Limit
@@ -85,11 +85,9 @@ def rollout(
         raise ArgumentError(f'n_steps must be an integer, got {n_steps!r}')
     if not 1 <= n_steps <= MAX_STEPS:
         raise ArgumentError(f'n_steps must be from 1 to {MAX_STEPS}, got {n_steps}')
-    if delta_q_before is not None:
-        warnings.warn(
-            'delta_q_before is now delta_q_before_last', DeprecationWarning, stacklevel=2
-        )
-        delta_q_before_last = delta_q_before
+    delta_q_before_last = renamed_argument(
+        'delta_q_before_last', delta_q_before_last, 'delta_q_before', delta_q_before
+    )
     start = _finite('joint_q', joint_q)
     lead, dofs = start.shape[:-1], solver.model.joint_dof_count
     last = _step('last_delta_q', last_delta_q, (*lead, dofs), np.zeros((*lead, dofs)))

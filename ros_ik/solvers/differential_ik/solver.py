@@ -22,6 +22,7 @@ import warp as wp
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import renamed_argument
 from ros_ik.kinematics.runtime.array_exchange import check_device
 from ros_ik.kinematics.runtime.array_exchange import check_writable
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
@@ -375,11 +376,9 @@ class DifferentialIK(ReadOnce):
             ArgumentError: A wrong shape, a negative tolerance, an acceleration or a jerk not
                 above zero.
         """
-        if delta_q_before is not None:
-            warnings.warn(
-                'delta_q_before is now delta_q_before_last', DeprecationWarning, stacklevel=2
-            )
-            delta_q_before_last = delta_q_before
+        delta_q_before_last = renamed_argument(
+            'delta_q_before_last', delta_q_before_last, 'delta_q_before', delta_q_before
+        )
         return self._checks.limit_to_stoppable(
             joint_q, barriers, delta_q, last_delta_q, acceleration, tolerance, jerk,
             delta_q_before_last,
