@@ -119,7 +119,7 @@ class ClosedFormIK:
             raise without_form(self.link, self.form.reason)
         self.settings, self.n_problems, self.max_solutions = settings, n_problems, max_solutions
         room = GENERAL_CANDIDATES if made[0].chart is None else MAX_CANDIDATES * len(made)
-        bytes_per_problem = 64 * room + 140 * max_solutions + BYTES_PER_ROW
+        bytes_per_problem = 56 * room + 140 * max_solutions + BYTES_PER_ROW
         bytes_per_problem += 8 * model.joint_coord_count * (1 + max_solutions)
         check_memory('n_problems', n_problems, bytes_per_problem, model.device)
         self.n_bytes = n_problems * bytes_per_problem

@@ -19,7 +19,6 @@ from ros_ik.kinematics.runtime.row_list import RowList
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.solvers.analytic.candidates.sources import candidate_source
 from ros_ik.solvers.analytic.refinement.accept import accept_kernel
-from ros_ik.solvers.analytic.refinement.accept import grade_kernel
 from ros_ik.solvers.analytic.refinement.accept import MAX_MASKED_CANDIDATES
 from ros_ik.solvers.analytic.refinement.polish import refinement_struct
 from ros_ik.solvers.analytic.refinement.refine import CANDIDATE_LANES
@@ -170,10 +169,7 @@ class SolutionStage:
         simple = form.exact and not (all_turns or sparse or beside)
         simple = simple and self.source.candidates.shape[1] <= MAX_MASKED_CANDIDATES
         large = exceeds_device(wp.get_device(device), n_problems)
-        self._left, self._grades = None, None
-        if simple and large:
-            self._left = RowList(n_problems, device)
-            self._grades = batch_zeros(self.source.misses.shape, wp.float64, device)
+        self._left = RowList(n_problems, device) if simple and large else None
 
     def launch(self, poses: Any, seeds: Any, out: StageArrays, *, least_error: bool) -> None:
         """Enqueue the kernels for poses [n] and seeds [n, joints].
@@ -186,16 +182,9 @@ class SolutionStage:
         arrays = [poses, seeds, self.source.candidates, self.source.misses, *out.all()]
         rows = row_list_functions().Rows()
         if self._left is not None:
-            candidates, misses = self.source.candidates, self.source.misses
-            launch(
-                grade_kernel(*self._kind), dim=(candidates.shape[1], poses.shape[0]),
-                inputs=[*common, poses, seeds, candidates, misses], outputs=[self._grades],
-                device=self._device,
-            )  # fmt: skip
             launch(
                 accept_kernel(*self._kind), dim=poses.shape[0],
-                inputs=[*common, self._grades, candidates, *out.all()],
-                outputs=[self._left.marked], device=self._device,
+                inputs=[*common, *arrays], outputs=[self._left.marked], device=self._device,
             )  # fmt: skip
             self._left.gather()
             rows = self._left.rows

@@ -87,7 +87,8 @@ def verify_kernel(lanes: int) -> wp.Kernel:
             insides = write_configurations(
                 placement, start + first, problem, first, written, room, solutions, joint_q
             )
-            if first < written:
+            # A thread for a single solution does not know the errors of the first one.
+            if wp.static(is_alone) or first < written:
                 distances, angles, near = tool_errors(
                     tree, placement, start + first, joint_q, pose
                 )
@@ -95,7 +96,9 @@ def verify_kernel(lanes: int) -> wp.Kernel:
                     distance = distances[0]
                     angle = angles[0]
                 lane = int(0)
-                while lane < wp.static(lanes) and first + lane < written:
+                while lane < wp.static(lanes) and (
+                    wp.static(is_alone) or first + lane < written
+                ):
                     k = first + lane
                     if k < count and insides[lane] * near[lane] == wp.float64(0.0):
                         code = wp.static(int(SolveStatus.NUMERICAL_FAILURE))
@@ -103,17 +106,16 @@ def verify_kernel(lanes: int) -> wp.Kernel:
                     rotation_error[problem, k] = angles[lane]
                     lane += 1
             first += wp.static(lanes)
-        # Of the threads for single solutions, the first one knows the errors to repeat.
         k = written
-        last = wp.where(begin == 0, room, 0)
+        if wp.static(is_alone):
+            k = end
         if not valid:
             code = wp.static(int(SolveStatus.NON_FINITE_INPUT))
             for row in range(start + begin, start + end):
                 for c in range(placement.base.shape[0]):
                     joint_q[row, c] = placement.base[c]
             k = begin
-            last = end
-        while k < last:
+        while k < end:
             position_error[problem, k] = distance
             rotation_error[problem, k] = angle
             k += 1

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Large batches on a GPU: most poses need no iterations, and a thread examines one candidate.
+"""Large batches on a GPU: most poses need no iterations, and a thread verifies one solution.
 
 The kernels for them run on the CPU here, with the interleaved work arrays of a GPU.
 """
@@ -42,7 +42,7 @@ def mixed_poses(judge):
 @pytest.mark.parametrize('name', LINKS)
 @pytest.mark.parametrize('seeded', [False, True])
 @pytest.mark.parametrize('max_solutions', [3, 16])
-def test_both_ways_find_the_same_solutions(monkeypatch, name, seeded, max_solutions):
+def test_two_kernels_find_what_one_finds(monkeypatch, name, seeded, max_solutions):
     judge = ChainJudge(urdf_text(name), LINKS[name], None, '')
     poses = mixed_poses(judge)
     width = judge.model.joint_coord_count
