@@ -35,6 +35,9 @@ class Graph:
     at each launch if it calls them, unless the class sets ``is_recordable``. If such a method is
     found to do more nevertheless, the function runs again at each launch, with a warning.
 
+    The owner of the graph keeps the arrays alive that the function uses, also those in structs. A
+    graph of a GPU has only their addresses.
+
     Attributes:
         is_replayed: True if launches are replayed; False if the function runs each time.
     """

@@ -100,7 +100,8 @@ class StepProblem:
         self._scratch = [
             ScratchArrays(max(size for _, size in batch), parts, arrays) for batch in batches
         ]
-        recorder = StepRecorder(parts, arrays, tree, rules, max_iterations)
+        # Graphs of a GPU do not keep alive what they use.
+        self._recorder = recorder = StepRecorder(parts, arrays, tree, rules, max_iterations)
         self._box_revision = Limit.changes
         record_box = functools.partial(recorder.record_constant_box, self._scratch)
         self._box_graph = Graph(record_box, state.device, parts.limits)

@@ -1,0 +1,126 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of recorded launches live as long as their graph.
+
+A graph of a GPU has the addresses of its arrays and does not keep them alive. One of the CPU does,
+unless its references are dropped, as here.
+"""
+
+import gc
+import weakref
+
+from gpu import test_steps
+from gpu.test_named_devices import QUERIES
+from gpu.test_named_devices import SOLVERS
+from gpu.test_named_devices import STEPS
+import numpy as np
+import pytest
+from support.rigs.servo_rig import Rig
+import warp as wp
+
+from benchmarks.joint_targets import jerk_limits
+from benchmarks.joint_targets import ROBOT
+from ros_ik.solvers.graph import Graph
+
+
+class Recorded:
+    """Arrays of the launches and copies of one capture."""
+
+    def __init__(self):
+        self.bases = {}
+
+    def add(self, value, user):
+        """Note the memory of an array, or of those in a struct, and what uses it."""
+        if isinstance(value, wp.array):
+            while isinstance(value._ref, wp.array):
+                value = value._ref
+            self.bases[id(value)] = weakref.ref(value), user
+        elif isinstance(value, wp._src.codegen.StructInstance):
+            for name in value._cls.vars:
+                self.add(getattr(value, name), f'{user}, {name}')
+
+    def lost(self):
+        """Return what uses arrays that are no more."""
+        return [user for base, user in self.bases.values() if base() is None]
+
+
+@pytest.fixture(autouse=True)
+def graphs(monkeypatch):
+    """Let graphs hold no array, and fail where one that they use is lost; return their number."""
+    captures, checked = [], []
+    launch, copy, begin, record = wp.launch, wp.copy, wp.ScopedCapture.__enter__, Graph._record
+
+    def noted_launch(kernel, dim, inputs=(), outputs=(), *args, **kwargs):
+        for value in (*inputs, *outputs):
+            if captures:
+                captures[-1].add(value, kernel.key)
+        return launch(kernel, dim, inputs, outputs, *args, **kwargs)
+
+    def noted_copy(dest, src, *args, **kwargs):
+        if captures:
+            captures[-1].add(dest, 'copy to')
+            captures[-1].add(src, 'copy from')
+        return copy(dest, src, *args, **kwargs)
+
+    def begin_noting(self):
+        captures.append(Recorded())
+        return begin(self)
+
+    def checked_record(self, function, parts):
+        record(self, function, parts)
+        del function, parts
+        if not captures:
+            return
+        used, replay = captures.pop(), self._replay
+        replay.args[0]._apic_capture._regions.clear()
+
+        def checked_replay():
+            if self not in checked:
+                gc.collect()
+                checked.append(self)
+            assert not used.lost(), f'lost arrays of {used.lost()}'
+            replay()
+
+        self._replay = checked_replay
+
+    monkeypatch.setattr(wp, 'launch', noted_launch)
+    monkeypatch.setattr(wp, 'copy', noted_copy)
+    monkeypatch.setattr(wp.ScopedCapture, '__enter__', begin_noting)
+    monkeypatch.setattr(Graph, '_record', checked_record)
+    return checked
+
+
+def test_a_lost_array_is_noticed(graphs):
+    kept = wp.zeros(1, device='cpu')
+    lost = [wp.zeros(1, device='cpu')]
+    graph = Graph(lambda: wp.copy(lost[0], kept), 'cpu')
+    graph.launch()
+    lost.clear()
+    with pytest.raises(AssertionError, match='lost arrays of ..copy to'):
+        graph.launch()
+    assert graphs == [graph]
+
+
+@pytest.mark.parametrize(('kind', 'name'), STEPS)
+def test_steps_of(kind, name, graphs):
+    test_steps.steps.__wrapped__('cpu', kind, name)
+    assert graphs
+
+
+@pytest.mark.parametrize('name', QUERIES)
+def test_query(name):
+    QUERIES[name]()
+
+
+@pytest.mark.parametrize('solve', SOLVERS.values(), ids=SOLVERS)
+def test_solver(solve):
+    solve()
+
+
+@pytest.mark.parametrize('jerk', ['soft', 'strict'])
+def test_servo(jerk, graphs):
+    rig = Rig(ROBOT, **jerk_limits(30, jerk))
+    rig.aim(rig.moved((0.0, 0.1, -0.1)))
+    rig.tick(60)
+    assert np.abs(rig.speeds()).max() > 0.05
+    assert len(graphs) > 5
