@@ -65,16 +65,14 @@ def step_rows(
         device: Warp's name of the device.
         device_name: Its name in the rows.
         timeout: When to end one turn of one solver with one robot [s].
-        is_resident: True for ours alone, with arrays that stay on the device.
+        is_resident: True for arrays that stay on the device.
     """
     rows = []
     for robot in TIPS:
         run = functools.partial(
             _run, runner, robot, sizes=sizes, device=device, timeout=timeout, resident=is_resident
         )
-        modules = ['benchmarks.ours_batch_step']
-        if not is_resident:
-            modules.append('benchmarks.peers.step_mink_warp')
+        modules = 'benchmarks.ours_batch_step', 'benchmarks.peers.step_mink_warp'
         turned = [[run(module) for module in modules] for _ in range(turns)]
         sides = [
             {n: _together([turn[n] for turn in side]) for n in sizes}
@@ -82,12 +80,10 @@ def step_rows(
         ]
         for n in sizes:
             mine = _side(robot, n, sides[0][n], our_versions())
-            name, other = '', Side(None)
-            if not is_resident:
-                name, other = 'mink-warp', _side(robot, n, sides[1][n], {})
+            other = _side(robot, n, sides[1][n], {})
             problem = 'frames + posture + hard limits'
             rows.append(
-                row(benchmark, robot, problem, n, '', mine, name, other, device=device_name)
+                row(benchmark, robot, problem, n, '', mine, 'mink-warp', other, device=device_name)
             )
     return rows
 

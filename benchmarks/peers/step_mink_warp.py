@@ -43,16 +43,49 @@ def build(job: Job) -> Solve:
     solver = ConstrainedSolver(configuration, limits=limits)
     q = np.zeros((job.n, model.nq), dtype=np.float32)
     tasks = [*frames, posture]
+    if options.get('resident'):
+        return _resident(solver, configuration, tasks, options['dt'], columns)
 
     def solve(poses, starts):
         q[:, columns] = starts
         for k, frame in enumerate(frames):
-            target = np.ascontiguousarray(poses[:, k][:, [6, 3, 4, 5, 0, 1, 2]], np.float32)
-            frame.set_target(wp.array(target, device=device), configuration=configuration)
+            frame.set_target(_target(poses[:, k], device), configuration=configuration)
         configuration.update(q)
         velocity = solver.solve(tasks, options['dt'])
         return starts + options['dt'] * velocity.numpy()[:, columns]
 
+    return solve
+
+
+def _target(poses, device):
+    """Return poses as mink-warp takes them, quaternion first."""
+    rows = np.ascontiguousarray(poses[:, [6, 3, 4, 5, 0, 1, 2]], np.float32)
+    return wp.array(rows, device=device)
+
+
+def _resident(solver, configuration, tasks, dt, columns):
+    """Return a solve whose arrays stay on the device; it waits for the steps."""
+    device, arrays, frames = configuration.device, [], tasks[:-1]
+
+    def convert(poses):
+        return [_target(poses[:, k], device) for k in range(len(frames))]
+
+    def solve(poses, starts):
+        if not arrays:
+            q = np.zeros((len(starts), configuration.nq), dtype=np.float32)
+            q[:, columns] = starts
+            arrays.append(wp.array(q, device=device))
+        for frame, target in zip(frames, poses, strict=True):
+            frame.set_target(target, configuration=configuration)
+        configuration.update(arrays[0])
+        arrays[1:] = [solver.solve(tasks, dt)]
+        wp.synchronize_device(device)
+        return starts
+
+    def read(starts):
+        return starts + dt * arrays[1].numpy()[:, columns]
+
+    solve.convert, solve.read = convert, read
     return solve
 
 

@@ -45,7 +45,7 @@ class CannedRunner:
 
 def test_poses_go_to_a_million_on_the_device_and_peers_to_what_fits(tmp_path):
     runner = CannedRunner(tmp_path)
-    rows = card.pose_rows(runner, card.CARD, 'cuda:0', 'a card')
+    rows = card.pose_rows(runner, card.CARD, 'cuda:0', 'a card', lambda: 100.0)
     largest = [e for e in rows if e['n'] == 1_000_000 and e['tolerance'] == str(LOOSE)]
     assert [(e['device'], e['ours'], e['peer']) for e in largest] == [('a card', 2.0, None)]
     assert {dict(spec.options)['device'] for _, spec, _ in runner.specs} == {'cuda:0'}
@@ -76,11 +76,21 @@ def test_steps_run_on_the_device(tmp_path, monkeypatch):
 
 
 def test_all_parts_end_within_8_minutes():
-    # With arrays of the host ours and a peer, with arrays on the card ours alone.
-    steps = 3 * len(batch_step.TIPS) * card.STEPS_TIME
+    # Ours and a peer, with arrays of the host and with arrays on the card.
+    steps = 4 * len(batch_step.TIPS) * card.STEPS_TIME
     closed = (1 + len(card.CARD.closed_form)) * card.CLOSED_TIME
-    poses = 2 * card.OURS_TIME + card.NEWTON_TIME + card.MINK_TIME
-    assert card.TESTS_TIME + poses + steps + closed <= 480.0
+    assert card.TESTS_TIME + card.OURS_TIME + steps + closed < card.WHOLE_TIME < 480.0
+
+
+@pytest.mark.parametrize('left', [300.0, 35.0, 20.0])
+def test_the_last_peer_gets_the_time_that_is_left(tmp_path, left):
+    runner = CannedRunner(tmp_path)
+    card.pose_rows(runner, card.REHEARSAL, 'cuda:0', 'a card', lambda: left)
+    given = {module.rsplit('.', 1)[1]: timeout for module, _, timeout in runner.specs}
+    assert given == {
+        'ours': min(left, card.OURS_TIME), 'mink_warp_lm': min(left, card.MINK_TIME),
+        'newton_lm': left,
+    }  # fmt: skip
 
 
 def test_arrays_stay_on_the_device(tmp_path, monkeypatch):
@@ -101,8 +111,10 @@ def test_arrays_stay_on_the_device(tmp_path, monkeypatch):
     assert {e['device'] for e in rows} == {'a card'}
     assert all(dict(spec.options)['resident'] for _, spec, _ in runner.specs)
     there = [(module, n) for module, n, options in seen if options.get('resident')]
-    assert there == [('benchmarks.ours_batch_step', n) for _ in range(2) for n in (1, 8)] + [
-        ('benchmarks.ours_every', 8)
+    modules = 'benchmarks.ours_batch_step', 'benchmarks.peers.step_mink_warp'
+    assert there == [
+        *((module, n) for _ in batch_step.TIPS for module in modules for n in (1, 8)),
+        ('benchmarks.ours_every', 8),
     ]
 
 
@@ -117,6 +129,7 @@ def test_an_end_before_the_last_part_loses_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(card, 'RESULTS', tmp_path)
     monkeypatch.setattr(card, 'run_tests', lambda device: tests)
     monkeypatch.setattr(card, 'resident_rows', lambda *_: [row])
+    monkeypatch.setattr(card.batch_step, 'step_rows', lambda *_, **__: [])
     monkeypatch.setattr(card, 'pose_rows', is_ended)
     with pytest.raises(KeyboardInterrupt):
         card.main()
@@ -132,7 +145,9 @@ def test_reads_what_the_tests_came_to(tmp_path):
 
 
 def test_the_section_names_the_card_the_failed_tests_and_the_figures(tmp_path):
-    rows = card.pose_rows(CannedRunner(tmp_path), card.REHEARSAL, 'cuda:0', 'a card')
+    rows = card.pose_rows(
+        CannedRunner(tmp_path), card.REHEARSAL, 'cuda:0', 'a card', lambda: 100.0
+    )
     tests = {'passed': 3, 'skipped': 0, 'failed': ['test_a::fails'], 'seconds': 5.0, 'error': ''}
     text = card.section(rows, tests, 'a card')
     assert 'On a card: 3 tests passed, 1 failed in 5 s.' in text
