@@ -150,7 +150,7 @@ def test_a_control_step_is_that_of_the_built_in_objective():
         task = Task(objective, gain=0.3, weight=(1.0, 0.5, 2.0), damping=0.1, max_error=0.2)
         step = np.zeros(case.model.joint_dof_count)
         assert solver.solve_ik(case.seeds[0].astype(float), [task], (), (), step, 1e-4).ok
-        assert solver._recent.problem._rows is None
+        assert solver._problems.last._rows is None
         steps.append(step)
     np.testing.assert_allclose(steps[1], steps[0], rtol=1e-9, atol=1e-12)
     assert np.abs(steps[0]).max() > 1e-3

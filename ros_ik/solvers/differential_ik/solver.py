@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 import dataclasses
-import math
+import functools
 import os
 from typing import Any
-from typing import NamedTuple
 import warnings
 
 import numpy as np
@@ -41,7 +40,6 @@ from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.model.joint_group import checked_joint_group
 from ros_ik.model.model_argument import require_model
-from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.solvers.differential_ik.configurations import Configurations
 from ros_ik.solvers.differential_ik.problem import StepProblem
 from ros_ik.solvers.differential_ik.settings import DifferentialIKSettings
@@ -50,34 +48,12 @@ from ros_ik.solvers.differential_ik.step_output import solved_into
 from ros_ik.solvers.differential_ik.step_output import STATUSES
 from ros_ik.solvers.differential_ik.step_output import write_step
 from ros_ik.solvers.differential_ik.step_output import wrong_step
-from ros_ik.solvers.differential_ik.tasks.arguments import checked_parts
+from ros_ik.solvers.differential_ik.step_problems import StepProblems
 from ros_ik.solvers.differential_ik.tasks.arguments import sorted_arguments
 from ros_ik.solvers.differential_ik.tasks.residuals import StepResiduals
 from ros_ik.solvers.differential_ik.tasks.task import Task
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.status import SolveStatus
-
-
-class _Recent(NamedTuple):
-    """Copies of the last tasks, limits and barriers, to detect that they are the same."""
-
-    tasks: Sequence[Task]
-    limits: Sequence[Limit]
-    barriers: Sequence[Barrier]
-    problem: StepProblem
-
-
-@dataclasses.dataclass(slots=True)
-class _BarrierApproach:
-    """Relation of the last step to the barriers.
-
-    Attributes:
-        is_near: True if a barrier was near its margin.
-        recovers: True if the robot left a violation in this step or just before.
-    """
-
-    is_near: bool = False
-    recovers: bool = False
 
 
 class DifferentialIK(ReadOnce):
@@ -122,8 +98,8 @@ class DifferentialIK(ReadOnce):
         self.group = checked_joint_group(model, group, 'group')
         self._settings = settings or DifferentialIKSettings()
         self.n_robots = n_robots
-        self._n_threads = os.cpu_count() or 1 if n_threads is None else n_threads
-        for name, value in (('n_robots', n_robots), ('n_threads', self._n_threads)):
+        threads = os.cpu_count() or 1 if n_threads is None else n_threads
+        for name, value in (('n_robots', n_robots), ('n_threads', threads)):
             if value < 1:
                 raise ArgumentError(f'{name} must be at least 1, got {value}')
         if self.group.n_variables < 1:
@@ -140,18 +116,24 @@ class DifferentialIK(ReadOnce):
             batch_zeros((n_robots, model.body_count), wp.transformd, device),
             self.settings.dt,
         )
-        self._pool = ThreadPoolExecutor(self._n_threads) if n_robots > 1 else None
-        self._recent: _Recent | None = None
-        # An object of its own: to set an attribute of ReadOnce takes half a microsecond.
-        self._approach = _BarrierApproach()
         self._checks = StepChecks(
             self._state, self._tree, self._configurations, self.settings.enforce_mode
         )
         self._q_row = self._joint_q.host[0] if n_robots == 1 else None
-        self._problems: GraphCache[StepProblem] = GraphCache()
         self._residuals: GraphCache[StepResiduals] = GraphCache()
         self._max_iterations = HostBuffer((1,), wp.int32, device)
         self.set_max_iterations(self.settings.max_iterations)
+        make_problem = functools.partial(
+            StepProblem,
+            self._state,
+            self._tree,
+            self._joint_q,
+            self._max_iterations.array,
+            rules=self.settings,
+            pool=ThreadPoolExecutor(threads) if n_robots > 1 else None,
+            n_threads=threads,
+        )
+        self._problems = StepProblems(make_problem, self._checks)
 
     def solve_ik(
         self,
@@ -204,7 +186,7 @@ class DifferentialIK(ReadOnce):
             self._q_row[...] = joint_q
         else:
             self._configurations.write(joint_q)
-        problem = self._solved_problem(tasks, limits, barriers, regularization)
+        problem = self._problems.solved(tasks, limits, barriers, regularization, on_device=False)
         if joint_q.ndim == 2:
             write_step(delta_q, problem.delta_q, problem.x)
             return self._statuses(problem, checked_namespace(xp, joint_q))
@@ -238,7 +220,7 @@ class DifferentialIK(ReadOnce):
             )
         check_device('delta_q', step, self._device)
         self._configurations.read(joint_q)
-        problem = self._solved_problem(tasks, limits, barriers, regularization, on_device=True)
+        problem = self._problems.solved(tasks, limits, barriers, regularization, on_device=True)
         found = {rows.shape: rows for rows in reversed(problem.on_device()[:2])}
         if step.shape not in found:
             raise wrong_step(step.shape, problem.delta_q, problem.x)
@@ -253,43 +235,6 @@ class DifferentialIK(ReadOnce):
             return problem.status.copy()
         status = wp.clone(problem.on_device()[2])
         return in_namespace(status, xp)
-
-    def _solved_problem(
-        self,
-        tasks: Any,
-        limits: Any,
-        barriers: Any,
-        regularization: float,
-        *,
-        on_device: bool = False,
-    ) -> StepProblem:
-        """Return the problem of these tasks, limits and barriers, solved at the coordinates."""
-        recent = self._recent
-        if (
-            recent is None
-            or tasks != recent.tasks
-            or limits != recent.limits
-            or barriers != recent.barriers
-            or (
-                recent.problem.kept.seen != BuiltinObjective.changes
-                and not recent.problem.is_current
-            )
-        ):
-            problem = self._problem(tasks, limits, barriers)
-        else:
-            problem = recent.problem
-        if regularization != problem.regularization:
-            if not (math.isfinite(regularization) and regularization >= 0.0):
-                raise ArgumentError(
-                    f'regularization must be finite and not negative, got {regularization}'
-                )
-            problem.load_regularization(regularization)
-        problem.load_parameters()
-        approach = self._approach
-        is_near = approach.recovers or (self._checks.may_reach and approach.is_near)
-        problem.solve(is_near=is_near, on_device=on_device)
-        approach.is_near, approach.recovers = problem.is_near, problem.recovers
-        return problem
 
     @property
     def settings(self) -> DifferentialIKSettings:
@@ -412,7 +357,7 @@ class DifferentialIK(ReadOnce):
     def continue_from(self, other: DifferentialIK) -> None:
         """Copy the state of another solver of the same problem after its last step and check."""
         self._checks.may_reach = other._checks.may_reach
-        self._approach = dataclasses.replace(other._approach)
+        self._problems.continue_from(other._problems)
 
     def body_poses(self, joint_q: Any, *, xp: Any = None) -> Any:
         """Return the poses x y z qx qy qz qw of all links in the world, [.., body_count, 7].
@@ -437,31 +382,3 @@ class DifferentialIK(ReadOnce):
                 stays on the device are not checked.
         """
         return self._configurations.integrate(joint_q, delta_q, xp)
-
-    def _problem(
-        self, tasks: Sequence[Task], limits: Sequence[Limit], barriers: Sequence[Barrier]
-    ) -> StepProblem:
-        """Return the captured problem of these tasks, limits and barriers."""
-        checked_parts(tasks, limits, barriers)
-        key = (tuple(tasks), tuple(limits), tuple(barriers))
-
-        def make() -> StepProblem:
-            return StepProblem(
-                self._state,
-                self._tree,
-                self._joint_q,
-                self._max_iterations.array,
-                *key,
-                rules=self.settings,
-                pool=self._pool,
-                n_threads=self._n_threads,
-            )
-
-        problem = self._problems.get(key, make)
-        self._recent = _Recent(_copy(tasks), _copy(limits), _copy(barriers), problem)
-        return problem
-
-
-def _copy(parts: Sequence[Any]) -> Sequence[Any]:
-    """Return a copy, which stays equal to the sequence until the caller changes it."""
-    return list(parts) if isinstance(parts, list) else tuple(parts)

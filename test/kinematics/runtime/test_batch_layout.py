@@ -140,7 +140,7 @@ def test_steps_out_of_contact(in_both_layouts):
             found[f'step {k}'] = step
             joint_q = solver.integrate(joint_q, step)
             limits[0].set_last_displacement(step)
-        return found | {'recovers': np.array([solver._approach.recovers])}
+        return found | {'recovers': np.array([solver._problems.last.recovers])}
 
     row_by_row, interleaved = in_both_layouts(steps)
     assert_same_bits(row_by_row, interleaved)

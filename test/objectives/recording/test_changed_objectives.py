@@ -257,9 +257,9 @@ def test_nothing_is_recorded_again_without_changes(rig):
     tasks = [Task(make(name, rig)) for name in ('pose', 'newton position')]
     out = np.zeros((N, model.joint_dof_count))
     step.solve_ik(start, tasks, (), (), out)
-    problem = step._recent.problem
+    problem = step._problems.last
     step.solve_ik(start, tasks, (), (), out)
-    assert step._recent.problem is problem
+    assert step._problems.last is problem
 
 
 def test_another_number_of_targets_is_refused(rig):

@@ -259,9 +259,9 @@ def test_steps_see_it(rig, function):
             solver.solve_ik(start, [task], (), (), out, 1e-2)
             steps.append(out.copy())
     assert np.max(np.abs(steps[0] - steps[1])) > 1e-6
-    problem = solver._recent.problem
+    problem = solver._problems.last
     solver.solve_ik(start, [task], (), (), out, 1e-2)
-    assert solver._recent.problem is problem
+    assert solver._problems.last is problem
     with pytest.warns(RuntimeWarning, match=HOST[function]):
         first = solver.task_errors(start, [task])[0]
     objective.gains.assign([0.5])

@@ -275,7 +275,7 @@ def test_box_barrier(twins, displacement_gain):
         tasks = [twins.frame_task(), twins.posture_task()]
         step, expected = twins.steps(tasks, twins.limits(), ([ours], [theirs]))
         np.testing.assert_allclose(step, expected, atol=TOLERANCE)
-        bound += np.any(twins.diff._recent.problem._arrays.binding.numpy())
+        bound += np.any(twins.diff._problems.last._arrays.binding.numpy())
     assert bound > 3
 
 

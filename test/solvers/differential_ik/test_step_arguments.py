@@ -338,7 +338,7 @@ def test_warm_start_changes_the_work_and_not_the_answer():
     for _ in range(50):
         for arm, step in zip((warm, cold), steps, strict=True):
             arm.diff.solve_ik(q, arm.tasks, arm.limits, arm.barriers, step)
-        rounds.append([arm.diff._recent.problem.rounds[0] for arm in (warm, cold)])
+        rounds.append([arm.diff._problems.last.rounds[0] for arm in (warm, cold)])
         np.testing.assert_allclose(steps[0], steps[1], atol=1e-9)
         q = warm.diff.integrate(q, steps[0])
     assert np.mean(rounds, axis=0)[0] < np.mean(rounds, axis=0)[1]
@@ -358,7 +358,7 @@ def test_the_work_of_a_step_is_bounded_whatever_the_target():
             arm.objective.set_target_pose(0, [*rng.uniform(-0.8, 0.8, 3), *quaternion])
         acceleration.set_last_displacement(step)
         status = arm.diff.solve_ik(q, arm.tasks, limits, arm.barriers, step)
-        problem = arm.diff._recent.problem
+        problem = arm.diff._problems.last
         assert problem.rounds[0] <= 12
         if problem.rounds[0] < 0:
             assert problem._scratch[0].dual.iterations.numpy()[0] <= 12

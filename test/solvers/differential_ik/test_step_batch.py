@@ -54,7 +54,7 @@ class Problem:
         box = PositionBarrier(self.tip, [-0.2, -0.2, -0.2], [0.2, 0.2, 0.2], gain=40.0)
         steps = np.zeros((len(q), self.model.joint_dof_count))
         status = diff.solve_ik(q, tasks, limits, [box], steps)
-        return steps, status, diff._recent.problem
+        return steps, status, diff._problems.last
 
 
 @pytest.mark.parametrize('name', list(ROBOTS))

@@ -98,7 +98,7 @@ def solve(model, group, q, tasks, limits=(), barriers=()):
     step = np.zeros(model.joint_dof_count)
     status = diff.solve_ik(q, tasks, limits, barriers, step, 1e-4)
     assert status.ok
-    return step, diff._recent.problem
+    return step, diff._problems.last
 
 
 @pytest.mark.parametrize('name', list(ROBOTS))

@@ -47,7 +47,7 @@ def solve(monkeypatch, panda, *, lists, has_box, regularization):
     for _ in range(2):  # nothing of the first solve is left in the list of the second
         status = solver.solve_ik(joint_q, *arguments)
         joint_q[8] = panda.neutral_joint_q()
-    solved = solver._recent.problem
+    solved = solver._problems.last
     return (step, status, solved.rounds.copy(), solved._arrays.active_bound.numpy()), solved
 
 
