@@ -4,6 +4,8 @@
 
 import dataclasses
 import importlib
+import inspect
+import sys
 
 import numpy as np
 import pytest
@@ -42,6 +44,47 @@ def test_a_module_has_the_names_that_it_had(before):
         if getattr(value, '__module__', new.__name__) == new.__name__ and not name.startswith('_')
     }
     assert own and all(getattr(old, name) is getattr(new, name) for name in own)
+
+
+def old_module():
+    sys.modules.pop('ros_ik.demo.trajectory_rules', None)
+    import ros_ik.demo.trajectory_rules  # noqa: F401
+
+
+def old_limit():
+    class Slow(Limit):
+        yields = 3
+
+
+def old_argument():
+    JerkLimit(np.ones(6)).set_last_displacements(np.zeros(6), before=np.zeros(6))
+
+
+@pytest.mark.parametrize(
+    'use',
+    [
+        old_module,
+        old_limit,
+        old_argument,
+        lambda: ros_ik.servo.ObstacleBook,
+        lambda: ros_ik.servo.Command().replacing,
+    ],
+)
+def test_the_warning_shows_the_line_that_used_the_name(use):
+    with pytest.warns(DeprecationWarning) as caught:
+        use()
+    (warning,) = caught
+    lines, first = inspect.getsourcelines(use)
+    assert warning.filename == __file__
+    assert first <= warning.lineno < first + len(lines)
+
+
+def test_a_former_name_is_read_only_and_has_a_docstring():
+    none = np.zeros(0)
+    output = ros_ik.servo.ServoOutput(StatusCode.OK, '', none, none, True, True, [])
+    with pytest.raises(AttributeError):
+        output.ahead = none
+    assert '``predicted_q``' in ros_ik.servo.ServoOutput.ahead.__doc__
 
 
 def test_the_registry_of_obstacles_has_its_former_name():

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 import dataclasses
 from typing import Any
 from typing import Protocol
-import warnings
 import weakref
 
 import numpy as np
@@ -18,6 +17,7 @@ from ros_ik.barriers.collision_table import CollisionRows
 from ros_ik.barriers.collision_table import CollisionTable
 from ros_ik.barriers.pair_measurement import needs_gjk
 from ros_ik.errors import ArgumentError
+from ros_ik.former_names import FormerName
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_index
@@ -112,13 +112,7 @@ class CollisionScene(ReadOnce):
         slots = self.max_obstacles + self.max_attached
         return slots > 0 or needs_gjk(self.geometry.kind)
 
-    @property
-    def is_convex(self) -> bool:
-        """Former name of :attr:`needs_gjk`, for one release."""
-        warnings.warn(
-            'CollisionScene.is_convex is now needs_gjk', DeprecationWarning, stacklevel=2
-        )
-        return self.needs_gjk
+    is_convex = FormerName('needs_gjk')
 
     @property
     def obstacle_names(self) -> tuple[str, ...]:

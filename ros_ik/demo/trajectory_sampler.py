@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Former place of :mod:`ros_ik.demo.controller.trajectory_sampler`, for one release."""
 
-import warnings
-
 from ros_ik.demo.controller.trajectory_sampler import *  # noqa: F403
+from ros_ik.former_names import warn_of_former_name
 
-warnings.warn(
-    'ros_ik.demo.trajectory_sampler is now ros_ik.demo.controller.trajectory_sampler',
-    DeprecationWarning,
-    stacklevel=2,
-)
+warn_of_former_name(__name__, 'ros_ik.demo.controller.trajectory_sampler')

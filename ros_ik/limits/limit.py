@@ -7,12 +7,12 @@ from typing import Any
 from typing import ClassVar
 from typing import no_type_check
 from typing import TYPE_CHECKING
-import warnings
 
 import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.former_names import warn_of_former_name
 from ros_ik.kinematics.runtime.array_exchange import exchanged
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.batch_arrays import batch_input
@@ -53,9 +53,7 @@ class Limit(StepConstraint):
         """Accept the former name of ``precedence``, for one release."""
         super().__init_subclass__(**options)
         if 'yields' in vars(cls):
-            warnings.warn(
-                'Limit.yields is now Limit.precedence', DeprecationWarning, stacklevel=2
-            )
+            warn_of_former_name('Limit.yields', 'Limit.precedence')
             cls.precedence = vars(cls)['yields']
 
     def bind(self, state: 'StepState') -> None:

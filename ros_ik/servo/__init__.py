@@ -3,8 +3,8 @@
 """One control step without ROS: time is a number, messages are arrays."""
 
 from typing import Any
-import warnings
 
+from ros_ik.former_names import warn_of_former_name
 from ros_ik.servo.barriers.obstacle_registry import ObstacleKind
 from ros_ik.servo.barriers.obstacle_registry import ObstacleOperation
 from ros_ik.servo.barriers.obstacle_registry import ObstacleRegistry
@@ -62,7 +62,5 @@ def __getattr__(name: str) -> Any:
     """Return the object of a former name, for one release."""
     if name != 'ObstacleBook':
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    warnings.warn(
-        'ros_ik.servo.ObstacleBook is now ObstacleRegistry', DeprecationWarning, stacklevel=2
-    )
+    warn_of_former_name('ros_ik.servo.ObstacleBook', 'ObstacleRegistry')
     return ObstacleRegistry

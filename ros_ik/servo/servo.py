@@ -11,10 +11,10 @@ holds, see :mod:`ros_ik.servo.state.motion_start`.
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
+from ros_ik.former_names import FormerName
 from ros_ik.model import Model
 from ros_ik.servo.interface.codes import StatusCode
 from ros_ik.servo.interface.command import Command
@@ -118,11 +118,7 @@ class Servo:
         """State after the last tick."""
         return self._machine.state
 
-    @property
-    def goals(self) -> TargetSelection:
-        """Former name of ``targets``, for one release."""
-        warnings.warn('Servo.goals is now targets', DeprecationWarning, stacklevel=2)
-        return self.targets
+    goals = FormerName('targets')
 
     @property
     def moving(self) -> bool:

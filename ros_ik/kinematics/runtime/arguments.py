@@ -8,7 +8,6 @@ import math
 import operator
 from pathlib import Path
 from typing import Any
-import warnings
 
 import numpy as np
 import warp as wp
@@ -74,22 +73,6 @@ def checked_number(name: str, value: Any, *, positive: bool = False, finite: boo
 def checked_numbers(name: str, value: Any) -> np.ndarray:
     """Return a float64 copy on the host, or raise ArgumentError naming the argument."""
     return real_array(name, value)
-
-
-def renamed_argument(name: str, given: Any, former_name: str, former: Any) -> Any:
-    """Return an argument, or what was given by its former name, with a DeprecationWarning.
-
-    Args:
-        name: Name of the argument.
-        given: The argument.
-        former_name: Its former name, kept for one release.
-        former: What was given by that name, None for nothing.
-    """
-    if former is None:
-        return given
-    # The caller of the function that has the argument.
-    warnings.warn(f'{former_name} is now {name}', DeprecationWarning, stacklevel=3)
-    return former
 
 
 def check_memory(name: str, rows: int, bytes_per_row: int, device: wp.DeviceLike) -> None:

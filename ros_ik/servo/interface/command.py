@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import dataclasses
 from typing import Any
-import warnings
 
+from ros_ik.former_names import FormerName
 from ros_ik.servo.interface.codes import Mode
 from ros_ik.servo.interface.obstacle import Obstacle
 from ros_ik.servo.interface.stop_state import STOP_TRANSITIONS
@@ -64,19 +64,8 @@ class Command:
         """True during a stop request, which no reset clears."""
         return self.stop is StopState.REQUESTED
 
-    @property
-    def replacing(self) -> bool:
-        """Former name of ``model_loading``, for one release."""
-        warnings.warn(
-            'Command.replacing is now model_loading', DeprecationWarning, stacklevel=2
-        )
-        return self.model_loading
-
-    @property
-    def forgotten(self) -> int | None:
-        """Former name of ``last_dropped``, for one release."""
-        warnings.warn('Command.forgotten is now last_dropped', DeprecationWarning, stacklevel=2)
-        return self.last_dropped
+    replacing = FormerName('model_loading')
+    forgotten = FormerName('last_dropped')
 
     def with_changes(self, **fields: Any) -> Command:
         """Return a copy with changed fields; four times as fast as dataclasses.replace.

@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 
 import numpy as np
 
+from ros_ik.former_names import FormerName
 from ros_ik.servo.interface.codes import StatusCode
 
 
@@ -106,14 +106,5 @@ class ServoOutput:
     motion_start: str = ''
     measured_q: np.ndarray | None = None
 
-    @property
-    def ahead(self) -> np.ndarray | None:
-        """Former name of ``predicted_q``, for one release."""
-        warnings.warn('ServoOutput.ahead is now predicted_q', DeprecationWarning, stacklevel=2)
-        return self.predicted_q
-
-    @property
-    def ahead_qd(self) -> np.ndarray | None:
-        """Former name of ``predicted_qd``, for one release."""
-        warnings.warn('ServoOutput.ahead_qd is now predicted_qd', DeprecationWarning, stacklevel=2)
-        return self.predicted_qd
+    ahead = FormerName('predicted_q')
+    ahead_qd = FormerName('predicted_qd')

@@ -11,8 +11,8 @@ import numpy as np
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
+from ros_ik.former_names import renamed_argument
 from ros_ik.kinematics.runtime.arguments import checked_numbers
-from ros_ik.kinematics.runtime.arguments import renamed_argument
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
 from ros_ik.limits import Limit

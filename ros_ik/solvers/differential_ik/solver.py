@@ -14,14 +14,14 @@ import dataclasses
 import functools
 import os
 from typing import Any
-import warnings
 
 import numpy as np
 import warp as wp
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.runtime.arguments import renamed_argument
+from ros_ik.former_names import FormerName
+from ros_ik.former_names import renamed_argument
 from ros_ik.kinematics.runtime.array_exchange import check_device
 from ros_ik.kinematics.runtime.array_exchange import check_writable
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
@@ -329,13 +329,7 @@ class DifferentialIK(ReadOnce):
             delta_q_before_last,
         )  # fmt: skip
 
-    def enforce_stopping(self, *arguments: Any, **options: Any) -> SolveStatus | np.ndarray:
-        """Call :meth:`limit_to_stoppable`, which had this name, for one release."""
-        warnings.warn(
-            'DifferentialIK.enforce_stopping is now limit_to_stoppable', DeprecationWarning,
-            stacklevel=2,
-        )  # fmt: skip
-        return self.limit_to_stoppable(*arguments, **options)
+    enforce_stopping = FormerName('limit_to_stoppable')
 
     def barrier_values(
         self, joint_q: np.ndarray | wp.array, barriers: Sequence[Barrier]

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 import dataclasses
 import math
-import warnings
 
 import numpy as np
 
+from ros_ik.former_names import FormerName
 from ros_ik.model import Model
 from ros_ik.solvers.optimal_control.commands.reached import TargetError
 from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
@@ -90,23 +90,8 @@ class OptimalControlResult:
     iterations: int
     feedback: OptimalControlFeedback
 
-    @property
-    def left(self) -> tuple[str, ...]:
-        """Former name of ``violated_targets``, for one release."""
-        warnings.warn(
-            'OptimalControlResult.left is now violated_targets', DeprecationWarning, stacklevel=2
-        )
-        return self.violated_targets
-
-    @property
-    def missed(self) -> tuple[str, ...]:
-        """Former name of ``unreachable_targets``, for one release."""
-        warnings.warn(
-            'OptimalControlResult.missed is now unreachable_targets',
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return self.unreachable_targets
+    left = FormerName('violated_targets')
+    missed = FormerName('unreachable_targets')
 
 
 def refused(model: Model, command: OptimalControlCommand) -> OptimalControlResult:
