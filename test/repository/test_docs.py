@@ -74,6 +74,25 @@ def test_files_that_are_named_exist(path):
             assert (ROOT / word).exists(), word
 
 
+def words_of_sources():
+    """Return every word of the package, its tests and its messages."""
+    folders = 'ros_ik', 'ros_ik_interfaces', 'test', 'benchmarks'
+    files = (path for folder in folders for path in (ROOT / folder).rglob('*'))
+    kinds = {'.py', '.msg', '.srv', '.action'}
+    texts = [path.read_text() for path in files if path.suffix in kinds]
+    return set(re.findall(r'\w+', '\n'.join([*texts, (ROOT / 'Makefile').read_text()])))
+
+
+def test_names_in_the_steps_to_add_something_exist():
+    words = words_of_sources()
+    for path in (DOCS / 'how_to_add').glob('*.md'):
+        for text in quoted(path):
+            # Of a call, the names before its arguments.
+            name = re.fullmatch(r'([A-Za-z_][\w.]*)(\(.*\))?', text)
+            for word in name[1].split('.') if name else ():
+                assert word in words, f'{path.name}: {text}'
+
+
 @pytest.mark.parametrize('name', OF_THE_NODE)
 def test_parameters_that_are_named_exist(name):
     path = ROOT / name
