@@ -83,9 +83,9 @@ def words_of_sources():
     return set(re.findall(r'\w+', '\n'.join([*texts, (ROOT / 'Makefile').read_text()])))
 
 
-def test_names_in_the_steps_to_add_something_exist():
+def test_names_of_the_code_exist():
     words = words_of_sources()
-    for path in (DOCS / 'how_to_add').glob('*.md'):
+    for path in (DOCS / 'architecture.md', *(DOCS / 'how_to_add').glob('*.md')):
         for text in quoted(path):
             # Of a call, the names before its arguments.
             name = re.fullmatch(r'([A-Za-z_][\w.]*)(\(.*\))?', text)
