@@ -23,11 +23,9 @@ from ros_ik.servo.interface.obstacle import Obstacle
 from ros_ik.servo.interface.output import ServoOutput
 from ros_ik.servo.interface.output import TaskReport
 from ros_ik.servo.motion.center_of_mass import check_center
-from ros_ik.servo.reports.barrier_report import BarrierReport
 from ros_ik.servo.reports.measured_report import MeasuredReport
-from ros_ik.servo.reports.standstill import Standstill
-from ros_ik.servo.reports.tick_reports import AccelerationReport
-from ros_ik.servo.reports.tick_reports import DampingReport
+from ros_ik.servo.reports.motion_report import MotionReport
+from ros_ik.servo.reports.motion_report import TrackedStep
 from ros_ik.servo.reports.tick_reports import report_targets
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.servo.rollout import Rollout
@@ -47,7 +45,6 @@ from ros_ik.servo.targets.references import commanded_coords
 from ros_ik.servo.targets.references import set_references
 from ros_ik.servo.targets.secondary_motion import SecondaryMotion
 from ros_ik.servo.targets.target_selection import Choice
-from ros_ik.servo.targets.target_selection import JUMP_REJECTED
 from ros_ik.servo.targets.target_selection import TargetSelection
 from ros_ik.settings import Settings
 from ros_ik.solvers import SolveStatus
@@ -79,17 +76,16 @@ class Servo:
         check_center(settings, model)
         self.targets = TargetSelection(self.robot, settings)
         self._solver = StepSolver(self.robot, settings)
-        self._report = BarrierReport(self._solver)
         self._rollout = (
             Rollout(self.robot, settings, self._solver.scene) if settings.rollout_steps else None
         )
-        self._damping_report = DampingReport(settings.period)
-        self._acceleration_report = AccelerationReport(self.robot, settings.period)
-        self._standstill = Standstill(self.robot, settings.period)
         self._events = CommandEvents()
         self._halt = Halt(self.robot, self._solver)
         self.following = FollowingError(self.robot, settings)
         self._starts = MotionStarts(self.robot, settings)
+        self._motion_report = MotionReport(
+            self.robot, self._solver, self.targets, self.following, settings.period
+        )
         self._measured_report = MeasuredReport(self._solver.diff, self.targets, self.following)
         self._drives_velocities = any(
             output.type == 'float64_multi_array_velocities' for output in settings.outputs
@@ -209,7 +205,7 @@ class Servo:
         self._halt.end()
         self.following.forget()
         self._starts.command.forget()
-        self._report.forget()
+        self._motion_report.forget_barriers()
         self._reset_targets()
         self._machine.handle(ServoEvent.FAIL)
 
@@ -236,7 +232,7 @@ class Servo:
             joint_q = measured
         self._obstacles = command.obstacles
         self._solver.set_obstacles(command.obstacles, self._solver.commanded_state.at(joint_q))
-        self._report.forget()
+        self._motion_report.forget_barriers()
 
     def _accept_targets(self, now: float, measurement: Measurement, command: Command) -> None:
         """Accept new targets, at the configuration from which the motion will start."""
@@ -273,7 +269,7 @@ class Servo:
         self._held[:] = self.joint_q
         self._followed = None
         self.following.restart(now, measurement, self.joint_q)
-        self._report.forget()
+        self._motion_report.forget_barriers()
         self._reset_targets()
         self._machine.handle(ServoEvent.BEGIN)
 
@@ -296,7 +292,7 @@ class Servo:
             active = choice.active
             self._solver.choose(active)
             self._secondary.choose(active, self.joint_q)
-            self._standstill.forget()
+            self._motion_report.forget_standstill()
             if self.moving:
                 self._set_initial_velocities()
         solver = self._solver
@@ -324,39 +320,17 @@ class Servo:
         if violation:
             return self._brake(StatusCode.SOLVER_FAILED, violation)
         solver.limits.record_step(self._step)
-        joint_q, self.joint_q = self.joint_q, after
+        before, self.joint_q = self.joint_q, after
         self._step, self._next_step = self._next_step, self._step
         output = self._output(StatusCode.OK, 'tracking', publish=True)
         if self._drives_velocities:
             output.measured_q = measured_coords(self.robot, measurement, self._held)
-        if self.targets.jump_rejected(now):
-            output.code, output.text = StatusCode.TARGET_JUMP, JUMP_REJECTED
-        slowed_by = self.following.slowed_by
-        if slowed_by:
-            output.code = StatusCode.FOLLOWING_ERROR
-            output.text = f'the command waits for joint {slowed_by}, which does not follow'
         self._report_targets(output, now)
-        left = self.targets.remaining(after)
-        achieved = remaining - left
-        if reports:
-            remark = self.targets.sender_fault(now)
-            self._report.update(output, joint_q, after, wanted, achieved, cut)
-            if not self.targets.choice.joints:
-                held_back = self._acceleration_report.update(
-                    now, self._step, self._next_step, solver.limits.acceleration,
-                    solver.commanded_state.singularity.demand.limiting_joints,
-                )  # fmt: skip
-                remark = remark or held_back
-            if remark and output.code == StatusCode.OK:
-                output.text = f'tracking; {remark}'
-        else:
-            self._report.repeat(output)
-        self._damping_report.update(output, damping, wanted / self.settings.period)
-        if not self.targets.choice.joints:
-            self._standstill.update(
-                output, self.targets.trackers, self._step, wanted, achieved, left
-            )
-        if self._rollout is not None and self.moving and not slowed_by:
+        tracked = TrackedStep(
+            before, after, self._step, self._next_step, wanted, remaining, damping, cut
+        )
+        self._motion_report.update(output, now, tracked, reports=reports)
+        if self._rollout is not None and self.moving and not self.following.slowed_by:
             self._predict(self._rollout, output)
         return output
 
@@ -384,7 +358,7 @@ class Servo:
     def _hold(self, now: float, reason: HoldReason, measurement: Measurement) -> ServoOutput:
         """Brake, return after a stall, then rest."""
         self._reason = reason
-        self._standstill.forget()
+        self._motion_report.forget_standstill()
         returns = reason.code == StatusCode.FOLLOWING_ERROR
         returns = returns and self.following.state is FollowingState.RETURNS
         if returns:
@@ -431,7 +405,7 @@ class Servo:
             self.joint_q, self._step, self.settings, may_return=may_return, returns=returns
         )
         self._reset_targets()
-        self._report.forget()
+        self._motion_report.forget_barriers()
         return self._output(code, text, publish=True)
 
     def _output(self, code: StatusCode, text: str, *, publish: bool) -> ServoOutput:

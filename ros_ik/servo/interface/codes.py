@@ -11,9 +11,9 @@ class StatusCode(enum.IntEnum):
     """State of the servo; numbers of ros_ik_interfaces/IkStatus, 0 to 6 of MoveIt Servo.
 
     Code and text are chosen together: at rest in :mod:`ros_ik.servo.state.hold_reasons` and
-    :mod:`ros_ik.servo.targets.target_selection`, in motion in :mod:`ros_ik.servo.servo`,
-    :mod:`ros_ik.servo.reports` and :mod:`ros_ik.servo.reports.standstill`. Without a servo the
-    node chooses them, in :mod:`ros_ik.node.node_condition`.
+    :mod:`ros_ik.servo.targets.target_selection`, in motion in
+    :mod:`ros_ik.servo.reports.motion_report`, after a failed solve in :mod:`ros_ik.servo.servo`.
+    Without a servo the node chooses them, in :mod:`ros_ik.node.node_condition`.
 
     The node may change them. It does so for failed ticks, missed deadlines and a missing clock in
     :mod:`ros_ik.node.control.control_loop`, for commands that are not finite in
