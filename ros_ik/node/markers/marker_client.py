@@ -23,8 +23,8 @@ from ros_ik.node.markers.process_link import DrawnTask
 from ros_ik.node.markers.process_link import MarkerState
 from ros_ik.node.markers.process_link import ReceivedObstacle
 from ros_ik.node.model_loading.package_paths import package_paths
-from ros_ik.node.transport.frames import read_frame
-from ros_ik.node.transport.frames import write_frame
+from ros_ik.node.transport.pipe_objects import read_object
+from ros_ik.node.transport.pipe_objects import write_object
 from ros_ik.servo import Servo
 from ros_ik.servo import TaskReport
 from ros_ik.servo import TwistTarget
@@ -206,14 +206,14 @@ class _MarkerProcess:
     def __init__(self) -> None:
         self._process = start_module('ros_ik.node.markers.marker_main')
 
-    def send(self, frame: Any) -> None:
-        """Send a frame that needs no answer."""
-        write_frame(self._process.stdin, frame)
+    def send(self, news: Any) -> None:
+        """Send an object that needs no answer."""
+        write_object(self._process.stdin, news)
 
     def request(self, scene: MarkerState) -> bytes | str | None:
         """Return the message of a scene as bytes, or an error; None if the process has ended."""
         self.send(scene)
-        return read_frame(self._process.stdout)
+        return read_object(self._process.stdout)
 
     def end(self) -> None:
         """End the process at once."""

@@ -19,8 +19,8 @@ from ros_ik.node.execution.warp_log import quieten_warp
 from ros_ik.node.markers.process_link import DrawnRobot
 from ros_ik.node.markers.process_link import MarkerState
 from ros_ik.node.markers.scene import MarkerScene
-from ros_ik.node.transport.frames import read_frame
-from ros_ik.node.transport.frames import write_frame
+from ros_ik.node.transport.pipe_objects import read_object
+from ros_ik.node.transport.pipe_objects import write_object
 from ros_ik.settings import Settings
 
 # Low priority, because late markers are harmless.
@@ -31,21 +31,21 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
     """Answer each scene with a serialized message, or with an error text.
 
     Args:
-        source: Stream of frames; its end ends the process.
+        source: Stream of objects of the node; its end ends the process.
         sink: Stream for the answers: bytes, or text.
     """
     scene: MarkerScene | None = None
     problem = 'there is nothing to draw'
-    while (frame := read_frame(source)) is not None:
+    while (news := read_object(source)) is not None:
         try:
-            if isinstance(frame, DrawnRobot):
+            if isinstance(news, DrawnRobot):
                 scene = None
-                scene = MarkerScene(frame)
-            elif isinstance(frame, Settings) and scene is not None:
-                scene.apply(frame)
-            elif isinstance(frame, MarkerState):
-                answer = problem if scene is None else serialize_message(scene.draw(frame))
-                write_frame(sink, answer)
+                scene = MarkerScene(news)
+            elif isinstance(news, Settings) and scene is not None:
+                scene.apply(news)
+            elif isinstance(news, MarkerState):
+                answer = problem if scene is None else serialize_message(scene.draw(news))
+                write_object(sink, answer)
         except RosIkError as error:
             problem = str(error)
 
@@ -54,7 +54,7 @@ def main() -> int:
     """Draw until standard input is closed; return the exit code."""
     os.nice(_NICE)
     quieten_warp()
-    # Output of libraries must not mix with the frames.
+    # Output of libraries must not mix with the answers.
     sink = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:

@@ -30,8 +30,8 @@ from ros_ik.node.services.process_link import NodeIdentity
 from ros_ik.node.services.process_link import ObstacleState
 from ros_ik.node.services.process_link import PlannerRobotState
 from ros_ik.node.services.process_link import ShutdownRequest
-from ros_ik.node.transport.frames import read_frame
-from ros_ik.node.transport.frames import write_frame
+from ros_ik.node.transport.pipe_objects import read_object
+from ros_ik.node.transport.pipe_objects import write_object
 from ros_ik.planning import Reconfiguration
 from ros_ik.servo import Measurement
 from ros_ik.servo import Obstacle
@@ -193,11 +193,11 @@ class _Child:
             while not is_last:
                 with self._news:
                     self._news.wait_for(lambda: self._pending or self._ending)
-                    frames, self._pending = list(self._pending.values()), {}
+                    news, self._pending = list(self._pending.values()), {}
                     is_last = self._ending
-                for frame in frames:
-                    if not self._ending or isinstance(frame, ShutdownRequest):
-                        write_frame(pipe, frame)
+                for item in news:
+                    if not self._ending or isinstance(item, ShutdownRequest):
+                        write_object(pipe, item)
         except OSError:
             pass  # the process crashed; poll() detects it
         self._close(pipe)
@@ -205,14 +205,14 @@ class _Child:
     def _listen(self) -> None:
         """Read answers until the process ends."""
         with self.process.stdout as pipe:
-            while (answer := read_frame(pipe)) is not None:
+            while (answer := read_object(pipe)) is not None:
                 self.answer = answer
 
     def _close(self, pipe: BinaryIO) -> None:
         try:
             pipe.close()
         except OSError:
-            pass  # unwritten frames are obsolete
+            pass  # unwritten news is obsolete
         try:
             self.process.wait(self._grace)
         except subprocess.TimeoutExpired:

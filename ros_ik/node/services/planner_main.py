@@ -53,8 +53,8 @@ from ros_ik.node.services.process_link import NodeIdentity
 from ros_ik.node.services.process_link import ObstacleState
 from ros_ik.node.services.process_link import PlannerRobotState
 from ros_ik.node.services.process_link import ShutdownRequest
-from ros_ik.node.transport.frames import read_frame
-from ros_ik.node.transport.frames import write_frame
+from ros_ik.node.transport.pipe_objects import read_object
+from ros_ik.node.transport.pipe_objects import write_object
 from ros_ik.planning import Budget
 from ros_ik.planning import IkRequest
 from ros_ik.planning import Planner
@@ -207,7 +207,7 @@ def _find_detour(
     def answer(found: Reconfiguration) -> None:
         with lock:
             try:
-                write_frame(sink, DetourAnswer(question.number, found))
+                write_object(sink, DetourAnswer(question.number, found))
             except OSError:
                 pass  # the node ended
 
@@ -245,20 +245,20 @@ class _Shutdown:
 
 
 def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, end: _Shutdown) -> None:
-    """Process the node's messages until its pipe is closed."""
+    """Process what the node sends, until its pipe is closed."""
     lock = threading.Lock()
-    while (frame := read_frame(pipe)) is not None:
-        if isinstance(frame, Description):
-            jobs.describe(frame)
-        elif isinstance(frame, Settings):
-            jobs.apply(frame)
-        elif isinstance(frame, PlannerRobotState):
-            jobs.measure(frame)
-        elif isinstance(frame, ObstacleState):
-            jobs.place(frame)
-        elif isinstance(frame, DetourRequest):
-            _find_detour(jobs, frame, sink, lock)
-        elif isinstance(frame, ShutdownRequest):
+    while (news := read_object(pipe)) is not None:
+        if isinstance(news, Description):
+            jobs.describe(news)
+        elif isinstance(news, Settings):
+            jobs.apply(news)
+        elif isinstance(news, PlannerRobotState):
+            jobs.measure(news)
+        elif isinstance(news, ObstacleState):
+            jobs.place(news)
+        elif isinstance(news, DetourRequest):
+            _find_detour(jobs, news, sink, lock)
+        elif isinstance(news, ShutdownRequest):
             end.allow_time()
     end.begin()
 
@@ -281,7 +281,7 @@ def main() -> int:
     # Output of libraries must not mix with the answers.
     sink = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    identity = read_frame(pipe)
+    identity = read_object(pipe)
     if not isinstance(identity, NodeIdentity):
         return 0
     _lower_priority(identity.settings)

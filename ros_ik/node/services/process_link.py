@@ -15,7 +15,7 @@ from ros_ik.settings import Settings
 
 @dataclasses.dataclass(frozen=True)
 class NodeIdentity:
-    """First frame: identity of the process on the ROS graph.
+    """First object: identity of the process on the ROS graph.
 
     Attributes:
         node_name: Name of its node.
@@ -117,7 +117,7 @@ class DetourAnswer:
 
 @dataclasses.dataclass(frozen=True)
 class ShutdownRequest:
-    """Last frame of a node that continues, which allows time for the last answers."""
+    """Last object of a node that continues, which allows time for the last answers."""
 
 
 Frame = (

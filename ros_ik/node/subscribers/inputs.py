@@ -69,10 +69,10 @@ class Inputs:
         self._node, self._inbox, self._now, self._drops = node, inbox, now, drops
         self._merger: JointStateMerger | None = None
         self.transforms = Transforms(node, settings.use_tf)
-        receipt = CommandTime(now, node.get_clock(), inbox.settings)
+        command_time = CommandTime(now, node.get_clock(), inbox.settings)
         command = inbox.command
         self._targets = TargetTopics(
-            node, settings, inbox.settings, command, receipt, self.transforms, drops
+            node, settings, inbox.settings, command, command_time, self.transforms, drops
         )
         self._obstacles = ObstacleTopic(node, settings, command, self.transforms, drops)
         self._services = ControlServices(node, command, self._targets.forget_unread)

@@ -69,7 +69,7 @@ class TargetTopics:
         settings: Settings,
         in_force: Mailbox[Settings | None],
         command: Mailbox[Command],
-        receipt: CommandTime,
+        command_time: CommandTime,
         transforms: Transforms,
         drops: MessageStats,
     ) -> None:
@@ -80,12 +80,12 @@ class TargetTopics:
             settings: Settings at the start.
             in_force: Mailbox of the current settings.
             command: Command to change.
-            receipt: Time from which the age of a message is counted.
+            command_time: Time from which the age of a message is counted.
             transforms: Lookup of frames.
             drops: Counter of dropped messages.
         """
         self._node, self._command, self._drops = node, command, drops
-        self._receipt, self._transforms = receipt, transforms
+        self._command_time, self._transforms = command_time, transforms
         self._settings, self._in_force = settings, in_force
         self._reader: TargetReader | None = None
         self._task_count = len(settings.tasks)
@@ -168,7 +168,7 @@ class TargetTopics:
         if reader is None:
             drop(topic, Rejection.NOT_READY, lambda: 'there is no model')
             return
-        received = self._receipt.time(sample.stamp)
+        received = self._command_time.time(sample.stamp)
         if received is None:
             drop(topic, Drop.TOO_OLD, lambda: 'its stamp is older than command_timeout')
             return

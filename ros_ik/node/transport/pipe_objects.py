@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Frames on a pipe between the node and a process of its own.
+"""Python objects on a pipe between the node and a process of its own.
 
-A frame is a length of 8 bytes and a pickled object. Pickle is safe here because only the node
-holds the other end.
+On the pipe, an object is a length of 8 bytes and its pickle. Pickle is safe here because only the
+node holds the other end.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from typing import BinaryIO
 _LENGTH = struct.Struct('<Q')
 
 
-def write_frame(pipe: BinaryIO, frame: object) -> None:
-    """Write one frame; blocks while the pipe is full.
+def write_object(pipe: BinaryIO, value: object) -> None:
+    """Write one object; blocks while the pipe is full.
 
     Raises:
         OSError: The other end is closed.
     """
-    data = pickle.dumps(frame, pickle.HIGHEST_PROTOCOL)
+    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     pipe.write(_LENGTH.pack(len(data)))
     pipe.write(data)
     pipe.flush()
 
 
-def read_frame(pipe: BinaryIO) -> Any:
-    """Return the next frame, or None once the other end is closed, orderly or not."""
+def read_object(pipe: BinaryIO) -> Any:
+    """Return the next object, or None once the other end is closed, orderly or not."""
     head = pipe.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
