@@ -16,15 +16,15 @@ import warp as wp
 from ros_ik.kinematics.collision.pairs.pair_sweep import arc_function
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.kinematics.stepping.stop_path import judge_function
-from ros_ik.kinematics.stepping.stop_path import MAX_HALVINGS
-from ros_ik.kinematics.stepping.stop_path import MAX_SAMPLES
-from ros_ik.kinematics.stepping.stop_path import SAFE
-from ros_ik.kinematics.stepping.stop_path import sampling_functions
-from ros_ik.kinematics.stepping.stop_path import SHRINKS
-from ros_ik.kinematics.stepping.stop_path import stop_path_struct
-from ros_ik.kinematics.stepping.stop_path import UNPROVEN
-from ros_ik.kinematics.stepping.stop_path import WORSE
+from ros_ik.kinematics.stepping.stop_functions import judge_function
+from ros_ik.kinematics.stepping.stop_functions import MAX_HALVINGS
+from ros_ik.kinematics.stepping.stop_functions import MAX_SAMPLES
+from ros_ik.kinematics.stepping.stop_functions import SAFE
+from ros_ik.kinematics.stepping.stop_functions import sampling_functions
+from ros_ik.kinematics.stepping.stop_functions import SHRINKS
+from ros_ik.kinematics.stepping.stop_functions import stop_path_struct
+from ros_ik.kinematics.stepping.stop_functions import UNPROVEN
+from ros_ik.kinematics.stepping.stop_functions import WORSE
 
 
 @no_type_check

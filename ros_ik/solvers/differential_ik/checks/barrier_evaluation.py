@@ -16,9 +16,9 @@ from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.stepping.step_tree import launch_place_nodes
 from ros_ik.kinematics.stepping.step_tree import make_step_tree
-from ros_ik.kinematics.stepping.stop_path import judge_function
+from ros_ik.kinematics.stepping.stop_functions import judge_function
+from ros_ik.kinematics.stepping.stop_functions import SAFE
 from ros_ik.kinematics.stepping.stop_path import PathCheck
-from ros_ik.kinematics.stepping.stop_path import SAFE
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.objectives.recording.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph

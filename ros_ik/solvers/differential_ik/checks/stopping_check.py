@@ -41,8 +41,8 @@ from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_functions
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_struct
 from ros_ik.kinematics.stepping.step_state import StepState
+from ros_ik.kinematics.stepping.stop_functions import stop_functions
 from ros_ik.kinematics.stepping.stop_path import PathCheck
-from ros_ik.kinematics.stepping.stop_path import stop_functions
 from ros_ik.kinematics.stepping.stop_path import StopPath
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.solvers.differential_ik.checks.barrier_evaluation import BarrierEvaluation
