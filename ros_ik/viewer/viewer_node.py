@@ -35,12 +35,12 @@ from ros_ik.viewer.client.commands import Commands
 from ros_ik.viewer.client.inputs import Inputs
 from ros_ik.viewer.client.inputs import SILENCE
 from ros_ik.viewer.client.node_parameters import NodeParameters
-from ros_ik.viewer.client.node_parameters import section_of
 from ros_ik.viewer.client.service_calls import ServiceCalls
 from ros_ik.viewer.gui import plots
 from ros_ik.viewer.gui.requests import Requests
 from ros_ik.viewer.gui.status_text import status_html
 from ros_ik.viewer.page import Page
+from ros_ik.viewer.parameter_view import ParameterView
 from ros_ik.viewer.robot.robot_reader import RobotReader
 from ros_ik.viewer.robot.robot_state import MEASURED
 from ros_ik.viewer.robot.robot_state import RobotState
@@ -49,8 +49,6 @@ from ros_ik.viewer.scene.robot_view import RobotView
 from ros_ik.viewer.scene.shapes_view import ShapesView
 from ros_ik.viewer.scene.target_gizmos import TargetGizmos
 from ros_ik.viewer.scene.trails import Trails
-from ros_ik.viewer.scene.workspace_view import PREFIX as BOX_PREFIX
-from ros_ik.viewer.scene.workspace_view import read_boxes
 from ros_ik.viewer.scene.workspace_view import WorkspaceView
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import ObstacleArray
@@ -181,10 +179,7 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
         self._commands = Commands(self, self._node_name)
         self.calls = ServiceCalls(self, self._node_name)
         self.parameters = NodeParameters(self, self._node_name)
-        # Newest requested value by parameter, because a slider changes faster than the node
-        # answers.
-        self._changes: dict[str, Any] = {}
-        self._boxes: dict[str, np.ndarray] = {}
+        self._parameter_view = ParameterView(self.parameters, self.page.parameters, self.workspace)
         self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
         self.create_timer(_TARGET_PERIOD, ignore_viser_race(self._send_targets))
         self.create_timer(1.0 / rate, ignore_viser_race(self._draw))
@@ -216,7 +211,7 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
         self._drawn = now
         for kind, value in self.requests.take().items():
             if kind.startswith(_SET):
-                self._changes[kind.removeprefix(_SET)] = value
+                self._parameter_view.change(kind.removeprefix(_SET), value)
             else:
                 self.calls.call(kind, value)
         self._replace_robot()
@@ -335,9 +330,11 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
         for task in status.tasks if status is not None else ():
             self._follow_task(task.name)
         self._update_jog(status)
-        self._show_parameters()
+        if self.robot is not None:
+            self._parameter_view.update()
         if status is not None and self.robot is not None:
-            self.page.plots.add(time.monotonic(), self._curves(self.robot, status))
+            curves = plots.curves(self.robot, status, self.inputs.velocities)
+            self.page.plots.add(time.monotonic(), curves)
         answers = self.calls.answer, self.parameters.answer
         for before, answer in zip(self._answers, answers, strict=False):
             if answer != before:
@@ -362,7 +359,7 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
         """Adapt sliders and buttons to the robot and the node."""
         if self.robot is None or status is None:
             return
-        names = self._joint_names(self.robot, status)
+        names = self.robot.described(status.joint_names)
         # A joint target has all joints: one at a wrong position would move.
         if not self.robot.are_measured(names):
             return
@@ -370,62 +367,6 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
         positions = self.robot.positions(names)
         self.page.jog.update_controls(list(self.targets), positions, lower, upper)
         self.page.jog.show_measured(positions)
-
-    def _joint_names(self, robot: RobotState, status: IkStatus) -> list[str]:
-        """Return the commanded joints that exist in the description."""
-        return [name for name in status.joint_names if robot.has_joint(name)]
-
-    def _show_parameters(self) -> None:
-        """Show the selected section of parameters, and the boxes."""
-        parameters, panel = self.parameters, self.page.parameters
-        if self.robot is None:
-            return
-        for name, value in self._changes.items():
-            parameters.change(name, value)
-        self._changes = {}
-        parameters.list()
-        if parameters.names:
-            # Without names, after a restart, the chosen section would be lost.
-            panel.set_sections(parameters.sections)
-        of_boxes = [name for name in parameters.names if name.startswith(BOX_PREFIX)]
-        if of_boxes:
-            parameters.read(['base_frame', *of_boxes])
-        chosen = [name for name in parameters.names if section_of(name) == panel.section]
-        parameters.read(chosen)
-        known = {
-            name: parameters.values[name]
-            for name in chosen
-            if name in parameters.values and not parameters.descriptors[name].read_only
-        }
-        panel.show(known, parameters.descriptors, parameters.take_refused())
-        boxes = read_boxes(parameters.values)
-        if set(boxes) != set(self._boxes):
-            self._boxes = boxes
-            self.workspace.show(boxes)
-
-    def _curves(self, robot: RobotState, status: IkStatus) -> dict[str, dict[str, float]]:
-        """Return a sample of each plot."""
-        names = self._joint_names(robot, status)
-        ranges, speeds = plots.joint_curves(
-            names, robot.positions(names), self.inputs.velocities, robot.limits(names)
-        )
-        errors = {}
-        for task in status.tasks:
-            is_active = task.active
-            errors[f'{task.name} [mm]'] = 1e3 * task.linear if is_active else math.nan
-            errors[f'{task.name} [°]'] = math.degrees(task.angular) if is_active else math.nan
-        following = [abs(e) for e in status.following_errors if math.isfinite(e)]
-        return {
-            plots.POSITIONS: ranges,
-            plots.VELOCITIES: speeds,
-            plots.TASKS: errors,
-            plots.FOLLOWING: {'largest': 1e3 * max(following, default=math.nan)},
-            plots.TICKS: {
-                'this one': status.tick_ms,
-                '99 of 100': status.tick_ms_p99,
-                'period': 1e3 / status.control_rate,
-            },
-        }
 
 
 def _sentence(text: str) -> str:

@@ -7,12 +7,15 @@ from __future__ import annotations
 import collections
 from collections.abc import Mapping
 from collections.abc import Sequence
+import math
 
 import numpy as np
 import viser
 from viser import uplot
 
 from ros_ik.viewer.robot.palette import CURVES
+from ros_ik.viewer.robot.robot_state import RobotState
+from ros_ik_interfaces.msg import IkStatus
 
 # Maximum number of plotted joints.
 _MAX_JOINTS = 12
@@ -21,6 +24,8 @@ _SAMPLES = 100
 _HEIGHT = 150
 # Maximum number of curves with a legend.
 _MAX_LEGENDS = 9
+# Limits beyond this are ignored [rad or m, rad/s or m/s].
+_UNBOUNDED = 1e3
 
 POSITIONS = 'positions: 0 lower, 1 upper limit'
 VELOCITIES = 'velocities: parts of the limit'
@@ -42,7 +47,7 @@ class Plots:
         """Add the controls to the current container."""
         self._gui = server.gui
         self.is_wanted = self._gui.add_checkbox(
-            'plots', False, hint='Each plot is sent anew five times a second.'
+            'plots', False, hint='Each plot is sent again five times a second.'
         )
         self._folder = self._gui.add_folder('Last 20 s')
         self._charts: dict[str, viser.GuiUplotHandle] = {}
@@ -108,6 +113,38 @@ class Plots:
         self._times.clear()
 
 
+def curves(
+    robot: RobotState, status: IkStatus, velocities: Mapping[str, float]
+) -> dict[str, dict[str, float]]:
+    """Return a sample of each plot, by curve.
+
+    Args:
+        robot: The robot.
+        status: Status of the node.
+        velocities: Measured velocities by joint [rad/s or m/s].
+    """
+    names = robot.described(status.joint_names)
+    ranges, speeds = joint_curves(
+        names, robot.positions(names), velocities, robot.limits(names)
+    )
+    errors = {}
+    for task in status.tasks:
+        errors[f'{task.name} [mm]'] = 1e3 * task.linear if task.active else math.nan
+        errors[f'{task.name} [°]'] = math.degrees(task.angular) if task.active else math.nan
+    following = [abs(e) for e in status.following_errors if math.isfinite(e)]
+    return {
+        POSITIONS: ranges,
+        VELOCITIES: speeds,
+        TASKS: errors,
+        FOLLOWING: {'largest': 1e3 * max(following, default=math.nan)},
+        TICKS: {
+            'this one': status.tick_ms,
+            '99 of 100': status.tick_ms_p99,
+            'period': 1e3 / status.control_rate,
+        },
+    }
+
+
 def joint_curves(
     names: Sequence[str],
     positions: Mapping[str, float],
@@ -133,7 +170,3 @@ def joint_curves(
         if 0.0 < fastest < _UNBOUNDED:
             speeds[name] = velocities.get(name, np.nan) / fastest
     return ranges, speeds
-
-
-# Limits beyond this are ignored [rad or m, rad/s or m/s].
-_UNBOUNDED = 1e3

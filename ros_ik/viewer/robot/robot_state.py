@@ -83,9 +83,9 @@ class RobotState:
         """Return True if each of these joints was measured; publishers may have some each."""
         return self._measured.issuperset(names)
 
-    def has_joint(self, name: str) -> bool:
-        """Return True if a joint with one coordinate has this name."""
-        return name in self._coords
+    def described(self, names: Sequence[str]) -> list[str]:
+        """Return the names of joints with one coordinate that the description has."""
+        return [name for name in names if name in self._coords]
 
     def limits(self, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower and upper positions [rad or m] and velocity limits of joints, one each."""
