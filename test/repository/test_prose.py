@@ -19,6 +19,8 @@ DOCUMENTS = sorted([
     *(ROOT / name for name in ('README.md', 'CONTRIBUTING.md', 'examples/README.md')),
 ])
 FOLDERS = 'ros_ik', 'examples', 'launch', 'tools', 'benchmarks', 'test'
+# In these, every text that a program may show is checked, too.
+SHOWN = FOLDERS[:4]
 # Comments and descriptions for users.
 TEXTS = sorted([
     *(ROOT / 'ros_ik_interfaces').glob('*/*.*'),
@@ -69,12 +71,14 @@ def test_lengths_count_whole_sentences_without_code_and_lists():
     assert length('It has two: a first, and a second') == 8
 
 
-def remarks(path):
-    """Yield the docstrings and comments of a module."""
+def remarks(path, shown):
+    """Yield the docstrings and comments of a module, and all its texts if they are shown."""
     source = path.read_text()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             yield ast.get_docstring(node) or ''
+        elif shown and isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
     yield from re.findall(r'#.*', source)
 
 
@@ -99,11 +103,11 @@ def test_sentences_of_parameters_are_short(entry):
 
 
 @pytest.mark.parametrize('folder', FOLDERS)
-def test_docstrings_and_comments_are_plain(folder):
+def test_docstrings_comments_and_texts_are_plain(folder):
     found = [
         f'{path.relative_to(ROOT)}: {phrase}: {text.splitlines()[0]}'
         for path in sorted((ROOT / folder).rglob('*.py'))
-        for text in remarks(path)
+        for text in remarks(path, folder in SHOWN)
         for phrase in found_phrases(text)
     ]
     assert not found, '\n'.join(found)

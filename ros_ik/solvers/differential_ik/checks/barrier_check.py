@@ -226,9 +226,9 @@ class BarrierCheck:
         # The path consists of the step only, without a stop.
         never = wp.full(dofs, np.inf, dtype=state.scalar, device=device)
         path = StopPath(state, tree, links_of(barriers), self._step, never, never, np.zeros(1))
-        nobody = wp.zeros((n, 0), dtype=wp.int32, device=device)
+        no_columns = wp.zeros((n, 0), dtype=wp.int32, device=device)
         common = path, self._tolerance.array, False, self._unsafe
-        self._check = PathCheck(*common, nobody)
+        self._check = PathCheck(*common, no_columns)
         self._check_joints = PathCheck(*common, self._is_cut)
 
     def _record(self) -> None:
