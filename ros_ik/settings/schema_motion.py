@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Schema, section on the tracking of targets."""
+"""Schema, sections on the motion towards targets: posture, solver, tracking, following error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,52 @@ HALT_MODES = ('decelerate', 'hold')
 TIME_SOURCES = ('receive', 'header')
 COMMAND_TYPES = ('speed_units', 'unitless')
 FOLLOWING_ACTIONS = ('slow', 'stop')
+JUMP_POLICIES = ('saturate', 'reject')
 SYNCHRONISE_TO = ('reference', 'command', 'measured')
+
+SOLVER = (
+    Parameter(
+        'posture.weight', 'double', 0.01,
+        'Weight of the posture. It decides the motion that the tasks leave free and damps motion '
+        'near singularities; small compared with 1, so that the tasks lose no accuracy.',
+        minimum=0.0,
+        maximum=MAX_WEIGHT,
+    ),
+    Parameter(
+        'posture.positions', 'double[]', (),
+        'Preferred positions of the controlled joints in the order of the group, or of '
+        'posture.joints; empty selects the positions at the start of the motion.', unit='rad or m',
+    ),
+    Parameter(
+        'posture.joints', 'string[]', (),
+        'Controlled joints of posture.positions; empty selects all of them. The other joints '
+        'have no posture.', read_only=True,
+    ),
+    Parameter(
+        'posture.centering', 'double', 0.0,
+        'Rate at which joints that move targets approach the middle of their limits, in the null '
+        'space of the targets; 0 disables it. With this, posture.joints or an aim of a task, '
+        'joints that move targets do not return to their positions at the start of the motion.',
+        unit='1/s', minimum=0.0, maximum=10.0,
+    ),
+    Parameter(
+        'solver.damping', 'double', 0.0,
+        'Levenberg damping of the frame tasks, relative to their squared weighted error.',
+        minimum=0.0,
+    ),
+    Parameter(
+        'solver.regularization', 'double', 1e-12,
+        'Weight of the squared step; keeps the program strictly convex if posture.weight is 0.',
+        minimum=0.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        'solver.max_iterations', 'int', 500,
+        'Bound on the iterations of the fallback method, and so on the time of a tick. The '
+        'fallback runs if the usual method does not converge within its own bound of 12. If '
+        'barriers must be relaxed, it runs several times.',
+        minimum=1, maximum=100000,
+    ),
+)  # fmt: skip
 
 CENTER_OF_MASS = (
     Parameter(
@@ -39,6 +84,33 @@ CENTER_OF_MASS = (
 )  # fmt: skip
 
 TARGETS = (
+    Parameter(
+        'command_timeout', 'double', 0.2,
+        'Age at which a target is ignored, counted as command_time_source tells.',
+        unit='s', minimum=0.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        'joint_state_timeout', 'double', 0.1,
+        'Age at which the state of a joint is ignored, counted from its receipt.',
+        unit='s', minimum=0.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        'max_target_step_linear', 'double', 0.25,
+        'Distance of a target from the commanded position beyond which target_jump_policy '
+        'applies.',
+        unit='m', minimum=0.0, exclusive_minimum=True, finite=False,
+    ),
+    Parameter(
+        'max_target_step_angular', 'double', 0.8,
+        'Angle of a target from the commanded orientation beyond which target_jump_policy '
+        'applies.',
+        unit='rad', minimum=0.0, exclusive_minimum=True, finite=False,
+    ),
+    Parameter(
+        'target_jump_policy', 'string', 'saturate',
+        "'saturate' pursues a point at that distance on the way to the target; 'reject' refuses "
+        'the target, keeps the previous one and reports code 25.', choices=JUMP_POLICIES,
+    ),
     Parameter(
         'command_time_source', 'string', 'receive',
         "Time from which the age of a target is counted. 'receive' is its receipt. 'header' is "

@@ -1,10 +1,65 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Schema, sections on tf, the bond and the real-time priority of the node."""
+"""Schema, sections on the node: its start, rate and robot, tf, the bond, real-time priority."""
 
 from __future__ import annotations
 
+from ros_ik.settings.parameter import MAX_RATE
 from ros_ik.settings.parameter import Parameter
+
+DESCRIPTION_CHANGES = ('hold_and_swap', 'ignore', 'deactivate')
+
+NODE: tuple[Parameter, ...] = (
+    Parameter(
+        'autostart', 'bool', True,
+        'Configure and activate as soon as a model and joint states have arrived; false leaves '
+        'this to a lifecycle manager.', read_only=True,
+    ),
+    Parameter(
+        'control_rate', 'double', 100.0,
+        'Rate of the control loop. Most position controllers run at the default.',
+        unit='Hz', minimum=1.0, maximum=MAX_RATE, read_only=True,
+    ),
+    Parameter(
+        'device', 'string', 'auto',
+        "Device of the solver: 'cpu', 'cuda' or 'cuda:N'. 'auto' is the CPU, which is the fastest "
+        "for one robot. Planners' requests are solved there too. Of a list such as 'cuda:0,cpu' "
+        'the first working device is used; if a GPU is lost, the node becomes inactive and uses '
+        'the next device.', read_only=True,
+    ),
+    Parameter(
+        'robot_description_timeout', 'double', 10.0,
+        'Longest wait of the configure transition for a robot description and its model.',
+        unit='s', minimum=0.0, read_only=True,
+    ),
+    Parameter(
+        'on_description_change', 'string', 'hold_and_swap',
+        "Reaction to a new robot description. 'hold_and_swap' stops, builds the model and "
+        'continues with it; the node becomes inactive if the controlled joints changed. '
+        "'ignore' keeps the first one. 'deactivate' stops, swaps and stays inactive.",
+        choices=DESCRIPTION_CHANGES,
+    ),
+    Parameter(
+        'base_frame', 'string', '',
+        "Link in which poses are given if they name no frame; '' is the root of the model.",
+        read_only=True,
+    ),
+    Parameter(
+        'joint_group', 'string', '',
+        "Joints to move: a group of the SRDF, or a chain 'base_link:tip_link'. '' selects the "
+        'joints between the reference frames and the frames of the tasks.', read_only=True,
+    ),
+    Parameter(
+        'locked_joints', 'string[]', (),
+        'Joints of the group that the node does not move.',
+        read_only=True,
+    ),
+    Parameter(
+        'frame_tasks', 'string[]', ('ee',),
+        'Names of the frame tasks. Each has its own parameters and topics; the first one also '
+        'listens to ~/target_pose.', read_only=True,
+    ),
+)  # fmt: skip
 
 TF: tuple[Parameter, ...] = (
     Parameter(
