@@ -142,6 +142,7 @@ class MockRobot(PolledEventsMixin, Node):
         return self.get_clock().now().nanoseconds
 
     def _on_description(self, message: String) -> None:
+        """Create the robot, its controllers and its topics from the first usable description."""
         if self._robot is not None:
             self.get_logger().warning('ignored another robot_description')
             return

@@ -76,7 +76,7 @@ def add_robot_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def other_terminal_hint() -> str:
-    """Return how to reach the nodes of this session from other terminals, as text."""
+    """Return a text for users: the settings that reach this session from other terminals."""
     return f'In other terminals, first: export ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}'
 
 

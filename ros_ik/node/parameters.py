@@ -123,6 +123,7 @@ class NodeParameters:
         return expand_parameters({k: v for k, v in self._values.items() if k not in lists})
 
     def _declare(self, node: Node, name: str, parameter: Parameter) -> None:
+        """Declare one parameter with its checked value, or the default after an error."""
         try:
             value = parameter.checked(self._values.get(name, parameter.default))
         except SettingsError as error:

@@ -132,6 +132,7 @@ def make_command(planner: Planner, request: OptimalRequest) -> OptimalControlCom
 
 
 def _add_pose(builder: OptimalControlCommandBuilder, planner: Planner, cost: PoseCost) -> None:
+    """Add a pose target to a command, or raise RequestError."""
     pose = unit_pose(cost.pose)
     if pose is None:
         raise RequestError(f'target: {pose_fault(cost.pose)}')

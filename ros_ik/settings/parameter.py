@@ -126,6 +126,7 @@ class Parameter:
         return self.type.partition('|')[0].removesuffix('[]')
 
     def _checked_scalar(self, value: object) -> bool | int | float | str:
+        """Return a scalar in the type of the parameter, or raise SettingsError."""
         expected = self._scalar_type
         wrong_bool = isinstance(value, bool) and expected != 'bool'
         if wrong_bool or not isinstance(value, _SCALAR_TYPES[expected]):

@@ -107,6 +107,7 @@ def read_settings(given: Mapping[str, object]) -> Settings:
 def _name_list(
     parameter: str, given: Mapping[str, object], reserved: Iterable[str]
 ) -> tuple[str, ...]:
+    """Return the names of a list parameter, or raise SettingsError."""
     entry = _GENERAL[parameter]
     names: tuple[str, ...] = entry.checked(given.get(parameter, entry.default))  # type: ignore[assignment]
     if not names:
@@ -156,6 +157,7 @@ def _task(name: str, values: Mapping[str, Any]) -> TaskSettings:
 
 
 def _joint_limit(joint: str, values: Mapping[str, Any]) -> JointLimitSettings:
+    """Return the limits of one joint, None for those that are not set."""
     section = _section('joint_limits.{}.', joint, values)
     limits: dict[str, float | None] = {}
     for kind in ('velocity', 'acceleration', 'jerk'):

@@ -120,6 +120,7 @@ def _position(text: str) -> tuple[str, float]:
 
 
 def _run(given: argparse.Namespace) -> int:
+    """Write a proposal, or check a parameter file; return the exit code."""
     graph = _graph(given.patience) if given.graph else None
     controllers = graph.controllers if graph is not None else None
     model = _model(given, graph)
@@ -149,6 +150,7 @@ def _check(
     controllers: Sequence[FoundController] | None,
     start: Mapping[str, float],
 ) -> int:
+    """Print the findings on a parameter file; return the exit code."""
     text = read_text(path, 'the parameter file')
     try:
         values = read_parameters(text)

@@ -58,6 +58,7 @@ class Graph:
         self._record(record, parts)
 
     def _record(self, record: Callable[[], None], parts: Iterable[Any]) -> None:
+        """Capture the launches, or keep them one by one if they run host code."""
         # Compiling may take seconds, in which other threads launch.
         with LAUNCH_LOCK.shared():
             record()

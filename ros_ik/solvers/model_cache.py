@@ -83,7 +83,7 @@ class SolverPool:
         self._count = self._bytes = 0
 
     def take(self, key: Hashable) -> tuple[_Equals, Any]:
-        """Return where a solver for a request belongs, and one that is removed, or None."""
+        """Return the entry of equal requests, and an idle solver removed from it, or None."""
         with self._lock:
             equals = self._requests.get(key)
             if equals is None:
@@ -100,7 +100,7 @@ class SolverPool:
         """Add a solver, unless its request has been dropped or it is too large.
 
         Args:
-            equals: Where it belongs.
+            equals: Entry of its request, from :meth:`take`.
             solver: The solver.
             n_bytes: Its memory.
         """

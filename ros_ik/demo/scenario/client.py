@@ -337,6 +337,7 @@ class DemoClient(PolledEventsMixin, Node):
         return bool(distance < _ARRIVED[0] and (angle < _ARRIVED[1] or not self._uses_orientation))
 
     def _on_state(self, message: JointState) -> None:
+        """Record measured joints, and count states without motion."""
         # Joints of other robots or grippers may be on the same topic.
         named = dict(zip(message.name, message.position, strict=True))
         known = named.keys() & self._coord_of.keys()

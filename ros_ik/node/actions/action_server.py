@@ -216,6 +216,7 @@ class MotionServer:
         self._drops.add(self._name, error.reason, lambda: text, event='refused a goal of')
 
     def _on_accepted(self, handle: ServerGoalHandle) -> None:
+        """Begin the goal that was just checked, or answer with its fault."""
         # rclpy passes the goal that was just checked.
         made = self._made
         self._pending += 1

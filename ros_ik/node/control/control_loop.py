@@ -133,6 +133,7 @@ class ControlLoop:
         return self._resting
 
     def _run(self) -> None:
+        """Run ticks until the robot is at rest after :meth:`finish`, or its time is over."""
         disable_timer_slack()
         give_up = math.inf
         while time.monotonic() < give_up:
@@ -197,6 +198,7 @@ class ControlLoop:
         return None
 
     def _control(self, controlled: ControlledServo, command: Command, started: float) -> None:
+        """Step the servo, publish its command, and report if it is time."""
         servo = controlled.servo
         settings = self.inbox.settings.get()
         if controlled is not self._running:

@@ -137,6 +137,7 @@ class ModelBuilder:
             pass
 
     def _build(self, job: Job) -> Built:
+        """Build a servo from a description; the robot must rest before kernels compile."""
         device, faults = choose_device(job.settings.device)
         self.progress.begin('reading the robot description', goes_on=self._is_prepared)
         self._is_prepared = False

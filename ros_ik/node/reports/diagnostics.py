@@ -104,6 +104,7 @@ def diagnostics(snapshot: Snapshot) -> DiagnosticArray:
 
 
 def _loop(snapshot: Snapshot) -> Entry:
+    """Return the entry on the control loop."""
     statistics = snapshot.statistics
     missed_part = statistics.missed / max(statistics.ticks, 1)
     values = {
@@ -124,6 +125,7 @@ def _loop(snapshot: Snapshot) -> Entry:
 
 
 def _joint_states(snapshot: Snapshot) -> Entry:
+    """Return the entry on joint states and following errors."""
     values = {'rate Hz': f'{snapshot.rates.get("joint_states", 0.0):.1f}'}
     controlled = snapshot.controlled
     if controlled is not None:
@@ -188,6 +190,7 @@ def _safety(snapshot: Snapshot) -> Entry:
 
 
 def _model(snapshot: Snapshot) -> Entry:
+    """Return the entry on the model."""
     controlled, notice = snapshot.controlled, snapshot.notice
     if controlled is None:
         return 'model', _ERROR, notice or snapshot.text, {'generation': 0}

@@ -125,6 +125,7 @@ class Reporter:
         self._logged, self._loop.faults.text = text, ''
 
     def _publish(self) -> None:
+        """Publish /diagnostics, between two ticks."""
         loop = self._loop
         loop.gate.wait()
         output, inbox = loop.output, loop.inbox

@@ -116,6 +116,7 @@ def _solve(planner: Planner, wanted: Any, budget: Budget, threads: int) -> np.nd
 def _solve_one(
     planner: Planner, wanted: Any, frame: Frame, target: np.ndarray, budget: Budget, threads: int
 ) -> np.ndarray:
+    """Return a configuration that brings one frame to its pose in the world."""
     # Convert the target of the frame to one of its link.
     pose = pose_math.multiply(target, pose_math.inverse(frame.offset))
     labels = planner.model.body_label
@@ -142,6 +143,7 @@ def _solve_one(
 def _solve_several(
     planner: Planner, wanted: Any, frames: list[Frame], targets: np.ndarray, budget: Budget
 ) -> np.ndarray:
+    """Return a configuration that brings several frames to their poses in the world."""
     _require(planner, [(frame.link, planner.robot.base_link) for frame in frames], wanted)
     joint_q = solve_frames_together(
         planner,

@@ -46,6 +46,7 @@ def answer_solve_optimal(planner: Planner, request: Any, budget: Budget) -> Solv
 
 
 def _read(request: Any) -> OptimalRequest:
+    """Convert a request message."""
     center = request.center_of_mass
     return OptimalRequest(
         poses=[

@@ -148,6 +148,7 @@ class PlannerNode(GuardedNode):
             self.pending -= 1
 
     def _submit(self, name: str, request: Any, future: Future) -> None:
+        """Check a request and queue it, or refuse it."""
         def refuse(reason: str) -> None:
             kind = _TYPES[name]
             if name in moveit_package.NAMES:
@@ -245,7 +246,7 @@ class _Shutdown:
 
 
 def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, end: _Shutdown) -> None:
-    """Process what the node sends, until its pipe is closed."""
+    """Process the objects that the node sends, until its pipe is closed."""
     lock = threading.Lock()
     while (news := read_object(pipe)) is not None:
         if isinstance(news, Description):

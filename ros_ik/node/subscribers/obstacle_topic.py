@@ -108,6 +108,7 @@ class ObstacleTopic:
             self._apply(message, registry)
 
     def _apply(self, message: ObstacleArray, registry: ObstacleRegistry) -> None:
+        """Apply all entries of a message, or none and count the fault."""
         requests = []
         for entry in message.obstacles:
             request = self._request(entry)

@@ -164,6 +164,7 @@ class TargetTopics:
         what: tuple[Any, ...],
         sample: Sample,
     ) -> None:
+        """Check a message of a stream and put its target into the command, or count the drop."""
         drop, reader = self._drops.add_in_tick, self._reader
         if reader is None:
             drop(topic, Rejection.NOT_READY, lambda: 'there is no model')
@@ -201,6 +202,7 @@ class TargetTopics:
         frame: ResolvedFrame,
         received: float,
     ) -> Change | Rejection:
+        """Return the change of a command by a pose target, or the reason to reject it."""
         given = sample.numbers
         if frame.pose is not None:
             given = frame.moved_pose(np.array(given)).tolist()
@@ -222,6 +224,7 @@ class TargetTopics:
         frame: ResolvedFrame,
         received: float,
     ) -> Change | Rejection:
+        """Return the change of a command by a velocity target, or the reason to reject it."""
         numbers = frame_speeds(sample.numbers, self._in_force.get() or self._settings)
         if isinstance(numbers, Rejection):
             return numbers

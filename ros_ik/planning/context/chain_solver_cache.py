@@ -174,6 +174,7 @@ class ChainSolvers:
 
 
 def _make(task: ChainTask, size: int) -> ChainIK | ClosedFormFirstIK:
+    """Create the solver of a task, with its closed form first if that is faster."""
     tolerance = PoseTolerance(
         task.position_tolerance, task.rotation_tolerance, task.tolerance_frame
     )

@@ -98,6 +98,7 @@ def _parameters(name: str, settings: Settings) -> dict[str, Any]:
 
 
 def _position_barrier(robot: ControlledRobot, settings: BarrierSettings) -> PositionBarrier:
+    """Return the box barrier of one frame, or raise SettingsError."""
     prefix = f'barriers.position.{settings.name}'
     model = robot.model
     if settings.frame not in model.body_label:

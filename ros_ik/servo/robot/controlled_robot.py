@@ -217,6 +217,7 @@ def _drivers(model: Model, names: Iterable[str]) -> list[str]:
 def _controlled_group(
     model: Model, settings: Settings, on_chains: tuple[str, ...], coord_of: dict[str, int]
 ) -> JointGroup:
+    """Return the controlled joints, or raise SettingsError."""
     for name in settings.locked_joints:
         if name not in model.joint_label:
             raise SettingsError('locked_joints', _unknown_joint(model, name))

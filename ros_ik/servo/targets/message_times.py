@@ -67,6 +67,7 @@ class MessageTimes:
         return self._from_stamp(received, stamp)
 
     def _from_stamp(self, received: float, stamp: float) -> float | None:
+        """Return the sending time by a stamp, None for one that is not newer than the last."""
         if self._count and not stamp > self._stamp:
             self._old += 1
             if self._old < _MAX_OLD:
@@ -104,13 +105,14 @@ class MessageTimes:
         self.period += (mean - self.period) / (self._count - 1)
 
     def _steps(self, interval: float) -> int:
-        """Return how many periods an interval [s] is, once that is known, and note a gap."""
+        """Return the number of periods in an interval [s], 1 until it is known; note a gap."""
         steps = max(round(interval / self.period), 1) if self._count > _FIRST else 1
         lost = steps if interval <= self.silence else 1  # a longer one is a pause of the sender
         self.gap = max(self.gap - _FORGOTTEN, lost)
         return steps
 
     def _from_receipt(self, received: float) -> float:
+        """Return the sending time by a line through the last times of receipt."""
         interval = received - self._time
         silent = self._count > 1 and interval > self.silence
         if silent or not received > self._received:

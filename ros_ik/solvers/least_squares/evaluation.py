@@ -277,6 +277,7 @@ class Evaluation:
         self._moved_body = wp.array(bodies, dtype=wp.int32, device=device)
 
     def _check(self, problem_idx: np.ndarray) -> None:
+        """Raise ArgumentError if an objective lacks its Jacobian or targets for all problems."""
         n_problems = int(problem_idx.max()) + 1
         for objective, analytic in zip(self._objectives, self._analytic, strict=True):
             name = type(objective).__name__

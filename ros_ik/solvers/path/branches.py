@@ -123,6 +123,7 @@ class Branches:
     def _solver(
         self, size: int, start: np.ndarray | None
     ) -> ClosedFormIK | RedundantClosedFormIK:
+        """Return the closed-form solver for batches of poses, at values of the redundant joint."""
         if not self._form.redundant_joint:
             return ClosedFormIK(self._model, self._link, size, _MAX_SOLUTIONS, **self._common)
         index = self._form.joints.index(self._form.redundant_joint)

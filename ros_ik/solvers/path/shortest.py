@@ -169,6 +169,7 @@ class _ShortestPath:
         return np.array(path)[:, self._chain.coordinates]
 
     def _graph(self, layers: list[Layer]) -> LayeredGraph:
+        """Return an empty graph with the checks and the local search of this problem."""
         targets = self._problem.targets
 
         def are_free(before: np.ndarray, after: np.ndarray) -> np.ndarray:
@@ -212,6 +213,7 @@ class _ShortestPath:
     def _smoothed_whole(
         self, path: np.ndarray, first: int, *, is_start_fixed: bool
     ) -> np.ndarray:
+        """Smooth a part of the path from pose ``first`` on; its steps are not checked."""
         targets = self._problem.targets[first : first + len(path)]
         exact = min(_SMOOTHED, *self._problem.tolerances)
         solver = self._problem.solver(len(path), (exact, exact), settings=LOCAL)

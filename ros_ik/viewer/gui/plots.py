@@ -88,6 +88,7 @@ class Plots:
         return dict(zip(self._names.get(title, ()), np.array(samples).T, strict=False))
 
     def _chart(self, title: str, data: tuple[np.ndarray, ...]) -> viser.GuiUplotHandle:
+        """Add a plot to the page."""
         series = [uplot.Series(label='s')]
         for row, name in enumerate(self._names[title]):
             color = 'rgb({}, {}, {})'.format(*CURVES[row % len(CURVES)])

@@ -65,6 +65,7 @@ class ShapesView:
         self._handles, self._kinds = [], []
 
     def _add(self, row: int, kind: tuple[float, ...]) -> viser.MeshHandle:
+        """Add a collision shape at the origin of the scene."""
         shape, *size = kind
         if shape == Marker.CUBE:
             mesh = trimesh.creation.box(extents=size)

@@ -71,6 +71,7 @@ class Trails:
         self._trails = {}
 
     def _grow(self, name: str, color: Color, position: np.ndarray, now: float) -> None:
+        """Extend a trail to a position, once it is far enough from the last one."""
         trail = self._trails.get(name)
         if trail is None:
             # A line that begins with one colour stays white once its vertices have colours.

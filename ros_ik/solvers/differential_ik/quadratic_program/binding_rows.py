@@ -87,7 +87,7 @@ def row_functions() -> SimpleNamespace:
 
     @wp.func
     def solve_active_rows(i: int, count: int, program: Program) -> int:
-        """Return how many of the binding rows hold; the one after them depends on those before."""
+        """Correct z by the binding rows; return the number of rows before a dependent one."""
         n = program.order.shape[0]
         z = program.z[i]
         for a in range(count):

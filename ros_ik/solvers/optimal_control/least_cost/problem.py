@@ -166,6 +166,7 @@ class OptimalControlProblem:
         self._joint_q.download()
 
     def _record_linearisation(self) -> None:
+        """Record residuals, Jacobian, and barriers with their slopes."""
         arrays, state = self._arrays, self._arrays.state
         self._record_evaluation()
         arrays.launch_motion_subspace()
@@ -188,6 +189,7 @@ class OptimalControlProblem:
             buffer.download()
 
     def _record_step(self) -> None:
+        """Record a step: the quadratic program of a damping, its solution and its costs."""
         arrays, qp = self._arrays, self._qp
         for buffer in (*self._inputs, self._curvature):
             buffer.upload()
