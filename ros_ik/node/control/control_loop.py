@@ -224,14 +224,7 @@ class ControlLoop:
             publishers.publish_command(output, controlled.templates, now)
         else:
             self._stop_velocities()
-        if self._deadlines.many_missed and output.code == StatusCode.OK:
-            output.code = StatusCode.DEADLINE_MISSED
-            output.text += f'; more than {MISSED_PART:.0%} of the deadlines were missed'
-        elif output.code == StatusCode.FOLLOWING_ERROR:
-            remark = self.inbox.not_following.get()
-            # While simulated time stands still, the output is that of the tick before.
-            if not output.text.endswith(remark):
-                output.text += remark
+        self._add_remark(output)
         self.output = output
         # Set after publishing, so that the last point was sent when a wait for rest ends.
         self._resting = output.still and (
@@ -244,6 +237,17 @@ class ControlLoop:
             base = controlled.templates.base_frame
             unmeasured = servo.robot.unmeasured_links
             self._publish(output, controlled.generation, started, base, unmeasured)
+
+    def _add_remark(self, output: ServoOutput) -> None:
+        """Report missed deadlines, or the causes of a following error that the executor found."""
+        if self._deadlines.many_missed and output.code == StatusCode.OK:
+            output.code = StatusCode.DEADLINE_MISSED
+            output.text += f'; more than {MISSED_PART:.0%} of the deadlines were missed'
+        elif output.code == StatusCode.FOLLOWING_ERROR:
+            remark = self.inbox.not_following.get()
+            # While simulated time stands still, the output is that of the tick before.
+            if not output.text.endswith(remark):
+                output.text += remark
 
     def _step(
         self, servo: Servo, measurement: Measurement, command: Command, reports: bool
