@@ -210,6 +210,14 @@ def test_the_picture_of_the_packages_is_that_of_their_imports():
     assert drawn_arrows('Layers') == arrows
 
 
+def test_the_table_of_the_packages_has_their_order():
+    text = (ROOT / 'docs' / 'architecture.md').read_text()
+    table = text.partition('\n## Layers\n')[2].partition('\n## ')[0]
+    cells = re.findall(r'^\| ([^|]*ros_ik/[^|]*) \|', table, re.MULTILINE)
+    names = [name for cell in cells for name in re.findall(r'`ros_ik/([\w/]+)(?:\.py)?`', cell)]
+    assert names == ['viewer/demo' if name == 'make_view' else name for name in LAYERS]
+
+
 @pytest.mark.parametrize('package', ROOMS)
 def test_every_folder_of_a_package_has_a_place(package):
     folders = {path.parent.name for path in (ROOT / 'ros_ik' / package).glob('*/*.py')}
