@@ -42,13 +42,13 @@ from ros_ik.model.joint_group import checked_joint_group
 from ros_ik.model.model_argument import require_model
 from ros_ik.solvers.differential_ik.configurations import Configurations
 from ros_ik.solvers.differential_ik.problem import StepProblem
+from ros_ik.solvers.differential_ik.problem_cache import ProblemCache
 from ros_ik.solvers.differential_ik.settings import DifferentialIKSettings
 from ros_ik.solvers.differential_ik.step_checks import StepChecks
 from ros_ik.solvers.differential_ik.step_output import solved_into
 from ros_ik.solvers.differential_ik.step_output import STATUSES
 from ros_ik.solvers.differential_ik.step_output import write_step
 from ros_ik.solvers.differential_ik.step_output import wrong_step
-from ros_ik.solvers.differential_ik.step_problems import StepProblems
 from ros_ik.solvers.differential_ik.tasks.arguments import sorted_arguments
 from ros_ik.solvers.differential_ik.tasks.residuals import StepResiduals
 from ros_ik.solvers.differential_ik.tasks.task import Task
@@ -133,7 +133,7 @@ class DifferentialIK(ReadOnce):
             pool=ThreadPoolExecutor(threads) if n_robots > 1 else None,
             n_threads=threads,
         )
-        self._problems = StepProblems(make_problem, self._checks)
+        self._problems = ProblemCache(make_problem, self._checks)
 
     def solve_ik(
         self,

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Captured problems of one solver, found by the tasks, limits and barriers of a solve."""
+"""Cache of the captured problems of one solver, by the tasks, limits and barriers of a solve."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Recent(NamedTuple):
     problem: StepProblem
 
 
-class StepProblems:
+class ProblemCache:
     """Captured problems, and the relation of the last solve to the barriers."""
 
     def __init__(self, make: Callable[..., StepProblem], checks: StepChecks) -> None:
@@ -95,7 +95,7 @@ class StepProblems:
         self._was_near, self._recovers = problem.is_near, problem.recovers
         return problem
 
-    def continue_from(self, other: StepProblems) -> None:
+    def continue_from(self, other: ProblemCache) -> None:
         """Copy the relation of another solver's last solve to the barriers."""
         self._was_near, self._recovers = other._was_near, other._recovers
 
