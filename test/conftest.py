@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Order of the test files, garbage collector, Warp's default device, and tests that hang."""
+"""Order of the test files, garbage collector, options of Warp, and tests that hang."""
 
 import faulthandler
 import gc
@@ -19,6 +19,8 @@ _STDERR = pytest.StashKey()
 # Objects between two collections: most of what tests leave behind has no cycles, and the default,
 # 700, takes 4 % of their processor time.
 _OBJECTS = 20_000
+# Forward kinematics and mass matrices of Newton, an oracle.
+_NEWTON = 'newton._src.sim.articulation'
 
 
 @pytest.hookimpl(wrapper=True)
@@ -34,12 +36,32 @@ def pytest_collection():
         # On a machine with a GPU, tests that name no device run on the CPU as elsewhere.
         if 'warp' in sys.modules:
             sys.modules['warp'].set_device('cpu')
+        # Tests only run these kernels forward: their adjoints take 6 s to compile.
+        if _NEWTON in sys.modules:
+            forward = {'enable_backward': False}
+            sys.modules['warp'].set_module_options(forward, sys.modules[_NEWTON])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Let each process of the tests begin with other folders.
+
+    The first to import a file rewrites its assertions, half of the work of a collection. Processes
+    that went through the files side by side would each do so.
+    """
+    report = yield
+    if isinstance(collector, pytest.Directory) and report.passed:
+        number = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
+        count = int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))
+        first = number % count * len(report.result) // count
+        report.result = report.result[first:] + report.result[:first]
+    return report
 
 
 def pytest_collection_modifyitems(items):
     """Interleave files that start processes, and therefore wait, with those that compute."""
     waiting = {item.path for item in items if item.get_closest_marker('dds')}
-    files = list(dict.fromkeys(item.path for item in items))
+    files = sorted({item.path for item in items})
     places = {}
     for waits in (True, False):
         paths = [path for path in files if (path in waiting) == waits]
