@@ -69,6 +69,17 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: places[item.path])
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Exclude what a file leaves behind, like compiled kernels, from garbage collection.
+
+    A full collection would take more than a second after some hundred tests.
+    """
+    yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.freeze()
+
+
 def pytest_configure(config):
     """Remember the standard error."""
     config.stash[_STDERR] = os.dup(sys.__stderr__.fileno())

@@ -5,6 +5,8 @@
 import subprocess
 import sys
 
+import pytest
+
 # In a process of its own, where Warp is not initialised yet; nothing is compiled.
 _LOADS = """
 import threading
@@ -33,15 +35,21 @@ def _loads(extra, folder, monkeypatch):
     return [line.split() for line in lines if line.startswith(('MainThread', 'compile_ahead'))]
 
 
-def test_warp_is_initialised_before_two_threads_compile(tmp_path, monkeypatch):
-    loads = _loads({}, tmp_path, monkeypatch)
+@pytest.fixture(scope='module')
+def loads(tmp_path_factory):
+    """Return what is loaded with the default settings."""
+    with pytest.MonkeyPatch.context() as patch:
+        return _loads({}, tmp_path_factory.mktemp('cache'), patch)
+
+
+def test_warp_is_initialised_before_two_threads_compile(loads):
     assert {thread for thread, _, _ in loads} == {'MainThread', 'compile_ahead'}
     # Two that initialise it at once append its version to the folder twice.
     assert all(known == 'True' for _, known, _ in loads), loads
 
 
-def test_no_kernel_is_compiled_by_two_threads(tmp_path, monkeypatch):
-    modules = [module for _, _, module in _loads({}, tmp_path, monkeypatch)]
+def test_no_kernel_is_compiled_by_two_threads(loads):
+    modules = [module for _, _, module in loads]
     assert len(set(modules)) == len(modules) == 10
 
 
