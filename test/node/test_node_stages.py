@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every transition between the stages of the node, which runs in this process."""
 
+import gc
 import time
 
 import pytest
@@ -96,7 +97,9 @@ class Rig:
 
 
 @pytest.fixture
-def rig():
+def rig(monkeypatch):
+    # At each model the node collects garbage among all objects: here, in seconds, those of tests.
+    monkeypatch.setattr(gc, 'unfreeze', lambda: None)
     with reserved_domain() as domain:
         rig = Rig(domain)
         yield rig
