@@ -36,10 +36,17 @@ def pytest_collection():
         # On a machine with a GPU, tests that name no device run on the CPU as elsewhere.
         if 'warp' in sys.modules:
             sys.modules['warp'].set_device('cpu')
+            _share_compilations()
         # Tests only run these kernels forward: their adjoints take 6 s to compile.
         if _NEWTON in sys.modules:
             forward = {'enable_backward': False}
             sys.modules['warp'].set_module_options(forward, sys.modules[_NEWTON])
+
+
+def _share_compilations():
+    from ros_ik.kinematics.runtime.shared_compilation import share_compilations  # noqa: PLC0415
+
+    share_compilations()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -49,7 +49,7 @@ from ros_ik.demo.scenario.phase import Scenario
 from ros_ik.demo.scenario.scenario import make_scenario
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
-from ros_ik.node.execution.warp_log import quieten_warp
+from ros_ik.node.execution.warp_programs import prepare_warp
 
 # Longest wait for the first start, with every kernel to compile [s].
 _START_TIMEOUT = 90.0
@@ -68,7 +68,7 @@ def main(args: Sequence[str] | None = None) -> int:
     options = _parse(args)
     # Shells start background programs with SIGINT ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    quieten_warp()
+    prepare_warp()
     try:
         return _tour(options) if options.running else _run(options)
     except RosIkError as error:

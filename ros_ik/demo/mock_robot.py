@@ -39,7 +39,7 @@ from ros_ik.node.execution.program import check_topic
 from ros_ik.node.execution.program import describe
 from ros_ik.node.execution.program import Refuse
 from ros_ik.node.execution.program import run_node
-from ros_ik.node.execution.warp_log import quieten_warp
+from ros_ik.node.execution.warp_programs import prepare_warp
 from ros_ik.node.transport.polled_events import PolledEventsMixin
 from ros_ik.node.transport.qos_profiles import LATCHED
 from ros_ik.settings.parameter import MAX_RATE
@@ -254,7 +254,7 @@ def nanoseconds(time: Any) -> int:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run until interrupted; return the exit code."""
-    quieten_warp()
+    prepare_warp()
     return run_node(MockRobot, args)
 
 

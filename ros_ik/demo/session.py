@@ -27,7 +27,7 @@ from ros_ik.demo.processes.nodes import watched_shapes
 from ros_ik.demo.robots import default_robot
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.errors import RosIkError
-from ros_ik.node.execution.warp_log import quieten_warp
+from ros_ik.node.execution.warp_programs import prepare_warp
 
 # Polling period of the children [s].
 PERIOD = 0.2
@@ -53,7 +53,7 @@ def run_until_signal(program: str, run: Callable[[threading.Event], str]) -> int
     Returns:
         0, or 1 after an error, or 2 for a session that cannot start.
     """
-    quieten_warp()
+    prepare_warp()
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())

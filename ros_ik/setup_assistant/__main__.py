@@ -22,6 +22,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
+from ros_ik.kinematics.runtime.shared_compilation import share_compilations
 from ros_ik.model import Model
 from ros_ik.model.readers.description import read_description
 from ros_ik.model.readers.mesh_lookup import mesh_folders
@@ -45,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     # Only the file goes to standard output.
     wp.config.log_level = wp.LOG_ERROR
+    share_compilations()
     if given.urdf is None and not given.graph:
         print('name a URDF or xacro file, or --graph to ask the running robot', file=sys.stderr)
         return 2

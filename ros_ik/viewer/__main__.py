@@ -9,7 +9,7 @@ import os
 import sys
 
 from ros_ik.node.execution.program import run_node
-from ros_ik.node.execution.warp_log import quieten_warp
+from ros_ik.node.execution.warp_programs import prepare_warp
 from ros_ik.viewer.viewer_node import ViewerNode
 
 # Lower priority than the node and the robot.
@@ -19,7 +19,7 @@ _NICE = 10
 def main(args: Sequence[str] | None = None) -> int:
     """Run until interrupted; return the exit code."""
     os.nice(_NICE)
-    quieten_warp()
+    prepare_warp()
     return run_node(lambda refuse: ViewerNode(), args)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 
 from ros_ik.errors import RosIkError
-from ros_ik.node.execution.warp_log import quieten_warp
+from ros_ik.node.execution.warp_programs import prepare_warp
 from ros_ik.node.model_loading.devices import choose_device
 from ros_ik.settings import read_settings
 
@@ -43,7 +43,7 @@ def _rate(text: str) -> float:
 def _device(text: str) -> str:
     """Return a device that works here."""
     # Looking for devices starts Warp.
-    quieten_warp()
+    prepare_warp()
     _check('device', text)
     try:
         choose_device(text)

@@ -10,9 +10,6 @@ from typing import Any
 import warp as wp
 
 from ros_ik.kinematics.runtime.kernel_launch import block_size
-from ros_ik.kinematics.runtime.shared_compilation import share_compilations
-
-share_compilations()
 
 
 def compiled_kernel(

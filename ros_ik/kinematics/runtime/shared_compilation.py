@@ -9,8 +9,9 @@ the headers, and Warp does without those that are out of date or damaged and rep
 Processes that need the same module at the same time, like a node and its planners at their first
 start, would each compile it. Here the others wait for the first and load its result.
 
-This replaces two functions of Warp that are not public. If a version of Warp lacks them, modules
-are compiled as usual.
+The programs of this package replace two functions of Warp for that, which are not public. If a
+version of Warp lacks them, modules are compiled as usual. An import of the library replaces
+nothing, as Warp may have other users in the same process.
 """
 
 from __future__ import annotations

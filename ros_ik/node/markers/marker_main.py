@@ -15,7 +15,7 @@ from typing import BinaryIO
 from rclpy.serialization import serialize_message
 
 from ros_ik.errors import RosIkError
-from ros_ik.node.execution.warp_log import quieten_warp
+from ros_ik.node.execution.warp_programs import prepare_warp
 from ros_ik.node.markers.process_link import DrawnRobot
 from ros_ik.node.markers.process_link import MarkerState
 from ros_ik.node.markers.scene import MarkerScene
@@ -53,7 +53,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
 def main() -> int:
     """Draw until standard input is closed; return the exit code."""
     os.nice(_NICE)
-    quieten_warp()
+    prepare_warp()
     # Output of libraries must not mix with the answers.
     sink = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

@@ -15,6 +15,7 @@ import sys
 import warp as wp
 
 from ros_ik.errors import RosIkError
+from ros_ik.kinematics.runtime.shared_compilation import share_compilations
 from ros_ik.model import Model
 from ros_ik.model.readers.text_files import read_text
 from ros_ik.node.model_loading.package_paths import package_paths
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     # Only the lines go to standard output.
     wp.config.log_level = wp.LOG_ERROR
+    share_compilations()
     try:
         model = Model.from_urdf(
             read_text(given.urdf, 'robot description'),

@@ -34,7 +34,7 @@ from ros_ik.errors import RosIkError
 from ros_ik.node.execution.executor import spin_until
 from ros_ik.node.execution.guard import fault_text
 from ros_ik.node.execution.guard import GuardedNode
-from ros_ik.node.execution.warp_log import quieten_warp
+from ros_ik.node.execution.warp_programs import prepare_warp
 from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.node.services import moveit
 from ros_ik.node.services import moveit_package
@@ -286,7 +286,7 @@ def main() -> int:
     if not isinstance(identity, NodeIdentity):
         return 0
     _lower_priority(identity.settings)
-    quieten_warp()
+    prepare_warp()
     end = _Shutdown()
     signal.signal(signal.SIGTERM, end.begin)
     rclpy.init(

@@ -5,6 +5,8 @@
 import fcntl
 import os
 from pathlib import Path
+import subprocess
+import sys
 import threading
 import time
 
@@ -158,3 +160,9 @@ def test_warp_compiles_by_these_functions(cache):
     assert values.numpy() == 7.0
     assert cached_header(cache).stat().st_size > 1_000_000
     assert len(list((cache / 'ros_ik_locks').iterdir())) == 1
+
+
+def test_an_import_of_the_library_replaces_nothing():
+    check = 'import ros_ik.solvers, warp; print(hasattr(warp._src.build.build_cpu, "__wrapped__"))'
+    answer = subprocess.run([sys.executable, '-c', check], stdout=subprocess.PIPE, check=True)
+    assert answer.stdout.split()[-1] == b'False'
