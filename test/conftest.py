@@ -73,7 +73,8 @@ def pytest_collection_modifyitems(items):
     for waits in (True, False):
         paths = [path for path in files if (path in waiting) == waits]
         places |= {path: (place + 0.5) / len(paths) for place, path in enumerate(paths)}
-    items.sort(key=lambda item: places[item.path])
+    # Processes collect files in different orders.
+    items.sort(key=lambda item: (places[item.path], item.path))
 
 
 @pytest.hookimpl(wrapper=True)
