@@ -12,6 +12,8 @@ Inverse Kinematic Solutions with Singularity Robustness, 1986):
 sigma_f is the smallest singular value without the joints at their position limits. If sigma were
 used, an arm with a joint at its limit would swing undamped at the edge of its reach.
 
+With jerk limits, changes of a step are damped as well, see :mod:`ros_ik.servo.step.joint_task`.
+
 The bound on the speed towards a singularity is elsewhere: its formula is in
 :mod:`ros_ik.servo.motion.singular_approach`, and :mod:`ros_ik.servo.step.frame_mobility` applies
 it to a frame.

@@ -19,7 +19,6 @@ import warp as wp
 from ros_ik.barriers import CollisionBarrier
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.objectives import IKObjectiveCenterOfMass
-from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.servo.barriers.configured_barriers import apply_settings
 from ros_ik.servo.barriers.configured_barriers import collision_margin
@@ -27,14 +26,15 @@ from ros_ik.servo.barriers.configured_barriers import COLLISION_RANGE
 from ros_ik.servo.barriers.configured_barriers import make_barriers
 from ros_ik.servo.barriers.configured_barriers import make_scene
 from ros_ik.servo.barriers.obstacle_scene import ObstacleScene
+from ros_ik.servo.interface.active_tasks import ActiveTasks
 from ros_ik.servo.interface.obstacle import Obstacle
 from ros_ik.servo.motion.center_of_mass import has_mass
 from ros_ik.servo.motion.pose_math import IDENTITY
 from ros_ik.servo.motion.pose_math import quat_from_rpy
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.step.active_tasks import ActiveTasks
 from ros_ik.servo.step.barrier_stop_check import BarrierStopCheck
 from ros_ik.servo.step.commanded_state import CommandedState
+from ros_ik.servo.step.joint_task import JointTask
 from ros_ik.servo.step.limits_in_force import LimitsInForce
 from ros_ik.servo.step.singularity import Damping
 from ros_ik.settings import Settings
@@ -106,11 +106,9 @@ class StepSolver:
             for objective, task in zip(self._poses, settings.tasks, strict=True)
         ]
         neutral = model.neutral_joint_q()
-        self._joints = IKObjectiveJointPosition(model, neutral)
-        self._joint_numbers = b''
         # The posture comes after every target.
         lowest = max(task.priority for task in settings.tasks)
-        self._joint_task = Task(self._joints, priority=lowest)
+        self._joints = JointTask(model, lowest)
         self._center = (
             IKObjectiveCenterOfMass(np.zeros(3), reference_link_index=robot.base_link)
             if has_mass(model)
@@ -132,8 +130,8 @@ class StepSolver:
         self._row_margin = np.array([barrier.margin for barrier in rows])
         # Tasks of the two programs, without and with the centre of mass.
         self._tasks = (
-            (*self._pose_tasks, self._joint_task),
-            (*self._pose_tasks, *self._center_tasks, self._joint_task),
+            (*self._pose_tasks, self._joints.task),
+            (*self._pose_tasks, *self._center_tasks, self._joints.task),
         )
         self._active = ActiveTasks((False,) * len(self._pose_tasks))
         self._stops = BarrierStopCheck(
@@ -191,10 +189,7 @@ class StepSolver:
 
     def set_joints(self, joint_q: np.ndarray) -> None:
         """Set the coordinates of the posture or of the joint target, [joint_coord_count]."""
-        numbers = joint_q.tobytes()
-        if numbers != self._joint_numbers:
-            self._joint_numbers = numbers
-            self._joints.set_target_positions(joint_q)
+        self._joints.set_target(joint_q)
 
     def solve(self, joint_q: np.ndarray, last_step: np.ndarray, step: np.ndarray) -> SolveStatus:
         """Solve for the step; see :meth:`DifferentialIK.solve_ik`.
@@ -205,6 +200,8 @@ class StepSolver:
             step: Output [joint_dof_count].
         """
         self.limits.prepare_step(last_step)
+        ramp = self._robot.ramp / self._settings.period
+        self._joints.damp_change(self._damping * ramp, joint_q, last_step)
         return self._solve(joint_q, step)
 
     def set_obstacles(self, obstacles: tuple[Obstacle, ...], body_q: np.ndarray) -> None:
@@ -305,8 +302,12 @@ class StepSolver:
             task.weight = weights if is_active else 0.0
         for task in self._center_tasks:
             task.weight = settings.com_weight if active.center else 0.0
-        self._joint_task.weight = 1.0 if active.joints else settings.posture_weight
-        self._joint_task.gain = 1.0 if active.joints else min(1.0, settings.period / POSTURE_TIME)
+        if active.joints:
+            self._joints.set_weight(1.0, 1.0)
+        else:
+            self._joints.set_weight(
+                settings.posture_weight, min(1.0, settings.period / POSTURE_TIME)
+            )
 
     def _warm_up(self, joint_q: np.ndarray) -> None:
         """Run everything that a tick runs, once."""

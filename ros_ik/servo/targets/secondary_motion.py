@@ -22,9 +22,9 @@ import math
 
 import numpy as np
 
+from ros_ik.servo.interface.active_tasks import ActiveTasks
 from ros_ik.servo.motion.manipulability_slope import manipulability_slope
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.step.active_tasks import ActiveTasks
 from ros_ik.servo.step.step_solver import POSTURE_TIME
 from ros_ik.servo.step.task_joints import ChainMotion
 from ros_ik.settings import Settings

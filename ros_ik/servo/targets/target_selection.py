@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ros_ik.servo.interface.active_tasks import ActiveTasks
 from ros_ik.servo.interface.codes import Mode
 from ros_ik.servo.interface.codes import StatusCode
 from ros_ik.servo.interface.command import Command
@@ -22,7 +23,6 @@ from ros_ik.servo.motion.joint_jog import JointJogMotion
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.state.command_events import CommandEvents
 from ros_ik.servo.state.hold_reasons import HoldReason
-from ros_ik.servo.step.active_tasks import ActiveTasks
 from ros_ik.servo.targets.staleness import Staleness
 from ros_ik.servo.targets.tracking import TargetKind
 from ros_ik.servo.targets.tracking import TaskTracker
