@@ -30,6 +30,8 @@ class BodyPairBarrier(CollisionBarrier):
 
     read_once = CollisionBarrier.read_once | {'link_indices'}
 
+    construction_only = frozenset(('source', 'link_a', 'link_b', 'point_a', 'point_b'))
+
     def __init__(
         self,
         source: Model | CollisionGeometry,

@@ -32,6 +32,7 @@ class SelfCollisionBarrier(CollisionBarrier):
     """
 
     read_once = CollisionBarrier.read_once | {'pairs'}
+    construction_only = frozenset(('source',))
 
     def __init__(
         self,

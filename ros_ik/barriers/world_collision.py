@@ -24,6 +24,8 @@ class WorldCollisionBarrier(CollisionBarrier):
     without recording graphs again. All robots of a batch are in the same world.
     """
 
+    construction_only = frozenset(('source', 'max_obstacles'))
+
     def __init__(
         self,
         source: Model | CollisionGeometry | CollisionScene,

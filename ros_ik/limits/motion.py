@@ -126,6 +126,7 @@ class MotionLimit(Limit):
     """
 
     precedence = 2
+    construction_only = frozenset(('velocity', 'acceleration', 'jerk', 'position_margin'))
 
     def __init__(
         self,
@@ -160,6 +161,24 @@ class MotionLimit(Limit):
         self._steps = np.zeros(1), np.zeros(1)
         self._velocity_scale = fraction('velocity_scale', velocity_scale)
         self._acceleration_scale = fraction('acceleration_scale', acceleration_scale)
+
+    @property
+    def velocity_scale(self) -> float:
+        """Fraction of the velocities that may be used, in (0, 1]; may be set between solves."""
+        return self._velocity_scale
+
+    @velocity_scale.setter
+    def velocity_scale(self, value: float) -> None:
+        self.set_scales(value, self._acceleration_scale)
+
+    @property
+    def acceleration_scale(self) -> float:
+        """Fraction of the accelerations that may be used, in (0, 1]; may be set between solves."""
+        return self._acceleration_scale
+
+    @acceleration_scale.setter
+    def acceleration_scale(self, value: float) -> None:
+        self.set_scales(self._velocity_scale, value)
 
     def set_scales(self, velocity: float, acceleration: float) -> None:
         """Change the scales of the limits from the next solve on.

@@ -65,3 +65,23 @@ def add_mimics(builder: Worlds, elements: Mapping[str, Element]) -> None:
                 f'joint {builder.joint_label[joint]!r} mimic',
                 f'offset {coef0} or multiplier {coef1} along its drivers is too large',
             )
+    builder.warnings += _disjoint_ranges(builder, resolve_mimics(rows))
+
+
+def _disjoint_ranges(
+    builder: Worlds, mimics: Mapping[int, tuple[int, float, float]]
+) -> list[str]:
+    """Return a warning for each mimic joint that its driver always leads outside its limits."""
+    lower, upper, found = builder.joint_limit_lower, builder.joint_limit_upper, []
+    for joint, (driver, coef0, coef1) in mimics.items():
+        own, of_driver = (builder.joint_qd_start[k] for k in (joint, driver))
+        ends = [coef0] * 2
+        if coef1:
+            ends = [coef0 + coef1 * bound[of_driver] for bound in (lower, upper)]
+        if max(ends) < lower[own] or min(ends) > upper[own]:
+            found.append(
+                f'joint {builder.joint_label[joint]!r} mimic: positions of joint '
+                f'{builder.joint_label[driver]!r} lead it from {min(ends):g} to {max(ends):g}, '
+                f'all outside its limits, {lower[own]:g} to {upper[own]:g}'
+            )
+    return found

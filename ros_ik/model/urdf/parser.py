@@ -79,6 +79,7 @@ def parse_urdf(
         ArgumentError: An unknown order, or an invalid base joint.
     """
     root = parse_document(text, 'robot')
+    builder.warnings += _unexpanded(root)
     links = _read_links(root)
     joints = _read_joints(root, links)
     bodies: dict[str, int] = {}
@@ -99,6 +100,13 @@ def parse_urdf(
         add_shapes(builder, bodies[name], name, element, package_paths)
 
 
+def _unexpanded(root: Element) -> list[str]:
+    """Return a warning for each kind of xacro element, which the parser ignores."""
+    tags = (element.tag for element in root.iter() if isinstance(element.tag, str))
+    found = dict.fromkeys(tag.rpartition('}')[2] for tag in tags if 'xacro}' in tag)
+    return [f'element xacro:{name}: ignored, expand the xacro first' for name in found]
+
+
 def _read_links(root: Element) -> dict[str, Element]:
     """Return the link elements by name."""
     links: dict[str, Element] = {}
@@ -108,7 +116,8 @@ def _read_links(root: Element) -> dict[str, Element]:
             raise ModelError(f'link {name!r}', 'appears more than once')
         links[name] = element
     if not links:
-        raise ModelError('robot', 'has no links')
+        reason = ': it is a xacro that is not expanded' if _unexpanded(root) else ''
+        raise ModelError('robot', f'has no links{reason}')
     return links
 
 

@@ -270,6 +270,36 @@ def test_mimic_tags_without_meaning_leave_a_warning():
     assert model.constraint_mimic_count == 0
 
 
+@pytest.mark.parametrize(('multiplier', 'offset', 'ends'), [
+    (1.0, 5.0, 'from 4 to 6'), (-2.0, 4.5, 'from 2.5 to 6.5'), (0.0, 2.0, 'from 2 to 2'),
+    (1.0, 1.9, ''), (0.0, 0.5, ''),
+])  # fmt: skip
+def test_mimic_joints_outside_their_limits_leave_a_warning(multiplier, offset, ends):
+    text = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
+<joint name="leader" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" velocity="1"/></joint>
+<joint name="follower" type="revolute"><parent link="b"/><child link="c"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" velocity="1"/>
+<mimic joint="leader" multiplier="%s" offset="%s"/></joint></robot>"""
+    found = Model.from_urdf(text % (multiplier, offset), device='cpu').warnings
+    assert len(found) == bool(ends)
+    for warning in found:
+        assert "'follower' mimic" in warning and "'leader'" in warning and ends in warning
+
+
+XACRO = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">%s</robot>'
+
+
+def test_elements_of_a_xacro_leave_a_warning():
+    text = XACRO % ('<link name="a"/>' + 2 * '<xacro:gripper prefix="x"/>' + '<xacro:arm/>')
+    assert Model.from_urdf(text, device='cpu').warnings == (
+        'element xacro:gripper: ignored, expand the xacro first',
+        'element xacro:arm: ignored, expand the xacro first',
+    )
+    with pytest.raises(ModelError, match='robot: has no links: it is a xacro that is not expanded'):
+        Model.from_urdf(XACRO % '<xacro:include filename="arm.xacro"/>', device='cpu')
+
+
 def test_chains_of_mimics():
     text = urdf_text('panda')
     model = Model.from_urdf(text, device='cpu')

@@ -8,6 +8,7 @@ public attribute and no argument of a constructor is left out.
 
 import inspect
 
+from gpu import test_steps
 import numpy as np
 import pytest
 from support.robots.robots import urdf_text
@@ -35,6 +36,7 @@ from ros_ik import IKObjectiveSelfDistance
 from ros_ik import IKSolver
 from ros_ik import JerkLimit
 from ros_ik import Model
+from ros_ik import MotionLimit
 from ros_ik import OptimalControl
 from ros_ik import PositionBarrier
 from ros_ik import PositionLimit
@@ -426,3 +428,38 @@ def test_of_solvers(rig, k):
         if hasattr(solver, name):
             with pytest.raises(REFUSED):
                 setattr(solver, name, None)
+
+
+PARTS = [
+    (kind, name)
+    for kind in (test_steps.OBJECTIVES, test_steps.LIMITS, test_steps.BARRIERS)
+    for name in kind
+]
+
+
+@pytest.mark.parametrize(('cases', 'name'), PARTS, ids=[name for _, name in PARTS])
+def test_no_argument_of_a_constructor_can_be_set_without_effect(rig, cases, name):
+    model = rig.model
+    part = cases[name](model.joint_dof_count if cases is test_steps.LIMITS else model)
+    arguments = set(inspect.signature(type(part).__init__).parameters) - {'self'}
+    attributes = {name for name in (*vars(part), *dir(type(part))) if not name.startswith('_')}
+    assert not arguments - attributes - part.construction_only
+
+
+@pytest.mark.parametrize(('name', 'value', 'speed'), [
+    ('velocity_scale', 0.05, 0.1), ('acceleration_scale', 0.01, 0.1),
+])  # fmt: skip
+def test_scales_of_a_motion_limit(rig, name, value, speed):
+    most = [np.full(rig.dofs, number) for number in (2.0, 10.0, 1e6)]
+    solver, limit, step = DifferentialIK(rig.model), MotionLimit(*most), np.zeros(rig.dofs)
+    task = Task(IKObjectiveJointPosition(rig.model, rig.q + 0.3))
+    solver.solve_ik(rig.q, [task], [limit], (), step)
+    setattr(limit, name, value)
+    assert getattr(limit, name) == value
+    last = before_last = np.zeros(rig.dofs)
+    for _ in range(100):
+        limit.set_last_displacements(last, before_last)
+        solver.solve_ik(rig.q, [task], [limit], (), step)
+        before_last, last = last, step.copy()
+    assert np.abs(step).max() <= speed * 0.01 * (1.0 + 1e-6)
+    assert np.abs(step).max() > 0.5 * speed * 0.01
