@@ -81,10 +81,12 @@ def pytest_collection_modifyitems(items):
 def pytest_runtest_teardown(item, nextitem):
     """Exclude what a file leaves behind, like compiled kernels, from garbage collection.
 
-    A full collection would take more than a second after some hundred tests.
+    A full collection would take more than a second after some hundred tests. This one is of the
+    objects of one file.
     """
     yield
     if nextitem is None or nextitem.path != item.path:
+        gc.collect()
         gc.freeze()
 
 

@@ -25,7 +25,6 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.runtime.shared_compilation import share_compilations
 from ros_ik.node.execution.executor import LONGEST_WAIT
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.execution.executor import serve_queued
@@ -58,7 +57,6 @@ def main(args: Sequence[str] | None = None) -> int:
     except ArgumentError as error:
         rclpy.logging.get_logger('ros_ik').fatal(str(error))
         return 2
-    share_compilations()
     node = _make_node()
     executor = make_executor()
     executor.add_node(node)

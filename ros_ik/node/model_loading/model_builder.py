@@ -11,6 +11,7 @@ import threading
 import time
 
 from ros_ik.errors import RosIkError
+from ros_ik.kinematics.runtime.shared_compilation import share_compilations
 from ros_ik.model import Model
 from ros_ik.node.execution.realtime import collect_and_freeze
 from ros_ik.node.model_loading.compile_ahead import compile_ahead
@@ -81,6 +82,7 @@ class ModelBuilder:
         self._is_prepared = False
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Built] = queue.SimpleQueue()
+        share_compilations()
         self.progress = ProgressLog()
         self._pending = 0
         self.is_ending = self._has_built = False
