@@ -60,9 +60,9 @@ class JointTask:
 
     def set_weight(self, weight: float, gain: float) -> None:
         """Set the weight w and the gain g of the posture or of the joint target."""
-        self._weight, self._gain = weight, gain
-        self._square = 0.0
+        self._weight, self._gain, self._square = weight, gain, 0.0
         self.task.weight, self.task.gain = weight, gain
+        self._write(self._target)
 
     def damp_change(self, square: float, joint_q: np.ndarray, last_step: np.ndarray) -> None:
         """Damp the change of the next step.
