@@ -21,7 +21,9 @@ import warp as wp
 from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 
 # An SM of sm_80 to sm_100, by the CUDA programming guide, "Compute Capabilities".
-_REGISTERS, _MAX_THREADS, _WARP = 65_536, 2048, 32
+_REGISTERS, _MAX_THREADS = 65_536, 2048
+# Number of threads of a GPU that execute the same instruction.
+WARP_SIZE = 32
 # Granularity of the registers per thread of a warp.
 _GRANULE = 8
 # Least number of blocks on an SM, two for each of its four schedulers.
@@ -39,7 +41,7 @@ def resident_threads(registers: int) -> int:
         registers: Number of registers of a thread.
     """
     granules = -(-registers // _GRANULE) * _GRANULE
-    return min(_MAX_THREADS, _REGISTERS // (granules * _WARP) * _WARP)
+    return min(_MAX_THREADS, _REGISTERS // (granules * WARP_SIZE) * WARP_SIZE)
 
 
 def max_resident_threads(device: wp.Device) -> int:
@@ -53,7 +55,7 @@ def listed_threads(device: wp.Device, n: int) -> int:
     A GPU has enough for a warp to each row, but at most a few times the resident threads, because
     even a thread without a row takes 20 ps.
     """
-    return min(_WARP * n, 4 * max_resident_threads(device)) if device.is_cuda else n
+    return min(WARP_SIZE * n, 4 * max_resident_threads(device)) if device.is_cuda else n
 
 
 def exceeds_device(device: wp.Device, n: int) -> bool:
@@ -80,7 +82,7 @@ def block_size(registers: int) -> int:
         registers: Number of registers of a thread, as in ``benchmarks/results/kernels.json``.
     """
     size = DEFAULT_BLOCK
-    while size > _WARP and resident_threads(registers) // size < _BLOCKS:
+    while size > WARP_SIZE and resident_threads(registers) // size < _BLOCKS:
         size //= 2
     return size
 

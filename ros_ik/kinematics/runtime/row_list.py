@@ -20,6 +20,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.kernel_launch import WARP_SIZE
 from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 
 
@@ -61,7 +62,7 @@ def spacing_function() -> wp.Function:
     @wp.func
     def spacing(n: int, resident: int) -> int:
         spaced = int(1)
-        while spaced < 32 and 2 * spaced * n <= resident:
+        while spaced < wp.static(WARP_SIZE) and 2 * spaced * n <= resident:
             spaced *= 2
         return spaced
 

@@ -59,13 +59,14 @@ def add_mimics(builder: Worlds, elements: Mapping[str, Element]) -> None:
     if loop:
         raise ModelError(f'joint {loop[0]!r} mimic', f'follows itself through {shortened(loop)}')
     rows = [mimic_row(builder, k) for k in range(builder.row_count('constraint_mimic'))]
-    for joint, (_, coef0, coef1) in resolve_mimics(rows).items():
+    mimics = resolve_mimics(rows)
+    for joint, (_, coef0, coef1) in mimics.items():
         if not (abs(coef0) <= MAX_MAGNITUDE and abs(coef1) <= MAX_MAGNITUDE):
             raise ModelError(
                 f'joint {builder.joint_label[joint]!r} mimic',
                 f'offset {coef0} or multiplier {coef1} along its drivers is too large',
             )
-    builder.warnings += _disjoint_ranges(builder, resolve_mimics(rows))
+    builder.warnings += _disjoint_ranges(builder, mimics)
 
 
 def _disjoint_ranges(

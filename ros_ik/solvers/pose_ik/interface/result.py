@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.former_names import FormerName
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.solvers.pose_ik.interface.batch_result import BatchResult
@@ -106,12 +106,7 @@ class ChainIKResult(BatchResult):
             rotation_error=self.rotation_error.reshape((n, 1)),
         )
 
-    def in_places(self) -> ChainIKResult:
-        """Call :meth:`with_solution_axis`, which had this name, for one release."""
-        warnings.warn(
-            'ChainIKResult.in_places is now with_solution_axis', DeprecationWarning, stacklevel=2
-        )
-        return self.with_solution_axis()
+    in_places = FormerName('with_solution_axis')
 
 
 @dataclasses.dataclass(frozen=True)
