@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 import dataclasses
+import functools
 from typing import Any
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,8 @@ _VALUES = 64
 _AT_ONCE, _AT_ONCE_REDUNDANT = 1024, 64
 # Largest number of solutions of a pose with six joints, for general axes.
 _MAX_SOLUTIONS = 16
+# Number of seeds of a pose that are solved at a time.
+_SEEDS = 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,6 +122,29 @@ class Branches:
             found = solver.solve(targets[index])
             for k in range(min(size, len(targets) - first)):
                 yield self._layer(found, k)
+
+    def nearest_solutions(self, target: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Return collision-free solutions [m, n] of a pose, the nearest to each seed.
+
+        Args:
+            target: Pose, [7].
+            seeds: Joint positions of the chain, six joints, [k, n]. A joint that is free at a
+                singular pose keeps its position.
+        """
+        solver = self._solver_near
+        found = [np.zeros((0, self._model.joint_coord_count))]
+        for first in range(0, len(seeds), _SEEDS):
+            rows = self.rows(seeds[first : first + _SEEDS])
+            padded = np.resize(rows, (_SEEDS, rows.shape[1]))
+            solved = solver.solve(np.tile(target, (_SEEDS, 1)), padded)
+            is_solved = solved.status[: len(rows)] == SolveStatus.CONVERGED
+            found.append(solved.joint_q[: len(rows), 0][is_solved])
+        rows = np.concatenate(found)
+        return rows[self._check.is_free(rows)][:, self.chain.coordinates]
+
+    @functools.cached_property
+    def _solver_near(self) -> ClosedFormIK:
+        return ClosedFormIK(self._model, self._link, _SEEDS, 1, **self._common)
 
     def _solver(
         self, size: int, start: np.ndarray | None

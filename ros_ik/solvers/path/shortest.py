@@ -23,6 +23,8 @@ from ros_ik.solvers.path.layered_graph import LayeredGraph
 from ros_ik.solvers.path.motion_check import MotionCheck
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult
+from ros_ik.solvers.path.singular_poses import with_solutions_between
+from ros_ik.solvers.path.smoothing import Correct
 from ros_ik.solvers.path.smoothing import smoothed
 from ros_ik.solvers.pose_ik.search.pairs import chain_pairs
 from ros_ik.solvers.pose_ik.search.search import ChainProblem
@@ -36,6 +38,10 @@ _SAME = 1e-2
 _STEP_BEFORE_SMOOTHING = 2.0
 # Number of paths that are smoothed, to choose the best.
 _SMOOTHED_PATHS = 4
+# Six joints have a self-motion where the least singular value of the Jacobian, relative to the
+# largest, is below this. Further than it from a singular pose a motion by _NEAR moves the tool by
+# more than a search corrects.
+_SINGULAR = 1e-5
 # Tolerance of the poses of smoothed configurations [m, rad], and largest distance of these
 # configurations from the result of the smoothing [rad or m]; farther ones are on another branch.
 _SMOOTHED, _NEAR = 1e-9, 0.1
@@ -81,6 +87,12 @@ class _ShortestPath:
         first = None if begin is None else begin[self._chain.coordinates]
         layers = list(self._branches.layers(targets, first))
         graph = self._graph(layers)
+        if not self._form.redundant_joint:
+            layers = with_solutions_between(
+                layers, first, self._problem.max_joint_step,
+                lambda k, seeds: self._branches.nearest_solutions(targets[k], seeds),
+                graph.nearest_turn,
+            )  # fmt: skip
         path: list[np.ndarray] = []
         breaks: list[int] = []
         status = np.array([layer.status for layer in layers])
@@ -132,11 +144,15 @@ class _ShortestPath:
             cost: Joint motion up to them, [a].
             is_start_fixed: True if the first configuration is given.
         """
-        if not self._form.redundant_joint:
-            return list(graph.furthest_paths(layers, first, nodes, solution, cost)[0])
-        # The values of the redundant joint are some distance apart. The shortest path after
-        # smoothing need not be the shortest before it, and a path may exist only between values.
         paths = graph.furthest_paths(layers, first, nodes, solution, cost, _SMOOTHED_PATHS)
+        last = min(first + len(paths[0]), len(layers) - 1)
+        if not self._form.redundant_joint and not any(
+            layer.is_singular for layer in layers[first : last + 1]
+        ):
+            return list(paths[0])
+        # The values of the redundant joint, like the solutions of a singular pose, are some
+        # distance apart. The shortest path after smoothing need not be the shortest before it, and
+        # a path may exist only between them.
         if not layers[first].is_solved:
             # The path goes on from the configuration of least error, which nothing replaces.
             if len(paths[0]) == 1:
@@ -166,7 +182,13 @@ class _ShortestPath:
             if after is None:
                 break
             path.append(after)
-        return np.array(path)[:, self._chain.coordinates]
+        variables = np.array(path)[:, self._chain.coordinates]
+        # The search ends within the tolerances. Near a singular pose that would shorten the path.
+        exact, solved = self._correction(first, len(path))(variables)
+        solved[0] = False
+        exact = np.where(solved[:, None], exact, variables)
+        is_free = self._check.is_free_along(self._branches.rows(exact))
+        return exact if is_free.all() else variables
 
     def _graph(self, layers: list[Layer]) -> LayeredGraph:
         """Return an empty graph with the checks and the local search of this problem."""
@@ -214,18 +236,9 @@ class _ShortestPath:
         self, path: np.ndarray, first: int, *, is_start_fixed: bool
     ) -> np.ndarray:
         """Smooth a part of the path from pose ``first`` on; its steps are not checked."""
-        targets = self._problem.targets[first : first + len(path)]
-        exact = min(_SMOOTHED, *self._problem.tolerances)
-        solver = self._problem.solver(len(path), (exact, exact), settings=LOCAL)
-        rows, columns = self._branches.rows, self._chain.coordinates
+        rows = self._branches.rows
         longest = np.max(np.abs(np.diff(path, axis=0)), axis=1)
         longest = np.maximum(longest, min(self._problem.max_joint_step, SHORT_STEP))
-
-        def correct(wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            found = solver.solve(targets, rows(wanted))
-            there = found.joint_q[:, columns].copy()
-            near = np.max(np.abs(there - wanted), axis=1) < _NEAR
-            return there, near & (found.status == SolveStatus.CONVERGED)
 
         def allowed(changed: np.ndarray) -> np.ndarray:
             here = self._check.is_free_along(rows(changed))
@@ -234,17 +247,37 @@ class _ShortestPath:
             here[1:] &= motions
             return here
 
+        correct = self._correction(first, len(path))
         return smoothed(path, self._tangents, correct, allowed, is_start_fixed=is_start_fixed)
 
+    def _correction(self, first: int, count: int) -> Correct:
+        """Return the correction of configurations to reach ``count`` poses from ``first`` on."""
+        targets = self._problem.targets[first : first + count]
+        exact = min(_SMOOTHED, *self._problem.tolerances)
+        solver = self._problem.solver(count, (exact, exact), settings=LOCAL)
+        rows, columns = self._branches.rows, self._chain.coordinates
+
+        def correct(wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            found = solver.solve(targets, rows(wanted))
+            there = found.joint_q[:, columns].copy()
+            near = np.max(np.abs(there - wanted), axis=1) < _NEAR
+            return there, near & (found.status == SolveStatus.CONVERGED)
+
+        return correct
+
     def _tangents(self, path: np.ndarray) -> np.ndarray:
-        """Return unit vectors of the self-motion, which does not move the tool."""
+        """Return unit vectors of the self-motion, which does not move the tool, or zeros."""
         model = self._problem.model
         jacobian = np.zeros((len(path), 6, model.joint_dof_count))
         index = link_index(model, self._problem.link, least=0)
         eval_jacobian(model, self._branches.rows(path), index, jacobian)
         starts, dofs = model.joint_q_start.numpy(), model.joint_qd_start.numpy()
         joints = np.searchsorted(starts, self._chain.coordinates, side='right') - 1
-        return np.linalg.svd(jacobian[:, :, dofs[joints]])[2][:, -1]
+        _, scale, motions = np.linalg.svd(jacobian[:, :, dofs[joints]])
+        if self._form.redundant_joint:
+            return motions[:, -1]
+        is_singular = scale[:, -1] < _SINGULAR * scale[:, 0]
+        return np.where(is_singular[:, None], motions[:, -1], 0.0)
 
 
 def _rank(path: np.ndarray) -> tuple[int, float]:
