@@ -57,10 +57,10 @@ def test_own_geometry(name):
     apart = cores > 1e-6
     assert apart.mean() > 0.8
     np.testing.assert_allclose(values[apart], exact[apart], atol=COAL)
-    # Overlaps: the depth is never underestimated, and on average not much overestimated.
+    # Depths are never too small, and too large by at most 0.05 mm and 0.1 %.
     deeper = exact[~apart] - values[~apart]
     assert np.all(deeper > -COAL)
-    assert not len(deeper) or (deeper.mean() < 0.01 and deeper.max() < 0.03)
+    assert np.all(deeper < COAL + 5e-5 - 1e-3 * cores[~apart])
     slopes = bench.finite_differences(barrier, joint_q)[:, : len(measured)]
     np.testing.assert_allclose(jacobian[apart], slopes[apart], atol=DIFFERENCES)
 
