@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.conventions.labels import listed
 from ros_ik.numbers import host_array
 
 if TYPE_CHECKING:
@@ -164,6 +165,11 @@ def _semantic_joints(
 ) -> tuple[list[int], str]:
     """Return the joints of an SRDF group with its subgroups, and its own tip link."""
     incoming = {int(body): joint for joint, body in enumerate(model.joint_child.numpy())}
+    loop = semantic.group_loop(name)
+    if loop:
+        raise ArgumentError(
+            f'SRDF group {name!r}: group {loop[0]!r} contains itself through {listed(loop)}'
+        )
     joints: list[int] = []
     tip = ''
     names, known = [name], {name}

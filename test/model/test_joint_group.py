@@ -104,10 +104,17 @@ def test_groups_of_another_variant_are_errors_only_when_asked_for(old, new, grou
         model.joint_group(group)
 
 
-def test_groups_that_contain_each_other_are_their_union():
-    srdf = SRDF.replace('<group name="arm">', '<group name="arm"><group name="both"/>')
+@pytest.mark.parametrize('group', ['arm', 'both', 'outer'])
+def test_groups_that_contain_each_other_are_errors_only_when_asked_for(group):
+    srdf = SRDF.replace('<group name="arm">', '<group name="arm"><group name="both"/>').replace(
+        '</robot>', '<group name="outer"><group name="hand"/><group name="both"/></group></robot>'
+    )
     model = Model.from_urdf(urdf_text('panda'), srdf, device='cpu')
-    assert model.joint_group('arm').joint_indices == model.joint_group('both').joint_indices
+    assert model.joint_group('hand').n_variables == 1
+    srdf_warnings = [text for text in model.warnings if text.startswith('SRDF')]
+    assert srdf_warnings == ["SRDF group 'arm': contains itself through arm, both"]
+    with pytest.raises(ArgumentError, match=f"SRDF group '{group}'.*contains itself through"):
+        model.joint_group(group)
 
 
 def test_groups_that_double_each_time_take_no_longer():
@@ -120,6 +127,7 @@ def test_groups_that_double_each_time_take_no_longer():
     )
     model = Model.from_urdf(urdf_text('panda'), srdf, device='cpu')
     assert model.joint_group('g0').n_variables == 7
+    assert not any(text.startswith('SRDF') for text in model.warnings)
 
 
 @pytest.mark.parametrize('path', sorted(robot_data_path().rglob('*.srdf')), ids=lambda p: p.stem)

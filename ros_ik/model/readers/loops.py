@@ -4,21 +4,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
 
-def find_loop(following: dict[str, str]) -> list[str]:
+
+def find_loops(
+    following: Mapping[str, Collection[str]], starts: Iterable[str] | None = None
+) -> Iterator[list[str]]:
+    """Yield the names of loops in a map from a name to those that follow it.
+
+    Args:
+        following: Names that follow each; a name may be missing.
+        starts: Names from which loops are looked for; None for all.
+
+    Yields:
+        For each name from which a search returns to one that it has passed, the names between;
+        at least one loop if there is any.
+    """
+    done: set[str] = set()
+    for start in following if starts is None else starts:
+        if start in done:
+            continue
+        path = {start: iter(following.get(start, ()))}
+        while path:
+            name = next(reversed(path))
+            for other in path[name]:
+                if other in path:
+                    names = list(path)
+                    yield names[names.index(other) :]
+                elif other not in done:
+                    path[other] = iter(following.get(other, ()))
+                    break
+            else:
+                path.popitem()
+                done.add(name)
+
+
+def find_loop(following: Mapping[str, str]) -> list[str]:
     """Return the names of a loop in a map from name to name, [] if there is none."""
-    passed: set[str] = set()
-    for start in following:
-        path: dict[str, None] = {}  # an ordered set
-        name = start
-        while name in following and name not in passed:
-            if name in path:
-                names = list(path)
-                return names[names.index(name) :]
-            path[name] = None
-            name = following[name]
-        passed.update(path)
-    return []
+    return next(find_loops({name: (other,) for name, other in following.items()}), [])
 
 
 def shortened(names: list[str]) -> str:

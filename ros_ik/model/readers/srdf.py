@@ -1,10 +1,16 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Reader of SRDFs: joint groups, named states, link pairs without collision check."""
+"""Reader of SRDFs: joint groups, named states, link pairs without collision check.
+
+A fault that MoveIt only warns of is a warning here, too, and the element is ignored. A group with
+a fault raises an error where it is used, because it would hold other joints than was meant.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 import os
@@ -12,11 +18,20 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from ros_ik.errors import ModelError
+from ros_ik.model.conventions.labels import listed
+from ros_ik.model.readers.loops import find_loops
 from ros_ik.model.readers.urdf_source import read_source
 from ros_ik.model.readers.xml import float_attribute
 from ros_ik.model.readers.xml import parse_document
 from ros_ik.model.readers.xml import required
+from ros_ik.model.readers.xml import unexpanded
 
+# Elements that are read only for warnings, and the names of joints, links and groups in them.
+_IGNORED = {
+    'virtual_joint': {'child_link': 'link'},
+    'end_effector': {'group': 'group', 'parent_link': 'link', 'parent_group': 'group'},
+    'passive_joint': {'name': 'joint'},
+}
 
 @dataclasses.dataclass(frozen=True)
 class SemanticGroup:
@@ -40,6 +55,9 @@ class SemanticDescription:
         enabled_pairs: Pairs that are always checked.
         disabled_links: Links that are checked only in enabled pairs.
         robot: Name of the robot, or ''.
+        ignored: Names in elements without effect, as element, kind ('joint', 'link', 'group') and
+            name.
+        warnings: Faults of the document by itself.
     """
 
     groups: dict[str, SemanticGroup]
@@ -48,6 +66,8 @@ class SemanticDescription:
     enabled_pairs: frozenset[tuple[str, str]] = frozenset()
     disabled_links: frozenset[str] = frozenset()
     robot: str = ''
+    ignored: tuple[tuple[str, str, str], ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def named_as(self, joints: Collection[str], links: Collection[str]) -> SemanticDescription:
         """Return the description with the robot's own names.
@@ -60,6 +80,7 @@ class SemanticDescription:
             links: Names of its links.
         """
         prefix = f'{self.robot}/'
+        known = {'joint': joints, 'link': links}
 
         def own(name: str, known: Collection[str]) -> str:
             bare = name.removeprefix(prefix)
@@ -91,7 +112,69 @@ class SemanticDescription:
             disabled_pairs=frozenset(map(pair, self.disabled_pairs)),
             enabled_pairs=frozenset(map(pair, self.enabled_pairs)),
             disabled_links=frozenset(own(link, links) for link in self.disabled_links),
+            ignored=tuple(
+                (where, kind, name if kind == 'group' else own(name, known[kind]))
+                for where, kind, name in self.ignored
+            ),
         )
+
+    def group_loop(self, name: str) -> list[str]:
+        """Return the groups by which a group, or one in it, contains itself; [] for none."""
+        return next(find_loops(self._subgroups(), [name]), [])
+
+    def faults(self, joints: Collection[str], parents: Mapping[str, str]) -> list[str]:
+        """Return a warning for each element that is wrong, or wrong for a robot.
+
+        Args:
+            joints: Names of the joints of the robot.
+            parents: Parent link of each of its links, '' for the root link.
+        """
+        known = {'joint': joints, 'link': parents, 'group': self.groups}
+        unknown: dict[str, list[str]] = {}
+
+        def check(where: str, kind: str, name: str) -> None:
+            if name not in known[kind]:
+                unknown.setdefault(where, []).append(f'{kind} {name!r}')
+
+        for name, group in self.groups.items():
+            where = f'group {name!r}'
+            ends = [link for chain in group.chains for link in chain]
+            for kind, names in (
+                ('joint', group.joints), ('link', (*group.links, *ends)),
+                ('group', group.subgroups),
+            ):  # fmt: skip
+                for one in names:
+                    check(where, kind, one)
+        for (group_name, name), state in self.states.items():
+            where = f'group_state {name!r}'
+            check(where, 'group', group_name)
+            for joint in state:
+                check(where, 'joint', joint)
+        for tag, pairs in (
+            ('disable_collisions', self.disabled_pairs),
+            ('enable_collisions', self.enabled_pairs),
+            ('disable_default_collisions', [(link,) for link in self.disabled_links]),
+        ):
+            for link in sorted({link for pair in pairs for link in pair}):
+                check(tag, 'link', link)
+        for where, kind, name in self.ignored:
+            check(where, kind, name)
+        found = [f'{where}: unknown {listed(names)}' for where, names in unknown.items()]
+        found += [
+            f'group {loop[0]!r}: contains itself through {listed(loop)}'
+            for loop in find_loops(self._subgroups())
+        ]
+        for name, group in self.groups.items():
+            found += [
+                f'group {name!r}: link {tip!r} does not lie below link {base!r}'
+                for base, tip in group.chains
+                if base in parents and tip in parents and not _is_below(tip, base, parents)
+            ]
+        return [*self.warnings, *(f'SRDF {fault}' for fault in found)]
+
+    def _subgroups(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of the groups in each group."""
+        return {name: group.subgroups for name, group in self.groups.items()}
 
     def without_positions_of(self, joints: Collection[str]) -> SemanticDescription:
         """Return the description without positions of some joints in its states."""
@@ -146,9 +229,9 @@ def read_srdf(
 def parse_srdf(text: str) -> SemanticDescription:
     """Read an SRDF document.
 
-    Virtual joints, end effectors and passive joints are ignored. Groups may name links and joints
-    that the robot does not have, because variants of a robot share SRDFs; only the use of such a
-    group is an error.
+    Virtual joints, end effectors and passive joints have no effect. Groups may name links and
+    joints that the robot does not have, because variants of a robot share SRDFs; only the use of
+    such a group is an error.
 
     Args:
         text: The document.
@@ -158,14 +241,24 @@ def parse_srdf(text: str) -> SemanticDescription:
     """
     root = parse_document(text, 'robot')
     virtual = {element.get('name') for element in root.iterfind('virtual_joint')}
-    groups = {}
+    virtual_joints = {('joint', name) for name in virtual}
+    warnings = unexpanded(root)
+    groups: dict[str, SemanticGroup] = {}
     for element in root.iterfind('group'):
         name = required(element, 'name', 'group')
+        if name in groups:
+            warnings.append(f'group {name!r}: appears more than once, the first one is used')
+            continue
         groups[name] = _group(element, name, virtual)
-    states = {}
+        if not len(element):
+            warnings.append(f'group {name!r}: is empty')
+    states: dict[tuple[str, str], dict[str, float]] = {}
     for element in root.iterfind('group_state'):
         name = required(element, 'name', 'group_state')
-        states[element.get('group', ''), name] = _state(element, name)
+        key = element.get('group', ''), name
+        if key in states:
+            warnings.append(f'group_state {name!r}: appears more than once, the last one is used')
+        states[key] = _state(element, name, virtual)
     return SemanticDescription(
         groups,
         states,
@@ -176,7 +269,26 @@ def parse_srdf(text: str) -> SemanticDescription:
             for element in root.iterfind('disable_default_collisions')
         ),
         robot=root.get('name', ''),
+        ignored=tuple(entry for entry in _ignored(root) if entry[1:] not in virtual_joints),
+        warnings=tuple(f'SRDF {warning}' for warning in warnings),
     )
+
+
+def _ignored(root: Element) -> Iterator[tuple[str, str, str]]:
+    """Yield element, kind and name of each joint, link and group in elements without effect."""
+    for tag, attributes in _IGNORED.items():
+        for element in root.iterfind(tag):
+            where = tag if 'name' in attributes else f'{tag} {element.get("name", "")!r}'
+            for attribute, kind in attributes.items():
+                if attribute != 'parent_group' or element.get(attribute):
+                    yield where, kind, element.get(attribute, '')
+
+
+def _is_below(link: str, base: str, parents: Mapping[str, str]) -> bool:
+    """Return True if a link is a base link or lies below it."""
+    while link and link != base:
+        link = parents[link]
+    return link == base
 
 
 def _pairs(root: Element, tag: str) -> frozenset[tuple[str, str]]:
@@ -203,12 +315,12 @@ def _group(element: Element, name: str, virtual: set[str | None]) -> SemanticGro
     )
 
 
-def _state(element: Element, name: str) -> dict[str, float]:
-    """Read the joint positions of one state, without joints of several values."""
+def _state(element: Element, name: str, virtual: set[str | None]) -> dict[str, float]:
+    """Read the positions of one state, without joints that are virtual or of several values."""
     where = f'group_state {name!r}'
     values = {}
     for child in element.iterfind('joint'):
         joint = required(child, 'name', where)
-        if len(child.get('value', '').split()) == 1:
+        if joint not in virtual and len(child.get('value', '').split()) < 2:
             values[joint] = float_attribute(child, 'value', f'{where}, joint {joint!r}')
     return values

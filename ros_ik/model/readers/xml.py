@@ -64,6 +64,13 @@ def parse_document(text: str, root_tag: str) -> Element:
     return root
 
 
+def unexpanded(root: Element) -> list[str]:
+    """Return a warning for each kind of xacro element, which the parsers ignore."""
+    tags = (element.tag for element in root.iter() if isinstance(element.tag, str))
+    found = dict.fromkeys(tag.rpartition('}')[2] for tag in tags if 'xacro}' in tag)
+    return [f'element xacro:{name}: ignored, expand the xacro first' for name in found]
+
+
 def required(element: Element, attribute: str, where: str) -> str:
     """Return a required attribute, or raise ModelError."""
     value = element.get(attribute)

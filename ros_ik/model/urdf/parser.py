@@ -30,6 +30,7 @@ from ros_ik.model.readers.loops import shortened
 from ros_ik.model.readers.xml import float_attribute
 from ros_ik.model.readers.xml import parse_document
 from ros_ik.model.readers.xml import required
+from ros_ik.model.readers.xml import unexpanded
 from ros_ik.model.readers.xml import vector_attribute
 from ros_ik.model.urdf.geometry import add_shapes
 from ros_ik.model.urdf.geometry import read_origin
@@ -79,7 +80,7 @@ def parse_urdf(
         ArgumentError: An unknown order, or an invalid base joint.
     """
     root = parse_document(text, 'robot')
-    builder.warnings += _unexpanded(root)
+    builder.warnings += unexpanded(root)
     links = _read_links(root)
     joints = _read_joints(root, links)
     bodies: dict[str, int] = {}
@@ -100,13 +101,6 @@ def parse_urdf(
         add_shapes(builder, bodies[name], name, element, package_paths)
 
 
-def _unexpanded(root: Element) -> list[str]:
-    """Return a warning for each kind of xacro element, which the parser ignores."""
-    tags = (element.tag for element in root.iter() if isinstance(element.tag, str))
-    found = dict.fromkeys(tag.rpartition('}')[2] for tag in tags if 'xacro}' in tag)
-    return [f'element xacro:{name}: ignored, expand the xacro first' for name in found]
-
-
 def _read_links(root: Element) -> dict[str, Element]:
     """Return the link elements by name."""
     links: dict[str, Element] = {}
@@ -116,7 +110,7 @@ def _read_links(root: Element) -> dict[str, Element]:
             raise ModelError(f'link {name!r}', 'appears more than once')
         links[name] = element
     if not links:
-        reason = ': it is a xacro that is not expanded' if _unexpanded(root) else ''
+        reason = ': it is a xacro that is not expanded' if unexpanded(root) else ''
         raise ModelError('robot', f'has no links{reason}')
     return links
 

@@ -24,10 +24,11 @@ def log_built(logger: Any, built: Built, servo: Servo, summary: str) -> None:
     for sentence in built.warnings:
         logger.warning(sentence)
     warnings = servo.robot.model.warnings
-    if warnings:
-        logger.warning(
-            f'robot description: ignored {len(warnings)} elements, the first: {warnings[0]}'
-        )
+    of_srdf = [text for text in warnings if text.startswith('SRDF')]
+    of_urdf = [text for text in warnings if not text.startswith('SRDF')]
+    for document, texts in (('robot description', of_urdf), ('SRDF', of_srdf)):
+        if texts:
+            logger.warning(f'{document}: {len(texts)} warnings, the first: {texts[0]}')
     for sentence in servo.robot.shapes.warnings:
         logger.warning(f'collision shapes: {sentence}')
     for sentence in touching_sentences(servo):
