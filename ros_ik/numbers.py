@@ -93,6 +93,24 @@ def check_bounded(name: str, array: np.ndarray) -> None:
     )
 
 
+def check_writable(name: str, given: Any) -> None:
+    """Check that an array of any library may be written to.
+
+    Raises:
+        ArgumentError: It is read-only, as are all arrays of JAX.
+    """
+    if isinstance(given, np.ndarray):
+        is_read_only = not given.flags.writeable
+    elif type(given).__module__.partition('.')[0] in ('jax', 'jaxlib'):
+        is_read_only = True
+    elif hasattr(given, '__cuda_array_interface__') and not hasattr(given, '__dlpack__'):
+        is_read_only = bool(given.__cuda_array_interface__['data'][1])
+    else:
+        is_read_only = False
+    if is_read_only:
+        raise ArgumentError(f'{name} cannot be written to, got a read-only {type(given).__name__}')
+
+
 def is_bounded(values: Iterable[Any]) -> bool:
     """Return True if all of a few values are real, finite and within :data:`MAX_MAGNITUDE`."""
     try:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions.labels import listed
+from ros_ik.numbers import check_writable
 from ros_ik.numbers import host_array
 
 if TYPE_CHECKING:
@@ -55,7 +56,11 @@ class JointGroup:
         Args:
             variables: One per variable [n_variables], rad or m.
             step: Output [joint_dof_count]; degrees of freedom without a variable are unchanged.
+
+        Raises:
+            ArgumentError: A read-only ``step``.
         """
+        check_writable('step', step)
         driven = self.dof_variable >= 0
         step[driven] = self.dof_scale[driven] * host_array(variables)[self.dof_variable[driven]]
 

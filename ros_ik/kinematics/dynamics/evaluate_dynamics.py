@@ -83,17 +83,20 @@ def eval_com(
     at = _evaluate(model, joint_q)
     scalar = at.tree.scalar
     masses = _masses(model, scalar) if bodies is None else mass_distribution(model, scalar, bodies)
+    centre = columns = None
     if com is not None:
-        result = batch_output('com', com, (at.n,), spatial_functions(scalar).vec3, model.device)
-        launch_center_of_mass(masses, at.body_q, result, differentiable=at.differentiable)
-        copy_back(result, com)
+        centre = batch_output('com', com, (at.n,), spatial_functions(scalar).vec3, model.device)
     if jacobian is not None:
         shape = (at.n, 3, model.joint_dof_count)
-        result = batch_output('jacobian', jacobian, shape, scalar, model.device)
+        columns = batch_output('jacobian', jacobian, shape, scalar, model.device)
+    if centre is not None:
+        launch_center_of_mass(masses, at.body_q, centre, differentiable=at.differentiable)
+        copy_back(centre, com)
+    if columns is not None:
         launch_center_of_mass_jacobian(
-            masses, at.body_q, at.joint_S_s, result, differentiable=at.differentiable
+            masses, at.body_q, at.joint_S_s, columns, differentiable=at.differentiable
         )
-        copy_back(result, jacobian)
+        copy_back(columns, jacobian)
 
 
 @shares_launch_lock

@@ -18,6 +18,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.numbers import check_writable
 
 _ON_HOST = {np.ndarray, list, tuple, type(None)}
 
@@ -70,11 +71,9 @@ def as_warp(name: str, given: Any, *, is_output: bool = False) -> Any:
     Raises:
         ArgumentError: The conversion failed, or the array is read-only.
     """
-    if not is_exchanged(given):
-        return given
     if is_output:
         check_writable(name, given)
-    return exchanged(name, given)
+    return exchanged(name, given) if is_exchanged(given) else given
 
 
 def host_view(given: np.ndarray, dtype: Any) -> wp.array | None:
@@ -106,17 +105,6 @@ def check_device(name: str, given: wp.array, device: wp.Device) -> None:
     """
     if given.device != device:
         raise ArgumentError(f'{name} must be on {device}, got an array on {given.device}')
-
-
-def check_writable(name: str, given: Any) -> None:
-    """Check that an array may be written to.
-
-    Raises:
-        ArgumentError: It is read-only, as are all arrays of JAX.
-    """
-    is_jax = type(given).__module__.partition('.')[0] in ('jax', 'jaxlib')
-    if is_jax or (isinstance(given, np.ndarray) and not given.flags.writeable):
-        raise ArgumentError(f'{name} cannot be written to, got a read-only {type(given).__name__}')
 
 
 def namespace_of(given: Any) -> ModuleType:

@@ -11,12 +11,12 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.array_exchange import check_device
-from ros_ik.kinematics.runtime.array_exchange import check_writable
 from ros_ik.kinematics.runtime.array_exchange import exchanged
 from ros_ik.kinematics.runtime.array_exchange import host_view
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.array_exchange import wait_for_warp
 from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
+from ros_ik.numbers import check_writable
 
 # Warp's types that have a name of their own.
 _WARP_TYPES = (

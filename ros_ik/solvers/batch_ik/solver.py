@@ -221,7 +221,7 @@ class IKSolver(ReadOnce):
             step_size: Factor on each step of Levenberg-Marquardt.
 
         Raises:
-            ArgumentError: A wrong shape, type or device, or an invalid number.
+            ArgumentError: A wrong shape, type or device, a read-only output, or an invalid number.
         """
         joint_q_in = as_warp('joint_q_in', joint_q_in)
         joint_q_out = as_warp('joint_q_out', joint_q_out, is_output=True)

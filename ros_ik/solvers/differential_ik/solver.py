@@ -22,10 +22,9 @@ from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.former_names import FormerName
 from ros_ik.former_names import renamed_argument
+from ros_ik.kinematics.runtime.array_exchange import as_warp
 from ros_ik.kinematics.runtime.array_exchange import check_device
-from ros_ik.kinematics.runtime.array_exchange import check_writable
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
-from ros_ik.kinematics.runtime.array_exchange import exchanged
 from ros_ik.kinematics.runtime.array_exchange import in_namespace
 from ros_ik.kinematics.runtime.array_exchange import wait_for_warp
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
@@ -45,6 +44,7 @@ from ros_ik.solvers.differential_ik.problem import StepProblem
 from ros_ik.solvers.differential_ik.problem_cache import ProblemCache
 from ros_ik.solvers.differential_ik.settings import DifferentialIKSettings
 from ros_ik.solvers.differential_ik.step_checks import StepChecks
+from ros_ik.solvers.differential_ik.step_output import check_step_output
 from ros_ik.solvers.differential_ik.step_output import solved_into
 from ros_ik.solvers.differential_ik.step_output import STATUSES
 from ros_ik.solvers.differential_ik.step_output import write_step
@@ -168,8 +168,8 @@ class DifferentialIK(ReadOnce):
             A status, or int32 [n_robots] if ``joint_q`` has a leading dimension.
 
         Raises:
-            ArgumentError: A wrong shape, no task, a negative regularization, or arguments of the
-                wrong type.
+            ArgumentError: A wrong shape, a read-only ``delta_q``, no task, a negative
+                regularization, or arguments of the wrong type.
         """
         if not isinstance(delta_q, np.ndarray):
             limits, barriers, delta_q, regularization = sorted_arguments(
@@ -178,6 +178,7 @@ class DifferentialIK(ReadOnce):
             if not isinstance(delta_q, np.ndarray):
                 arguments = joint_q, tasks, limits, barriers, delta_q, regularization
                 return self._solve_into(*arguments, checked_namespace(xp, joint_q))
+        check_step_output(delta_q)
         if (
             self._q_row is not None
             and isinstance(joint_q, np.ndarray)
@@ -190,7 +191,7 @@ class DifferentialIK(ReadOnce):
         if joint_q.ndim == 2:
             write_step(delta_q, problem.delta_q, problem.x)
             return self._statuses(problem, checked_namespace(xp, joint_q))
-        if delta_q.shape == problem.first_step.shape and delta_q.dtype.kind == 'f':
+        if delta_q.shape == problem.first_step.shape:
             delta_q[...] = problem.first_step
         else:
             write_step(delta_q, problem.first_step, problem.x[0])
@@ -208,8 +209,7 @@ class DifferentialIK(ReadOnce):
         xp: Any,
     ) -> Any:
         """Find steps and write them to an array of Warp or another library."""
-        check_writable('delta_q', delta_q)
-        step = exchanged('delta_q', delta_q)
+        step = as_warp('delta_q', delta_q, is_output=True)
         stays = self._configurations.stay_on_device(joint_q)
         if not stays or step.dtype not in (wp.float32, wp.float64):
             return solved_into(
@@ -272,7 +272,7 @@ class DifferentialIK(ReadOnce):
             a step with NaN or infinity, which becomes zero.
 
         Raises:
-            ArgumentError: A wrong shape or a negative tolerance.
+            ArgumentError: A wrong shape, a read-only step or a negative tolerance.
         """
         return self._checks.enforce_barriers(joint_q, barriers, delta_q, tolerance)
 
@@ -318,8 +318,8 @@ class DifferentialIK(ReadOnce):
             NaN or infinity; the step is then the stop.
 
         Raises:
-            ArgumentError: A wrong shape, a negative tolerance, an acceleration or a jerk not
-                above zero.
+            ArgumentError: A wrong shape, a read-only step, a negative tolerance, an acceleration
+                or a jerk not above zero.
         """
         delta_q_before_last = renamed_argument(
             'delta_q_before_last', delta_q_before_last, 'delta_q_before', delta_q_before

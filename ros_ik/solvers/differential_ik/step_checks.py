@@ -14,7 +14,7 @@ import warp as wp
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_numbers
-from ros_ik.kinematics.runtime.array_exchange import exchanged
+from ros_ik.kinematics.runtime.array_exchange import as_warp
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import KinematicTree
@@ -23,6 +23,7 @@ from ros_ik.solvers.differential_ik.checks.barrier_evaluation import BarrierValu
 from ros_ik.solvers.differential_ik.checks.enforce_mode import EnforceMode
 from ros_ik.solvers.differential_ik.checks.stopping_check import StoppingCheck
 from ros_ik.solvers.differential_ik.configurations import Configurations
+from ros_ik.solvers.differential_ik.step_output import check_step_output
 from ros_ik.solvers.differential_ik.step_output import returned_status
 from ros_ik.solvers.differential_ik.step_output import solved_into
 from ros_ik.solvers.differential_ik.tasks.arguments import checked_parts
@@ -77,9 +78,10 @@ class StepChecks:
         """Check a step at q + dq; see :meth:`DifferentialIK.enforce_barriers`."""
         if is_exchanged(delta_q):
             return solved_into(
-                exchanged('delta_q', delta_q),
+                as_warp('delta_q', delta_q, is_output=True),
                 lambda step: self.enforce_barriers(joint_q, barriers, step, tolerance),
             )
+        check_step_output(delta_q)
         self._begin(joint_q, tolerance, (('delta_q', delta_q),))
         key = self._checked_barriers(barriers)
         check = self._checks.get(key, lambda: BarrierCheck(*self._parts, key, mode=self._mode))
@@ -102,12 +104,13 @@ class StepChecks:
         """Check that a stop is possible; see :meth:`DifferentialIK.limit_to_stoppable`."""
         if is_exchanged(delta_q):
             return solved_into(
-                exchanged('delta_q', delta_q),
+                as_warp('delta_q', delta_q, is_output=True),
                 lambda step: self.limit_to_stoppable(
                     joint_q, barriers, step, last_delta_q, acceleration, tolerance, jerk,
                     delta_q_before_last,
                 ),  # fmt: skip
             )
+        check_step_output(delta_q)
         last_delta_q = on_host('last_delta_q', last_delta_q)
         before_last = last_delta_q
         if delta_q_before_last is not None:

@@ -11,16 +11,28 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.numbers import check_writable
 from ros_ik.solvers.status import SolveStatus
 
 # Statuses by their codes; looked up several times a step, where SolveStatus(code) takes longer.
 STATUSES = {int(status): status for status in SolveStatus}
 
 
+def check_step_output(delta_q: np.ndarray) -> None:
+    """Check that a step can be written into an array.
+
+    Raises:
+        ArgumentError: Not a NumPy array of floats, or a read-only one.
+    """
+    dtype = getattr(delta_q, 'dtype', type(delta_q).__name__)
+    if not isinstance(delta_q, np.ndarray) or delta_q.dtype.kind != 'f':
+        # NumPy would round a step to zero in an array of integers.
+        raise ArgumentError(f'delta_q must be an array of floats, got {dtype}')
+    check_writable('delta_q', delta_q)
+
+
 def write_step(delta_q: np.ndarray, step: np.ndarray, variables: np.ndarray) -> None:
     """Write a step of all degrees of freedom or of the variables, by the shape of ``delta_q``."""
-    if delta_q.dtype.kind != 'f':  # NumPy would round the step to zero
-        raise ArgumentError(f'delta_q must be an array of floats, got {delta_q.dtype}')
     if delta_q.shape == step.shape:
         delta_q[...] = step
     elif delta_q.shape == variables.shape:

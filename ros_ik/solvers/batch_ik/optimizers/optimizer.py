@@ -25,6 +25,7 @@ from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.numbers import check_writable
 from ros_ik.objectives.base.arguments import checked_objectives
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.base.arguments import check_array
@@ -159,11 +160,12 @@ class BatchOptimizer(ReadOnce, abc.ABC):
             step_size: Factor on each step.
 
         Raises:
-            ArgumentError: A wrong shape, type or device, or an invalid number.
+            ArgumentError: A wrong shape, type or device, a read-only output, or an invalid number.
         """
         shape = self._evaluation.joint_q.shape
         check_array('joint_q_in', joint_q_in, shape, self._device)
         check_array('joint_q_out', joint_q_out, shape, self._device)
+        check_writable('joint_q_out', joint_q_out)
         check_step(iterations, step_size)
         self.renew()
         with hold_launches(self._device, use_graph=self._is_replayed):
