@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,42 @@ def real_value(name: str, value: Any) -> np.ndarray:
     if hasattr(getattr(value, 'dtype', None), '_shape_') and value.shape == (1,):
         value = value.numpy()[0]
     return real_array(name, value)
+
+
+def as_integer(value: Any) -> int | None:
+    """Return an integer of Python or NumPy; None for anything else, such as a boolean or 1.0."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
+def integer_array(name: str, value: Any) -> np.ndarray:
+    """Return integers as a new int64 array.
+
+    Args:
+        name: Name of the value in an error.
+        value: An integer, nested sequences of integers, or an array of any library.
+
+    Raises:
+        ArgumentError: A boolean or anything else that is not an integer, which NumPy would convert
+            in a list, or rows of different lengths; the message names the element.
+    """
+    try:
+        array = host_array(value)
+        if array.dtype.kind in 'iu' and not isinstance(value, list | tuple):
+            return array.astype(np.int64)
+        # An array of objects keeps the booleans beside integers.
+        array = np.array(value if array.size else array, dtype=object)
+    except (TypeError, ValueError):
+        raise ArgumentError(f'{name} must be integers, got {shown(value)}') from None
+    for index in np.ndindex(array.shape):
+        if as_integer(array[index]) is None:
+            element = f'{_element(name, index)} is {shown(array[index])}'
+            raise ArgumentError(f'{name} must be integers: {element}')
+    return array.astype(np.int64)
 
 
 def check_bounded(name: str, array: np.ndarray) -> None:

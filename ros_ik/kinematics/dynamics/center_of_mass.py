@@ -24,7 +24,7 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import precise_array
-from ros_ik.numbers import host_array
+from ros_ik.numbers import integer_array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,7 +184,7 @@ def mass_distribution(
     Raises:
         ArgumentError: A body outside the model, a repeated body, or bodies without mass.
     """
-    chosen = np.arange(model.body_count) if bodies is None else host_array(bodies).astype(int)
+    chosen = np.arange(model.body_count) if bodies is None else integer_array('bodies', bodies)
     outside = (chosen < 0) | (chosen >= model.body_count)
     if chosen.ndim != 1 or outside.any() or len(np.unique(chosen)) != len(chosen):
         raise ArgumentError(

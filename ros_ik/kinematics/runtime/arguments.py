@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.numbers import as_integer
 from ros_ik.numbers import real_array
 
 # Largest number of rows, because the device indexes rows and threads with 32 bits.
@@ -35,7 +35,7 @@ def checked_link(name: str, link: Any) -> int:
         name: Name of the argument.
         link: A Python or NumPy integer; no boolean.
     """
-    number = _integer(link)
+    number = as_integer(link)
     if number is None:
         hint = f'; model.body_index({link!r}) returns it' if isinstance(link, str) else ''
         raise ArgumentError(f'{name} must be the integer index of a body, got {link!r}{hint}')
@@ -44,7 +44,7 @@ def checked_link(name: str, link: Any) -> int:
 
 def checked_count(name: str, value: Any, least: int = 0) -> int:
     """Return an integer of at least ``least``, or raise ArgumentError naming the argument."""
-    number = _integer(value)
+    number = as_integer(value)
     if number is None or number < least:
         raise ArgumentError(f'{name} must be an integer of at least {least}, got {value!r}')
     return number
@@ -108,13 +108,3 @@ def _free_bytes(device: wp.Device) -> float:
     except (OSError, ValueError):
         pass
     return free
-
-
-def _integer(value: Any) -> int | None:
-    """Return a value as an integer, None if it is not one."""
-    if isinstance(value, bool | np.bool_):
-        return None
-    try:
-        return operator.index(value)
-    except TypeError:
-        return None

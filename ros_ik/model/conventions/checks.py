@@ -14,6 +14,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.conventions.poses import norm_fault
+from ros_ik.numbers import as_integer
 from ros_ik.numbers import real_array
 
 # Quaternions of float32 origin are unit to about 1e-7 and stay as they are.
@@ -90,13 +91,10 @@ def checked_index(where: str, index: int, count: int, *, least: int = 0) -> int:
     """Return an index in [least, count), or raise ArgumentError.
 
     Raises:
-        ArgumentError: Not an integer, or outside the range.
+        ArgumentError: Not an integer, a boolean, or outside the range.
     """
-    try:
-        number = int(index)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f'{where}: expected an index, got {index!r}') from error
-    if number != index or not least <= number < count:
+    number = as_integer(index)
+    if number is None or not least <= number < count:
         raise ArgumentError(f'{where}: expected an index in [{least}, {count}), got {index!r}')
     return number
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import difflib
 
 from ros_ik.errors import ArgumentError
+from ros_ik.numbers import as_integer
 
 # Maximum number of names in a message.
 _MAX_NAMES = 5
@@ -50,6 +51,8 @@ class LabelIndex:
                 f'the model has no {self._kind} {name!r}; closest: {", ".join(close)}'
             )
         found = self._indices[name]
+        if world is not None and as_integer(world) is None:
+            raise ArgumentError(f'world must be an integer, got {world!r}')
         if world is not None:
             found = [index for index in found if self._worlds[index] == world]
         if len(found) == 1:

@@ -14,7 +14,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.model.conventions.poses import norm_fault
-from ros_ik.numbers import host_array
+from ros_ik.numbers import integer_array
 from ros_ik.numbers import real_value
 
 
@@ -105,8 +105,8 @@ def residual_count(objective: Any) -> int:
 
 def checked_links(name: str, links: Any, body_count: int, least: int = 0) -> np.ndarray:
     """Return body indices as int32 [n] that lie in [least, body_count), or raise."""
-    indices = np.atleast_1d(host_array(links))
-    if indices.ndim != 1 or not np.issubdtype(indices.dtype, np.integer):
+    indices = np.atleast_1d(integer_array(name, links))
+    if indices.ndim != 1:
         raise ArgumentError(f'{name} must be body indices, got {links}')
     if np.any(indices < least) or np.any(indices >= body_count):
         raise ArgumentError(f'{name} must lie in [{least}, {body_count}), got {links}')

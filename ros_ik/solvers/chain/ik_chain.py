@@ -28,6 +28,7 @@ from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model.conventions import poses
+from ros_ik.numbers import as_integer
 from ros_ik.numbers import real_value
 from ros_ik.solvers.chain.functions import MIN_QUATERNION_LENGTH
 from ros_ik.solvers.chain.ik_chain_path import chain_path
@@ -133,8 +134,11 @@ class IkChain(ReadOnce):
             index: Position in the chain, 0 for the start link.
 
         Raises:
+            ArgumentError: Not an integer.
             IndexError: There is no such position.
         """
+        if as_integer(index) is None:
+            raise ArgumentError(f'index must be an integer, got {index!r}')
         if not 0 <= index < self.num_links:
             raise IndexError(f'index must lie in [0, {self.num_links}), got {index}')
         body = self.path.bodies[index]

@@ -12,6 +12,7 @@ import numpy as np
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.former_names import renamed_argument
+from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
@@ -81,9 +82,7 @@ def rollout(
     Raises:
         ArgumentError: A wrong shape, a number out of range, or a start or step that is not finite.
     """
-    if isinstance(n_steps, bool) or not isinstance(n_steps, int | np.integer):
-        raise ArgumentError(f'n_steps must be an integer, got {n_steps!r}')
-    if not 1 <= n_steps <= MAX_STEPS:
+    if checked_count('n_steps', n_steps, 1) > MAX_STEPS:
         raise ArgumentError(f'n_steps must be from 1 to {MAX_STEPS}, got {n_steps}')
     delta_q_before_last = renamed_argument(
         'delta_q_before_last', delta_q_before_last, 'delta_q_before', delta_q_before

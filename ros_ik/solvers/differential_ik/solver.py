@@ -22,6 +22,7 @@ from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.former_names import FormerName
 from ros_ik.former_names import renamed_argument
+from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.array_exchange import as_warp
 from ros_ik.kinematics.runtime.array_exchange import check_device
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
@@ -97,11 +98,9 @@ class DifferentialIK(ReadOnce):
         self.model = require_model(model)
         self.group = checked_joint_group(model, group, 'group')
         self._settings = settings or DifferentialIKSettings()
-        self.n_robots = n_robots
+        self.n_robots = n_robots = checked_count('n_robots', n_robots, 1)
         threads = os.cpu_count() or 1 if n_threads is None else n_threads
-        for name, value in (('n_robots', n_robots), ('n_threads', threads)):
-            if value < 1:
-                raise ArgumentError(f'{name} must be at least 1, got {value}')
+        threads = checked_count('n_threads', threads, 1)
         if self.group.n_variables < 1:
             raise ArgumentError(f'joint group {self.group.name!r} has no movable joint')
         scalar, device = wp.float64, model.device

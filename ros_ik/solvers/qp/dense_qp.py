@@ -9,7 +9,7 @@
 
 import warp as wp
 
-from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.solvers.qp.dense_qp_kernel import qp_kernel
@@ -69,8 +69,7 @@ class DenseQP:
             ('batch', batch, 1), ('n_variables', n_variables, 1), ('n_rows', n_rows, 0),
             ('max_iterations', max_iterations, 1),
         ):  # fmt: skip
-            if value < least:
-                raise ArgumentError(f'{name} must be at least {least}, got {value}')
+            checked_count(name, value, least)
         self.max_iterations = max_iterations
         self.tolerance = tolerance
         self._kernel = qp_kernel(scalar)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.numbers import host_array
+from ros_ik.numbers import integer_array
 
 if TYPE_CHECKING:
     from ros_ik.model.model import Model
@@ -47,17 +48,17 @@ def checked_pair_table(
     Raises:
         ArgumentError: Not integers [n, 2], an unknown object, or two objects of one body.
     """
-    table = host_array(pairs)
+    table = integer_array(name, pairs)
     if table.size == 0:
         return np.zeros((0, 2), dtype=int)
-    if table.ndim != 2 or table.shape[1] != 2 or not np.issubdtype(table.dtype, np.integer):
+    if table.ndim != 2 or table.shape[1] != 2:
         raise ArgumentError(f'{name} must be integers of shape [n, 2], got {pairs!r}')
     if np.any((table < 0) | (table >= len(bodies))):
         raise ArgumentError(f'{name} must name {what} in [0, {len(bodies)}), got {pairs!r}')
     same = table[bodies[table[:, 0]] == bodies[table[:, 1]]]
     if len(same):
         raise ArgumentError(f'{name} must join {what} of two {carriers}, got {same.tolist()}')
-    return table.astype(int)
+    return table
 
 
 def checked_margins(margin: Any, count: int) -> np.ndarray:

@@ -68,7 +68,7 @@ class JointRows(MimicMethods):
         """
         label = label or f'joint_{self.joint_count}'
         where = f'joint {label!r}'
-        kind = JointType(joint_type)
+        kind = JointType(checked_index(f'type of {where}', joint_type, len(JointType)))
         self._check_ends(where, parent, child)
         if parent == child:
             raise ArgumentError(f'{where}: joins body {child} to itself')

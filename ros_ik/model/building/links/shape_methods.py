@@ -227,9 +227,9 @@ class ShapeMethods(LinkMethods):
             **unused: ``color`` and ``opacity``.
 
         Raises:
-            ArgumentError: A body that does not exist or lies in another world, a size that is
-                negative or not finite, or a mass that cannot be computed; the error names the
-                shape.
+            ArgumentError: An unknown type, a body that does not exist or lies in another world, a
+                size that is negative or not finite, or a mass that cannot be computed; the error
+                names the shape.
         """
         used('add_shape', unused, (), UNUSED_SHAPE)
         label = label or f'shape_{self.shape_count}'
@@ -246,7 +246,7 @@ class ShapeMethods(LinkMethods):
         if as_site:
             cfg = cfg.copy()
             cfg.mark_as_site()
-        kind = GeoType(type)
+        kind = GeoType(checked_index(f'type of {where}', type, len(GeoType)))
         size = checked_array(f'{where} scale', (1, 1, 1) if scale is None else scale, (3,))
         if kind not in _MESHES and np.any(size < 0.0):
             raise ArgumentError(f'{where} scale: must not be negative, got {size.tolist()}')

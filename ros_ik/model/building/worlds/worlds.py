@@ -15,6 +15,7 @@ from ros_ik.model.building.worlds.articulations import Articulations
 from ros_ik.model.building.worlds.merging import merge_copies
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_pose
+from ros_ik.numbers import as_integer
 
 
 class Worlds(Articulations):
@@ -180,8 +181,9 @@ def grid_poses(count: int, spacing: Sequence[float]) -> list[np.ndarray]:
 def _copy_count(copy_count: int | None, world_count: int | None) -> int:
     """Return the number of copies under either of its names."""
     given = [count for count in (copy_count, world_count) if count is not None]
-    if len(given) != 1 or given[0] < 0:
+    number = as_integer(given[0]) if len(given) == 1 else None
+    if number is None or number < 0:
         raise ArgumentError(
             f'replicate() takes one copy_count >= 0, got {copy_count}, world_count={world_count}'
         )
-    return int(given[0])
+    return number

@@ -23,7 +23,7 @@ def checked_values(values: int | Sequence[float] | np.ndarray) -> tuple[np.ndarr
         ArgumentError: Neither a number of samples nor finite positions.
     """
     if isinstance(values, int | np.integer):
-        return np.zeros(0), checked_count('redundant_values', int(values), 1)
+        return np.zeros(0), checked_count('redundant_values', values, 1)
     given = np.atleast_1d(real_value('redundant_values', values))
     if given.ndim != 1 or not given.size or not np.all(np.abs(given) <= MAX_MAGNITUDE):
         raise ArgumentError(

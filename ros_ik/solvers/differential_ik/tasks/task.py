@@ -18,6 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.numbers import real_value
@@ -68,9 +69,8 @@ class Task:
             ArgumentError: A value that is negative or not a number, a gain above 1, a wrong shape,
                 or a priority below 1.
         """
-        if isinstance(priority, bool) or not isinstance(priority, int) or priority < 1:
-            raise ArgumentError(f'priority must be an integer of at least 1, got {priority}')
-        self._priority, self._objective = priority, in_step_precision(objective)
+        self._priority = checked_count('priority', priority, 1)
+        self._objective = in_step_precision(objective)
         self.version = 0
         self._gain = self._damping = math.nan
         self._weight = self._max_error = np.zeros(0)

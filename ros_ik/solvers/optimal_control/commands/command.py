@@ -20,6 +20,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.dynamics.center_of_mass import check_mass
+from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.model import Model
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
 from ros_ik.numbers import real_value
@@ -172,10 +173,7 @@ class OptimalControlCommandBuilder:
 
     def set_patience(self, patience: int) -> OptimalControlCommandBuilder:
         """Set the number of tolerated iterations without sufficient improvement, at least 1."""
-        is_integer = isinstance(patience, int | np.integer) and not isinstance(patience, bool)
-        if not is_integer or patience < 1:
-            raise ArgumentError(f'patience must be an integer of at least 1, got {patience!r}')
-        return self._set(patience=int(patience))
+        return self._set(patience=checked_count('patience', patience, 1))
 
     def set_command_header(
         self, command_header_builder: CommandHeaderBuilder
