@@ -64,7 +64,9 @@ class ClosedForm:
         lockable: Joints of a redundant chain that can be left out of the joint group to get a
             closed form other than GENERAL.
         free_rotation: Axes of the tool about which it may rotate freely, '' for none.
-        reason: Reason why there is no closed form, or ''.
+        reason: Reason why there is no closed form, or ''. Six joints whose every configuration is
+            singular, such as two that coincide or four parallel ones, have none: they reach a pose
+            along curves of configurations.
     """
 
     family: ClosedFormFamily
@@ -209,10 +211,9 @@ def recognised(
             redundancy,
         )
     axes = joint_axes(chain)
-    if n < _JOINTS or any(chain.slides):
-        idle, joint = self_motion_joint(axes, free)
-        if idle:
-            return without(_idle_reason(free_rotation, None if joint is None else names[joint]))
+    idle, joint = self_motion_joint(axes, free)
+    if idle:
+        return without(_idle_reason(n, free_rotation, None if joint is None else names[joint]))
     made = completions(axes, free, tolerances)
     chart = made[0].chart if made else None
     if chart is None and any(chain.slides):
@@ -221,10 +222,8 @@ def recognised(
             'joints, nor prismatic joints before or after three axes through one point'
         )
     if chart is None:
-        if not made or (n == _JOINTS and self_motion_joint(axes, free)[0]):
-            return without(
-                'every configuration is singular; the tool cannot move in all six directions'
-            )
+        if not made:
+            return without('every completion to six joints is singular')
         form = ClosedForm(
             ClosedFormFamily.GENERAL, names, max_branches=16, exact=True,
             free_rotation=free_rotation,
@@ -261,16 +260,17 @@ def free_axes(free_rotation: str) -> np.ndarray:
     return np.eye(3)[['xyz'.index(name) for name in free_rotation]].reshape(-1, 3)
 
 
-def _idle_reason(free_rotation: str, joint: str | None) -> str:
+def _idle_reason(n: int, free_rotation: str, joint: str | None) -> str:
     """Return the reason why a chain with self-motions has no closed form."""
     if joint is not None and free_rotation:
         return (
             f'joint {joint!r} only rotates the tool about the free axes of free_rotation='
             f'{free_rotation!r}; leave it out of the joint group'
         )
+    where = 'every configuration is singular:' if n == _JOINTS else 'at every configuration,'
     return (
-        'at every configuration, some motion of the joints does not move the tool, so each pose '
-        'has infinitely many solutions; lock a joint'
+        f'{where} some motion of the joints does not move the tool, so each pose has infinitely '
+        'many solutions; lock a joint'
     )
 
 
