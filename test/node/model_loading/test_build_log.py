@@ -1,0 +1,41 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Log lines about a new model: the first warning of each document."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from ros_ik.node.model_loading.build_log import log_built
+
+
+class Log:
+    """Logger that keeps its lines."""
+
+    def __init__(self):
+        self.infos, self.warnings = [], []
+        self.info, self.warning = self.infos.append, self.warnings.append
+
+
+@pytest.mark.parametrize(
+    ('warnings', 'lines'),
+    [
+        ((), []),
+        (
+            ("link 'a': mesh 'm'", "SRDF group 'g': is empty", "link 'b': mesh 'm'"),
+            [
+                "robot description: 2 warnings, the first: link 'a': mesh 'm'",
+                "SRDF: 1 warnings, the first: SRDF group 'g': is empty",
+            ],
+        ),
+    ],
+)
+def test_an_srdf_is_not_hidden_behind_missing_meshes(warnings, lines):
+    shapes = SimpleNamespace(warnings=['fit'], near=(), thick=(), often=())
+    robot = SimpleNamespace(model=SimpleNamespace(warnings=warnings), shapes=shapes)
+    log = Log()
+    log_built(
+        log, SimpleNamespace(warnings=('no GPU',)), SimpleNamespace(robot=robot), 'built in 1 s'
+    )
+    assert log.infos == ['built in 1 s']
+    assert log.warnings == ['no GPU', *lines, 'collision shapes: fit']
