@@ -63,13 +63,22 @@ class ApproachLimits:
             min(hardest, 1.0) / part,
         )  # fmt: skip
 
-    def full_acceleration(self, displacement: Vector, dt: float) -> Vector:
+    def full_acceleration(self, displacement: Vector, dt: float, moved: Vector = ZERO) -> Vector:
         """Return the acceleration along a displacement; less for a short one.
+
+        Where accelerations build up slowly, a motion close to its end still needs all of it to
+        lose its speed. The distance that it goes in the time T then counts, if that is longer.
 
         Args:
             displacement: Displacement, three numbers [m or rad].
             dt: Duration of a tick [s].
+            moved: Displacement of the previous tick, if the motion is to end after
+                ``displacement``.
         """
+        if moved != ZERO and self.is_ramped(dt):
+            coming = float_scaled(moved, self.ramp / dt)
+            if float_length(coming) > float_length(displacement):
+                displacement = coming
         length, shortest = float_length(displacement), self.acceleration * dt * dt
         return float_scaled(displacement, self.acceleration / (length + shortest))
 

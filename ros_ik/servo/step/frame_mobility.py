@@ -62,10 +62,12 @@ class FrameMobility:
         limits: tuple[ApproachLimits, ApproachLimits],
         displacements: tuple[Vector, Vector],
         achieved: tuple[Vector, Vector],
+        *,
+        ends: bool = False,
     ) -> tuple[ApproachLimits, ApproachLimits]:
         """Return limits that the joints can keep; see :meth:`TaskDemand.limits_along`."""
         if self.slows:
             # The approach of a singularity is limited separately.
             self.demand.limiting_joint = -1
             return limits
-        return self.demand.limits_along(limits, displacements, achieved)
+        return self.demand.limits_along(limits, displacements, achieved, ends=ends)

@@ -76,6 +76,8 @@ class TaskDemand:
         limits: tuple[ApproachLimits, ApproachLimits],
         displacements: tuple[Vector, Vector],
         achieved: tuple[Vector, Vector],
+        *,
+        ends: bool = False,
     ) -> tuple[ApproachLimits, ApproachLimits]:
         """Return limits of a motion that the joints can keep.
 
@@ -84,6 +86,7 @@ class TaskDemand:
             displacements: Remaining displacements, [m] and [rad], along the axes of the reference
                 link.
             achieved: Displacements in the previous tick, [m] and [rad].
+            ends: True if the motion is to end after the displacements.
         """
         (linear, angular), dt = limits, self._dt
         if self.others:
@@ -92,9 +95,10 @@ class TaskDemand:
         elif self._allows(linear.acceleration, angular.acceleration):
             self.limiting_joint = -1
             return limits
+        moved = achieved if ends else (ZERO, ZERO)
         part = self.part(
-            linear.full_acceleration(displacements[0], dt),
-            angular.full_acceleration(displacements[1], dt),
+            linear.full_acceleration(displacements[0], dt, moved[0]),
+            angular.full_acceleration(displacements[1], dt, moved[1]),
         )
         if part == 1.0:
             return limits
@@ -109,7 +113,7 @@ class TaskDemand:
         """Return the limits of a point, for linear motion; see :meth:`limits_along`."""
         if self.others:
             self._set_expected(0, limits, displacement, achieved)
-        part = self.part(limits.full_acceleration(displacement, self._dt), ZERO)
+        part = self.part(limits.full_acceleration(displacement, self._dt, achieved), ZERO)
         return limits if part == 1.0 else limits.with_acceleration(part, part / _PATH_FRACTION)
 
     def part(self, linear: Vector, angular: Vector) -> float:

@@ -269,7 +269,7 @@ class TaskTracker:
         if self._aim is not self.accepted.floats:
             left = self._difference(self._aim)
             self.remaining = float_length(left[0]) + float_length(left[1])
-        linear, angular = mobility.limits_along(self._limits, left, achieved)
+        linear, angular = mobility.limits_along(self._limits, left, achieved, ends=True)
         excess = 0.0 if mobility.demand.others else _EXCESS
         self._linear.excess = self._angular.excess = excess
         return (

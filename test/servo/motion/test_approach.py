@@ -161,3 +161,15 @@ def test_no_more_is_asked_for_where_nothing_is_achieved():
     for _ in range(50):
         step = approach.step(np.array([1.0, 0.0, 0.0]), np.zeros(3), limits)
     assert step[0] == pytest.approx(2.5 * 0.01**2)
+
+
+@pytest.mark.parametrize('left', [1e-7, 1e-5, 0.1])
+def test_a_motion_needs_its_whole_acceleration_until_it_has_lost_its_speed(left):
+    # At 10 mm/s, with accelerations that build up in 0.2 s.
+    limits, moved = ApproachLimits(0.5, 2.0, 1.0, np.inf, ramp=0.2), (4e-5, 0.0, 0.0)
+    assert limits.full_acceleration((left, 0.0, 0.0), 0.004, moved)[0] == pytest.approx(2.0, 0.02)
+
+
+def test_a_short_displacement_from_rest_needs_less_acceleration():
+    limits = ApproachLimits(0.5, 2.0, 1.0, np.inf, ramp=0.2)
+    assert limits.full_acceleration((1e-7, 0.0, 0.0), 0.004)[0] < 0.01
