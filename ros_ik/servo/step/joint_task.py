@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint task of a step: the posture or a joint target, and the damping of changes of a step.
 
-Near a singularity a small change of a frame's reference changes a step much. Joints with limited
-jerk do not follow at once, and would swing about the steps that the references ask for. So the
-cost of a step dq after dq' has, beside the damping lambda^2 |dq|^2,
+Joints with limited jerk do not follow a wanted step at once. Where their acceleration may only
+turn as fast as it can, they pass the wanted velocity with an acceleration left, and swing about it
+forever. Frames are asked for motions that the joints can follow. Two things are not: the motion
+that frames leave free, towards the posture, and that near a singularity, where a small change of a
+reference changes a step much. So the cost of a step dq after dq' has, beside the posture
+w^2 |dq - g e|^2 and the damping lambda^2 |dq|^2,
 
-    mu^2 |dq - dq'|^2,    mu^2 = lambda^2 T / dt
+    mu^2 |dq - dq'|^2,    mu^2 = (lambda^2 + w^2) T / dt
 
 T is the time in which an acceleration builds up. The step then follows a change in about T where
-the damping outweighs a task, and in less than a tick elsewhere. This term has the form of a joint
-task. With the joint task w^2 |dq - g e|^2, the sum of both is that of one task,
+posture and damping outweigh the tasks, and much sooner elsewhere. Joint targets (w = g = 1) are
+motions that joints can follow, and are not damped. This term has the form of a joint task. The sum
+with the joint task is that of one task,
 
     (w^2 + mu^2) |dq - (w^2 g e + mu^2 dq') / (w^2 + mu^2)|^2
 
@@ -22,8 +26,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import warp as wp
 
 from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.model import Model
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.solvers import Task
@@ -44,13 +50,17 @@ class JointTask:
             priority: Priority of the task.
         """
         self._target = model.neutral_joint_q()
-        self._objective = IKObjectiveJointPosition(model, self._target)
-        self.task = Task(self._objective, priority=priority)
+        # Targets are written to the array that the solver reads.
+        self._written = HostBuffer((1, len(self._target)), wp.float64, model.device)
+        self._row = self._written.host[0]
+        self.task = Task(
+            IKObjectiveJointPosition(model, self._written.array), priority=priority
+        )
         coords = dof_coordinates(model)
         self._dofs = np.flatnonzero(coords >= 0)
         self._coords = coords[self._dofs]
-        self._weight, self._gain = 1.0, 1.0
-        self._written, self._square = b'', 0.0
+        self._weight, self._gain, self._square = 1.0, 1.0, 0.0
+        self._write(self._target)
 
     def set_target(self, joint_q: np.ndarray) -> None:
         """Set the coordinates of the posture or of the joint target [joint_coord_count]."""
@@ -85,16 +95,16 @@ class JointTask:
         if rounded == 0.0:
             self._write(self._target)
             return
-        q = joint_q[self._coords]
-        step = self._gain * of_target * (self._target[self._coords] - q)
-        step += rounded * last_step[self._dofs]
-        blend = self._target.copy()
-        blend[self._coords] = q + step / total
-        self._write(blend)
+        coords = self._coords
+        q = joint_q[coords]
+        blend = self._target[coords] - q
+        blend *= self._gain * of_target / total
+        blend += rounded / total * last_step[self._dofs]
+        blend += q
+        self._row[coords] = blend
+        self._written.upload()
 
     def _write(self, joint_q: np.ndarray) -> None:
-        """Write targets of the objective, if they changed."""
-        numbers = joint_q.tobytes()
-        if numbers != self._written:
-            self._written = numbers
-            self._objective.set_target_positions(joint_q)
+        """Write targets of the objective."""
+        self._row[:] = joint_q
+        self._written.upload()

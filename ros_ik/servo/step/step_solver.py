@@ -201,7 +201,7 @@ class StepSolver:
         """
         self.limits.prepare_step(last_step)
         ramp = self._robot.ramp / self._settings.period
-        self._joints.damp_change(self._damping * ramp, joint_q, last_step)
+        self._joints.damp_change(self._free_weight() * ramp, joint_q, last_step)
         return self._solve(joint_q, step)
 
     def set_obstacles(self, obstacles: tuple[Obstacle, ...], body_q: np.ndarray) -> None:
@@ -274,6 +274,13 @@ class StepSolver:
             step,
             self._settings.solver_regularization + self._damping,
         )
+
+    def _free_weight(self) -> float:
+        """Return the weight of the square of a motion that no target controls."""
+        if self._active.joints:
+            return self._damping
+        weight = self._settings.posture_weight
+        return self._damping + weight * weight + self._settings.solver_regularization
 
     def _apply(self, settings: Settings, previous: Settings | None) -> None:
         """Apply changed settings between two ticks."""
