@@ -14,7 +14,7 @@ class ModelError(RosIkError, ValueError):
 
     Attributes:
         element: The element at fault, e.g. ``joint 'elbow'``.
-        reason: What was expected and what was found.
+        reason: Expected and actual value.
     """
 
     def __init__(self, element: str, reason: str) -> None:

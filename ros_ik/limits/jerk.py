@@ -80,7 +80,7 @@ def _jerk_kernel(scalar: type) -> wp.Kernel:
 
 
 class JerkLimit(ScaledLimit):
-    """Bound on the change of acceleration; only :class:`PositionDamper` yields to it."""
+    """Bound on the change of acceleration; takes precedence over :class:`PositionDamper` alone."""
 
     precedence = 2
     construction_only = frozenset(('jerk', 'velocity'))

@@ -13,8 +13,8 @@ BARRIERS = (
         'barriers.recheck', 'bool', True,
         'Check every commanded configuration, and the stop that could follow it, against the '
         'barriers by forward kinematics before it is sent. Brake in time if the stop would '
-        'violate one. Without the check, barriers hold only as far as their linearisation is '
-        'right.',
+        'violate one. Without the check, barriers hold only approximately, as each step '
+        'takes them for linear.',
     ),
     Parameter(
         'barriers.position.<barrier>.frame', 'string', '',
@@ -57,7 +57,7 @@ _SELF = (
     ),
     Parameter(
         'barriers.self_collision.margin', 'double', 0.01,
-        'Distance kept between links. A smaller distance may only grow.',
+        'Distance kept between links. Links that are already closer may only move apart.',
         unit='m', minimum=0.0, maximum=0.2,
     ),
     Parameter(
@@ -83,7 +83,7 @@ _WORLD = (
     ),
     Parameter(
         'barriers.world.margin', 'double', 0.02,
-        'Distance kept from obstacles. A smaller distance may only grow.',
+        'Distance kept from obstacles. Links that are already closer may only move away.',
         unit='m', minimum=0.0, maximum=1.0,
     ),
     Parameter(
@@ -93,7 +93,7 @@ _WORLD = (
     ),
     Parameter(
         'barriers.max_obstacles', 'int', 64,
-        'Largest number of obstacles; a message that would exceed it is refused. It bounds the '
+        'Largest number of obstacles; a message that would exceed it is rejected. It bounds the '
         'time of a tick.', minimum=1, maximum=1000, read_only=True,
     ),
 )  # fmt: skip
@@ -109,8 +109,8 @@ COLLISION: tuple[Parameter, ...] = (
     ),
     Parameter(
         'collision.padding', 'double', 0.0,
-        'Thickness added to the collision shapes of the robot, for cables and covers that the '
-        'description lacks.', unit='m', minimum=0.0, maximum=0.5, read_only=True,
+        'Thickness added to the collision shapes of the robot, for cables and covers that are '
+        'missing from the description.', unit='m', minimum=0.0, maximum=0.5, read_only=True,
     ),
     Parameter(
         'collision.exclude_touching_pairs', 'bool', True,

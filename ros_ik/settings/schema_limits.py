@@ -26,7 +26,8 @@ LIMITS = (
         'limits.acceleration_scale', 'double', 1.0,
         'Fraction of the acceleration limits to use, also to stop: with 0.1 stopping takes ten '
         'times as long. In motion a lower value takes effect when the robot can stop with it '
-        'before its position limits. A higher one takes effect when its stops are checked for it.',
+        'before its position limits. A higher one takes effect once stops have been checked with '
+        'it.',
         minimum=0.01, maximum=1.0,
     ),
     Parameter(

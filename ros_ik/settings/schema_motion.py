@@ -34,8 +34,8 @@ SOLVER = (
     ),
     Parameter(
         'posture.centering', 'double', 0.0,
-        'Rate at which joints that move targets approach the middle of their limits, in the null '
-        'space of the targets; 0 disables it. With this, posture.joints or an aim of a task, '
+        'Rate at which the joints of active targets approach the middle of their limits, in the '
+        'null space of the targets; 0 disables it. With this, posture.joints or an aim of a task, '
         'joints that move targets do not return to their positions at the start of the motion.',
         unit='1/s', minimum=0.0, maximum=10.0,
     ),
@@ -86,7 +86,8 @@ CENTER_OF_MASS = (
 TARGETS = (
     Parameter(
         'command_timeout', 'double', 0.2,
-        'Age at which a target is ignored, counted as command_time_source tells.',
+        'Age from which on a target is ignored, measured from the time that command_time_source '
+        'selects.',
         unit='s', minimum=0.0, exclusive_minimum=True,
     ),
     Parameter(
@@ -108,7 +109,7 @@ TARGETS = (
     ),
     Parameter(
         'target_jump_policy', 'string', 'saturate',
-        "'saturate' pursues a point at that distance on the way to the target; 'reject' refuses "
+        "'saturate' pursues a point at that distance on the way to the target; 'reject' ignores "
         'the target, keeps the previous one and reports code 25.', choices=JUMP_POLICIES,
     ),
     Parameter(
@@ -139,7 +140,7 @@ VELOCITIES = (
         'command_in_type', 'string', 'speed_units',
         "Units of velocity targets, of frames and of joints. 'speed_units' is m/s and rad/s. "
         "'unitless' is a fraction from -1 to 1 of the scales below, like the values of joysticks. "
-        'A message with a number outside this range is refused.', choices=COMMAND_TYPES,
+        'A message with a number outside this range is rejected.', choices=COMMAND_TYPES,
     ),
     Parameter(
         'scale.linear', 'double', 0.4,

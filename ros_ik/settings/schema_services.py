@@ -38,7 +38,7 @@ REQUESTS = (
     Parameter(
         'services.nice', 'int', 10,
         'Niceness of the process that answers requests. With the default every other process '
-        'comes first, above all the control loop, and the requests still get a tenth of a busy '
+        'has priority, in particular the control loop, and requests still get a tenth of a busy '
         'core.',
         minimum=0, maximum=19, read_only=True,
     ),
@@ -63,14 +63,14 @@ GOALS = (
     ),
     Parameter(
         'actions.goal_tolerance', 'double', 0.01,
-        'Accepted error of each joint at the end of ~/follow_joint_trajectory, for goals without '
-        'a tolerance. If barriers keep the robot from the end, the goal fails.',
+        'Accepted error of each joint at the end of ~/follow_joint_trajectory, for goals that '
+        'do not set it. If barriers keep the robot from the end, the goal fails.',
         unit='rad or m', minimum=0.0, exclusive_minimum=True, read_only=True,
     ),
     Parameter(
         'actions.goal_time', 'double', 1.0,
         'Time after the end of a trajectory to come within the tolerance, for goals of '
-        '~/follow_joint_trajectory without one.',
+        '~/follow_joint_trajectory that do not set it.',
         unit='s', minimum=0.0, maximum=60.0, read_only=True,
     ),
 )  # fmt: skip

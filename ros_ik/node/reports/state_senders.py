@@ -25,7 +25,7 @@ class StateSenders:
 
         Args:
             node: The node.
-            sentence: Where to put the sentence, '' for at most one publisher.
+            sentence: Mailbox for the sentence, '' for at most one publisher.
         """
         self._node, self._sentence = node, sentence
         self._counted = -math.inf

@@ -76,7 +76,7 @@ def _tighten(
         limit: The limits of a joint.
         name: Name of the limit.
         values: Limits of the model, changed in place.
-        dof: Which degree of freedom.
+        dof: Index of the degree of freedom.
         inwards: 1 if a larger value is tighter, -1 if a smaller one is.
     """
     value = getattr(limit, name)

@@ -42,7 +42,7 @@ class LeadLimit:
     Attributes:
         unit: Equivalent of 1 rad in the unit of each joint [rad or m].
         floor: Following errors beyond the lag [rad or m].
-        watched: Which joints are limited.
+        watched: Mask of the limited joints.
         trial: Limit of joints that must first prove that they follow, inf for all others.
         lead_at_rest: W of joints at rest, inf before the first step.
         has_slack: True if the last step leaves enough room for any motion within the next
