@@ -12,6 +12,7 @@ from ros_ik.node.actions.goal_state import GOAL_TRANSITIONS
 from ros_ik.node.node_stage import NODE_TRANSITIONS
 from ros_ik.servo.interface.stop_state import STOP_TRANSITIONS
 from ros_ik.servo.state.following_state import FOLLOWING_TRANSITIONS
+from ros_ik.servo.state.resting_state import RESTING_TRANSITIONS
 from ros_ik.servo.state.servo_state import SERVO_TRANSITIONS
 from ros_ik.state_machine import StateMachine
 
@@ -19,6 +20,7 @@ ARCHITECTURE = Path(__file__).parents[2] / 'docs' / 'architecture.md'
 TABLES = {
     'States of the servo': SERVO_TRANSITIONS,
     'States of the following error': FOLLOWING_TRANSITIONS,
+    'States of the last command': RESTING_TRANSITIONS,
     'States of a stop': STOP_TRANSITIONS,
     'Stages of the node': NODE_TRANSITIONS,
     'States of a goal': GOAL_TRANSITIONS,

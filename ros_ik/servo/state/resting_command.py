@@ -11,30 +11,19 @@ command is not used after that. After a pause it is.
 
 from __future__ import annotations
 
-import enum
-
 import numpy as np
 
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.state.resting_state import RESTING_TRANSITIONS
+from ros_ik.servo.state.resting_state import RestingEvent
+from ros_ik.servo.state.resting_state import RestingState
 from ros_ik.settings import Settings
+from ros_ik.state_machine import StateMachine
 
 # Time in which a robot settles at its last command, in addition to the controller delay [s].
 _SETTLING = 0.5
 # Displacement that shows that something else moves a settled robot [rad]; above noise and creep.
 _MOVED = 0.01
-
-
-class _Phase(enum.Enum):
-    """Knowledge about the last command."""
-
-    # There is none that may be used.
-    NONE = enum.auto()
-    # Targets are tracked.
-    MOVING = enum.auto()
-    # The command is at rest, the robot may still settle.
-    RESTING = enum.auto()
-    # The robot has settled.
-    SETTLED = enum.auto()
 
 
 class RestingCommand:
@@ -47,8 +36,8 @@ class RestingCommand:
         # Commanded and settled positions of the controlled joints, and the time of the former [s].
         self._command = self._settled = np.zeros(len(robot.coords))
         self._since = 0.0
+        self._machine = StateMachine(RestingState.NONE, RESTING_TRANSITIONS)
         self.apply(settings)
-        self.forget()
 
     def apply(self, settings: Settings) -> None:
         """Apply settings."""
@@ -57,21 +46,21 @@ class RestingCommand:
 
     def forget(self) -> None:
         """Drop the command until targets are tracked again; another controller may be active."""
-        self._phase = _Phase.NONE
+        self._machine.handle(RestingEvent.FORGET)
 
     def move(self) -> None:
-        """Note that targets are tracked; the command will rest later."""
-        self._phase = _Phase.MOVING
+        """Record that targets are tracked."""
+        self._machine.handle(RestingEvent.TRACK)
 
     def rest(self, now: float, joint_q: np.ndarray) -> None:
-        """Record the command at rest.
+        """Record the command at rest, if targets were tracked before.
 
         Args:
             now: Current time [s].
             joint_q: Commanded coordinates [joint_coord_count].
         """
-        if self._phase is _Phase.MOVING:
-            self._phase = _Phase.RESTING
+        if self._machine.state is RestingState.MOVING:
+            self._machine.handle(RestingEvent.REST)
             self._command, self._since = joint_q[self._coords], now
 
     def observe(self, now: float, joint_q: np.ndarray) -> None:
@@ -79,8 +68,9 @@ class RestingCommand:
         if not self._is_at_rest or abs(now - self._since) < self._settling:
             return
         measured = joint_q[self._coords]
-        if self._phase is _Phase.RESTING:
-            self._phase, self._settled = _Phase.SETTLED, measured
+        if self._machine.state is RestingState.RESTING:
+            self._machine.handle(RestingEvent.SETTLE)
+            self._settled = measured
         elif np.any(np.abs(measured - self._settled) > _MOVED * self._unit):
             self.forget()
 
@@ -98,4 +88,4 @@ class RestingCommand:
     @property
     def _is_at_rest(self) -> bool:
         """True if there is a command at rest."""
-        return self._phase is _Phase.RESTING or self._phase is _Phase.SETTLED
+        return self._machine.state in (RestingState.RESTING, RestingState.SETTLED)

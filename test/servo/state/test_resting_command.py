@@ -4,7 +4,12 @@
 
 import numpy as np
 import pytest
+from support.motions.state_machines import record_transitions
+from support.motions.state_machines import transitions
 from support.rigs.servo_rig import Rig
+
+from ros_ik.servo.state.resting_command import RestingCommand
+from ros_ik.servo.state.resting_state import RESTING_TRANSITIONS
 
 FAR = {'max_target_step_linear': 10.0, 'max_target_step_angular': 4.0}
 NOISE = 1e-4
@@ -190,3 +195,30 @@ def test_a_robot_that_was_pushed_a_moment_ago_begins_where_it_is_now():
     rig.offset[rig.robot.coords] += 0.02
     rig.tick()
     np.testing.assert_allclose(first_place(rig), 0.02, atol=1e-9)
+
+
+def test_every_transition_of_the_last_command_is_made(monkeypatch, rig):
+    made = record_transitions(monkeypatch)
+    command, q = RestingCommand(rig.robot, rig.settings), rig.q.copy()
+
+    def rest():
+        command.move()
+        command.rest(0.0, q)
+        assert command.holds(q)
+
+    def settle():
+        rest()
+        command.observe(10.0, q)
+
+    command.forget()
+    for reach in (lambda: None, command.move, rest, settle):
+        reach()
+        command.move()
+        reach()
+        command.forget()
+        assert not command.holds(q)
+    settle()
+    q[rig.robot.coords] += 0.02
+    command.observe(11.0, q)
+    assert not command.holds(q)
+    assert made == transitions(RESTING_TRANSITIONS)
