@@ -161,6 +161,7 @@ class _ShortestPath:
         options = [self._smoothed(path, first, is_start_fixed=is_start_fixed) for path in paths]
         begins = paths[0][:1] if is_start_fixed else self._start_solutions(first, paths[0][0])
         followed = max((self._followed(begin, first) for begin in begins), key=_rank)
+        followed = self._exact(followed, first)
         options.append(self._smoothed(followed, first, is_start_fixed=is_start_fixed))
         best = max(options, key=_rank)
         return list(best)
@@ -182,13 +183,18 @@ class _ShortestPath:
             if after is None:
                 break
             path.append(after)
-        variables = np.array(path)[:, self._chain.coordinates]
-        # The search ends within the tolerances. Near a singular pose that would shorten the path.
-        exact, solved = self._correction(first, len(path))(variables)
+        return np.array(path)[:, self._chain.coordinates]
+
+    def _exact(self, path: np.ndarray, first: int) -> np.ndarray:
+        """Return a path [k, n] that a search followed from pose ``first`` on, without its errors.
+
+        The search ends within the tolerances. Near a singular pose that would shorten the path.
+        """
+        exact, solved = self._correction(first, len(path))(path)
         solved[0] = False
-        exact = np.where(solved[:, None], exact, variables)
+        exact = np.where(solved[:, None], exact, path)
         is_free = self._check.is_free_along(self._branches.rows(exact))
-        return exact if is_free.all() else variables
+        return exact if is_free.all() else path
 
     def _graph(self, layers: list[Layer]) -> LayeredGraph:
         """Return an empty graph with the checks and the local search of this problem."""
