@@ -33,6 +33,7 @@ _IGNORED = {
     'passive_joint': {'name': 'joint'},
 }
 
+
 @dataclasses.dataclass(frozen=True)
 class SemanticGroup:
     """One group: joints, links (each for its parent joint), chains, other groups."""
