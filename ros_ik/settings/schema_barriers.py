@@ -8,6 +8,12 @@ import math
 
 from ros_ik.settings.parameter import Parameter
 
+# Addition to the descriptions of gains.
+_AT_MOST = (
+    'With jerk limits it counts as at most a sixth of the least ratio of jerk to acceleration '
+    'limit.'
+)
+
 BARRIERS = (
     Parameter(
         'barriers.recheck', 'bool', True,
@@ -37,7 +43,7 @@ BARRIERS = (
     Parameter(
         'barriers.position.<barrier>.gain', 'double', 5.0,
         'Fraction of the remaining distance that may be used up per second. With the default a '
-        'frame at 0.5 m/s begins to slow down 0.1 m before a face.',
+        'frame at 0.5 m/s begins to slow down 0.1 m before a face. ' + _AT_MOST,
         unit='1/s', minimum=0.0, exclusive_minimum=True, read_only=True,
     ),
     Parameter(
@@ -63,7 +69,7 @@ _SELF = (
     Parameter(
         'barriers.self_collision.gain', 'double', 5.0,
         'Fraction of the distance beyond the margin that may be used up per second. With 5, '
-        'links that approach at 0.5 m/s begin to slow down at 0.1 m.',
+        'links that approach at 0.5 m/s begin to slow down at 0.1 m. ' + _AT_MOST,
         unit='1/s', minimum=0.0, exclusive_minimum=True, maximum=1000.0,
     ),
     Parameter(
@@ -88,7 +94,7 @@ _WORLD = (
     ),
     Parameter(
         'barriers.world.gain', 'double', 5.0,
-        'Fraction of the distance beyond the margin that may be used up per second.',
+        'Fraction of the distance beyond the margin that may be used up per second. ' + _AT_MOST,
         unit='1/s', minimum=0.0, exclusive_minimum=True, maximum=1000.0,
     ),
     Parameter(

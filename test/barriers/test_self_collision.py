@@ -15,6 +15,7 @@ from ros_ik.barriers import SelfCollisionBarrier
 from ros_ik.barriers.close_pairs import sample_pair_distances
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.errors import ArgumentError
+from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
 from ros_ik.model import Model
@@ -22,6 +23,7 @@ from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.model.shapes.collision_geometry import link_pairs
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.solvers import DifferentialIK
+from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
 
@@ -402,3 +404,39 @@ def test_geometry_of_another_model():
     with pytest.raises(ArgumentError, match='another model'):
         barrier = SelfCollisionBarrier(geometry, pairs=geometry.self_pairs())
         Bench(robot('panda'), 1).evaluate(barrier, robot('panda').neutral_joint_q()[None])
+
+
+@pytest.mark.parametrize('lead', (0.0, 0.3))
+def test_steps_with_ranked_rows_are_those_with_all_rows(lead):
+    model, rng = robot('panda'), np.random.default_rng(7)
+    dofs, period = model.joint_dof_count, 0.01
+    links = [f'panda_link{k}' for k in range(8)] + ['panda_hand']
+    balls = CollisionGeometry.from_spheres(model, links, np.zeros((9, 3)), 0.06)
+    pairs = balls.self_pairs()
+    pairs = pairs[~always_close(balls, pairs, 0.02)]
+    ranked, every = (
+        SelfCollisionBarrier(
+            balls, pairs=pairs, n_collision_pairs=rows, gain=1.0, safe_displacement_gain=0.0
+        )
+        for rows in (len(pairs), None)
+    )
+    ranked.ranks_rows = True
+    limits = [VelocityLimit(), AccelerationLimit(np.full(dofs, 50.0))]
+    settings = DifferentialIKSettings(dt=period, barrier_lead=lead)
+    solver = DifferentialIK(model, 'panda_link0:panda_hand', settings)
+    target = IKObjectiveJointPosition(model, model.neutral_joint_q())
+    joint_q = model.random_joint_q(1000, rng)
+    apart = distances(balls, pairs, joint_q).min(axis=1) > 0.03
+    held = 0
+    for q in joint_q[apart][:600]:
+        last = period * rng.uniform(-0.3, 0.3, dofs)
+        limits[1].set_last_displacement(last)
+        target.set_target_positions(model.random_joint_q(1, rng)[0])
+        steps = np.zeros((3, dofs))
+        for barriers, step in zip(([ranked], [], [every]), steps, strict=True):
+            status = solver.solve_ik(q, [Task(target)], limits, barriers, step)
+        # A relaxation depends on all rows, also on those that are left out.
+        if status is SolveStatus.CONVERGED:
+            np.testing.assert_allclose(steps[0], steps[2], atol=1e-12)
+            held += np.abs(steps[1] - steps[2]).max() > 1e-6
+    assert held > 10

@@ -99,6 +99,39 @@ def test_joints_that_a_pose_leaves_free_come_to_rest(robot, seed, seconds):
     rig.assert_within_limits()
 
 
+# Each swung about its barrier for as long as the target was sent, at 0.2 to 0.5 rad/s.
+BLOCKED = [
+    ('baxter', 13, 1.0, {'rate': 100.0, 'gain': 20.0, 'acceleration': 4.0, 'ratio': 6.0}),
+    ('baxter', 19, 1.0, {'rate': 100.0, 'gain': 5.0, 'acceleration': 1.25, 'ratio': 3.0}),
+    ('baxter', 51, 1.0, {'rate': 100.0, 'gain': 20.0, 'acceleration': 3.75, 'ratio': 3.0}),
+]
+MORE_BLOCKED = [
+    ('baxter', 33, 1.0, {'rate': 250.0, 'gain': 5.0, 'acceleration': 4.25, 'ratio': 6.0}),
+    ('tiago', 44, 0.27, {'rate': 1000.0, 'gain': 20.0, 'acceleration': 0.82, 'ratio': 8.0}),
+]
+
+
+@pytest.mark.parametrize(
+    ('robot', 'seed', 'part', 'settings'), either(BLOCKED, [*BLOCKED, *MORE_BLOCKED])
+)
+def test_links_that_meet_a_barrier_come_to_rest(robot, seed, part, settings):
+    # Their joints take longer to gain their acceleration than the barrier takes to bind.
+    joints = Rig(robot).robot.group.joint_names
+    limits = motion_limits(joints, settings['acceleration'], settings['ratio'])
+    rig = Rig(
+        robot, control_rate=settings['rate'], barriers__self_collision__enabled=True,
+        barriers__self_collision__gain=settings['gain'], **limits,
+    )  # fmt: skip
+    target = rig.reachable(seed, 1.5)
+    target[:3] *= part
+    rig.aim(target)
+    output = rig.tick(seconds=20.0)
+    assert 'barrier self_collision' in output.text and output.barrier_distance < 0.012
+    speeds = rig.speeds()[-round(1.5 / rig.dt) :]
+    assert np.ptp(speeds, axis=0).max() < 0.03
+    rig.assert_within_limits()
+
+
 def rises(distances, least=3e-3):
     """Return by how much distances grow between falls, where it is more than ``least`` [m]."""
     found, low, high = [], distances[0], None

@@ -65,13 +65,17 @@ class BarrierReport:
             achieved: Distance by which it did approach them [m plus rad].
             cut: True if the check of stops shortened the step.
         """
-        before, values = self._values_at(joint_q), self._values_at(after)
+        is_held = wanted >= self._least_step and achieved <= _SLOWED * wanted
+        before = self._values_at(joint_q)
+        # Pairs are named as at the last evaluation, so that of the end of the step comes last.
+        allowed = self._solver.least_change(joint_q, before) if is_held else before
+        values = self._values_at(after)
         if len(values):
             row = self._least_row(values)
             if row >= 0:
                 self._fill_barrier_fields(output, values, row)
-        if wanted >= self._least_step and achieved <= _SLOWED * wanted:
-            self._explain(output, before, values, after, achieved < _HALTED * wanted, cut)
+        if is_held:
+            self._explain(output, before, allowed, values, after, achieved < _HALTED * wanted, cut)
         self._last_report = _REPEATED(output)
 
     def repeat(self, output: ServoOutput) -> None:
@@ -93,6 +97,7 @@ class BarrierReport:
         self,
         output: ServoOutput,
         before: np.ndarray,
+        allowed: np.ndarray,
         values: np.ndarray,
         after: np.ndarray,
         halted: bool,
@@ -103,7 +108,7 @@ class BarrierReport:
             return
         row = -1
         if values.size:
-            row = self._limiting_row(before, values)
+            row = _limiting_row(before, allowed, values)
             if row < 0 and cut:
                 row = _nearest_row(before, values)
         if row >= 0:
@@ -138,16 +143,16 @@ class BarrierReport:
             between = ' and '.join(output.limiting_pair)
             output.text += f': {output.barrier_distance:.3f} m between {between}'
 
-    def _limiting_row(self, before: np.ndarray, values: np.ndarray) -> int:
-        """Return the row whose value decreased as far as allowed, or -1."""
-        allowed = self._solver.allowed_decrease(before)
-        slack = values - before - allowed - _ROW_PART * np.abs(allowed) - _ROW_DISTANCE
-        # A row that is violated anyway does not limit the motion if another row does.
-        holds = (slack <= 0.0) & (before >= -_ROW_DISTANCE)
-        if holds.any():
-            slack = np.where(holds, slack, np.inf)
-        row = int(slack.argmin())
-        return row if slack[row] <= 0.0 and math.isfinite(slack[row]) else -1
+
+def _limiting_row(before: np.ndarray, allowed: np.ndarray, values: np.ndarray) -> int:
+    """Return the row whose value decreased as far as allowed, or -1."""
+    slack = values - before - allowed - _ROW_PART * np.abs(allowed) - _ROW_DISTANCE
+    # A row that is violated anyway does not limit the motion if another row does.
+    holds = (slack <= 0.0) & (before >= -_ROW_DISTANCE)
+    if holds.any():
+        slack = np.where(holds, slack, np.inf)
+    row = int(slack.argmin())
+    return row if slack[row] <= 0.0 and math.isfinite(slack[row]) else -1
 
 
 def _nearest_row(before: np.ndarray, values: np.ndarray) -> int:

@@ -43,10 +43,15 @@ from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
+from ros_ik.solvers.differential_ik.quadratic_program.lead import largest_gain
+from ros_ik.solvers.differential_ik.quadratic_program.lead import share_of_change
 
 # Time constant of the posture [s]. It is slow compared with the tasks, so that they keep their
 # accuracy.
 POSTURE_TIME = 1.0
+# Time by which barriers act ahead, in durations of an acceleration ramp. Without it, links that
+# meet a barrier swing about it; see docs/motion_quality.md.
+_LEAD_RAMPS = 1.5
 # Parameters that determine margins and gains of barriers, and those that determine task weights
 # and damping.
 _BARRIERS = operator.attrgetter(
@@ -90,7 +95,9 @@ class StepSolver:
             model,
             group,
             DifferentialIKSettings(
-                dt=settings.period, max_iterations=settings.solver_max_iterations
+                dt=settings.period,
+                max_iterations=settings.solver_max_iterations,
+                barrier_lead=_LEAD_RAMPS * robot.ramp,
             ),
         )
         # Targets are written to the arrays that the solver reads.
@@ -244,6 +251,21 @@ class StepSolver:
         inside = values - self._row_margin
         return -self._row_gain * self._settings.period * inside / (1.0 + np.abs(inside))
 
+    def least_change(self, joint_q: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return :meth:`allowed_decrease` of the step that was made last, with its lead.
+
+        Args:
+            joint_q: Commanded coordinates before that step [joint_coord_count].
+            values: Barrier values there.
+        """
+        allowed, lead = self.allowed_decrease(values), self.diff.settings.barrier_lead
+        if lead == 0.0:
+            return allowed
+        previous = self.diff.integrate(joint_q, -self.limits.step_before_last)
+        steady = values - self.barrier_values(previous)
+        share = share_of_change(lead, self._settings.period)
+        return share * allowed + (1.0 - share) * steady
+
     def row_pair(self, row: int) -> tuple[str, str]:
         """Return the pair of links of a row of the last barrier values; '' twice without one."""
         index = self.barrier_rows[row]
@@ -289,7 +311,8 @@ class StepSolver:
             self.diff.set_max_iterations(settings.solver_max_iterations)
         if previous is None or _BARRIERS(settings) != _BARRIERS(previous):
             apply_settings(self.barriers, self.scene, settings)
-            gains = np.array([barrier.gain for barrier in self.barriers])
+            largest = largest_gain(self.diff.settings.barrier_lead)
+            gains = np.array([min(barrier.gain, largest) for barrier in self.barriers])
             self._row_gain = gains[self.barrier_rows]
         if previous is None or settings.solver_damping != previous.solver_damping:
             for task in (*self._pose_tasks, *self._center_tasks):

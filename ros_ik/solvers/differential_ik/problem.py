@@ -78,8 +78,8 @@ class StepProblem:
             n_threads: Number of these threads.
 
         Raises:
-            ArgumentError: No task, an objective without an analytic Jacobian, or a task, limit or
-                barrier that does not fit the model.
+            ArgumentError: No task, an objective without an analytic Jacobian, a task, limit or
+                barrier that does not fit the model, or a lead without an acceleration limit.
         """
         if not tasks:
             raise ArgumentError('tasks must hold at least one task')
@@ -89,8 +89,8 @@ class StepProblem:
         self._gains_revision = -1
         parts = StepParts.bind(state, tasks, limits, barriers)
         self._fused, self._rows = parts.fused, parts.rows
-        self._arrays = arrays = StepArrays(parts)
-        self._stops = arrays.braking is not None
+        self._arrays = arrays = StepArrays(parts, rules)
+        self._stops = arrays.stops
         self.delta_q, self.x = arrays.delta_q.host, arrays.x.host
         self.first_step = self.delta_q[0]
         self.status, self.rounds = arrays.status.host, arrays.rounds.host
@@ -98,7 +98,8 @@ class StepProblem:
         whole = [[(0, state.n_robots)]]
         batches = shared_parts(state.n_robots, n_threads) if parts.splits else whole
         self._scratch = [
-            ScratchArrays(max(size for _, size in batch), parts, arrays) for batch in batches
+            ScratchArrays(max(size for _, size in batch), parts, arrays)
+            for batch in batches
         ]
         # Graphs of a GPU do not keep alive what they use.
         self._recorder = recorder = StepRecorder(parts, arrays, tree, rules, max_iterations)
@@ -139,7 +140,7 @@ class StepProblem:
             self._box_revision = Limit.changes
             self._box_graph.launch()
         if self._gains_revision != Barrier.changes and self._barriers:
-            self._arrays.barriers.gain.assign([barrier.gain for barrier in self._barriers])
+            self._arrays.barriers.gain.assign(self._arrays.gains(self._barriers))
         self._gains_revision = Barrier.changes
         if self._revision == Task.changes:
             return

@@ -27,6 +27,10 @@ class DifferentialIKSettings:
             [rad or m]. Limits are met exactly.
         warm_start: True to start from the constraints that were active in the last step of the
             same tasks, limits and barriers. This is faster, with the same result up to rounding.
+        barrier_lead: Time [s] by which barriers act ahead, for joints whose accelerations build
+            up slowly: 1.5 times the time of that. A barrier then bounds the velocity that the
+            robot would have if its acceleration lasted for this time, and gains count as at most
+            1 / (4 barrier_lead). It needs an :class:`~ros_ik.AccelerationLimit`.
         enforce_mode: Cut made by :meth:`DifferentialIK.enforce_barriers`.
     """
 
@@ -35,16 +39,18 @@ class DifferentialIKSettings:
     feasibility_tolerance: float = 1e-10
     warm_start: bool = True
     enforce_mode: EnforceMode = EnforceMode.STOP
+    barrier_lead: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the values.
 
         Raises:
-            ArgumentError: A value that is not positive, or an unknown mode.
+            ArgumentError: A value outside its range, or an unknown mode.
         """
         checked_number('dt', self.dt, positive=True)
         checked_count('max_iterations', self.max_iterations, 1)
         checked_number('feasibility_tolerance', self.feasibility_tolerance, positive=True)
+        checked_number('barrier_lead', self.barrier_lead)
         try:
             object.__setattr__(self, 'enforce_mode', EnforceMode(self.enforce_mode))
         except ValueError:

@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import warp as wp
 
+from ros_ik.barriers import Barrier
+from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.limits import AccelerationLimit
@@ -16,9 +19,12 @@ from ros_ik.solvers.differential_ik.quadratic_program.barrier_rows import step_b
 from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import list_of_failed
 from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import make_dual_program
 from ros_ik.solvers.differential_ik.quadratic_program.elimination_order import step_elimination
+from ros_ik.solvers.differential_ik.quadratic_program.lead import largest_gain
+from ros_ik.solvers.differential_ik.quadratic_program.lead import make_step_lead
 from ros_ik.solvers.differential_ik.quadratic_program.program import every_variable
 from ros_ik.solvers.differential_ik.quadratic_program.program import make_step_program
 from ros_ik.solvers.differential_ik.quadratic_program.stop_rows import make_step_stop
+from ros_ik.solvers.differential_ik.settings import DifferentialIKSettings
 from ros_ik.solvers.differential_ik.step_parts import StepParts
 
 
@@ -33,9 +39,11 @@ class StepArrays:
         regularization: Weight of |dq|^2, [1].
         active_bound: Active bound of each variable, -1, 0 or 1, [n, n_variables].
         binding: 1 for active rows, [n, n_rows].
-        braking: Acceleration limit, if the robot leaves violations at a bounded speed. Then there
-            are rows at the end of the stop, too.
-        near: 1 for robots near the margin of a barrier, [n]; [0] without ``braking``.
+        acceleration_limit: Acceleration limit, which knows the last step; None if there is none.
+        lead: Time by which the barriers act ahead [s].
+        stops: True if there are rows at the end of the stop, too: the robot leaves violations at
+            a bounded speed, and there is an acceleration limit.
+        near: 1 for robots near the margin of a barrier, [n]; [0] without ``stops``.
         recovering: 1 while a robot leaves a violation, falling to 0 afterwards, of that shape.
         n_rows: Number of rows of the barriers.
         barrier_start: First row of each barrier, and their number, [barriers + 1].
@@ -45,23 +53,32 @@ class StepArrays:
         moving_factor: Its displacement per displacement of the variable.
     """
 
-    def __init__(self, parts: StepParts) -> None:
-        """Allocate the arrays for tasks, limits and barriers."""
+    def __init__(self, parts: StepParts, rules: DifferentialIKSettings) -> None:
+        """Allocate the arrays for tasks, limits and barriers.
+
+        Raises:
+            ArgumentError: A lead of barriers without an acceleration limit.
+        """
         state, barriers = parts.state, parts.barriers
         n, dofs, variables = state.n_robots, state.model.joint_dof_count, state.group.n_variables
         device = state.device
+        self.acceleration_limit = next(
+            (limit for limit in parts.limits if isinstance(limit, AccelerationLimit)), None
+        )
+        self.lead = rules.barrier_lead if barriers else 0.0
+        if self.lead > 0.0 and self.acceleration_limit is None:
+            raise ArgumentError(
+                'barrier_lead needs an AccelerationLimit among the limits, which has the last step'
+            )
         recovers = any(np.isfinite(barrier.recovery_speed) for barrier in barriers)
         # The state at the end of the stop has separate arrays.
         recovers = recovers and all(barrier.splits for barrier in barriers)
-        self.braking = next(
-            (limit for limit in parts.limits if isinstance(limit, AccelerationLimit) and recovers),
-            None,
-        )
-        stops = 0 if self.braking is None else n
+        self.stops = recovers and self.acceleration_limit is not None
+        stops = n if self.stops else 0
         self.near = HostBuffer((stops,), wp.int32, device)
         self.recovering = HostBuffer((stops,), wp.float64, device)
         counts = [barrier.step_row_count for barrier in barriers]
-        self.n_rows = sum(counts) * (1 if self.braking is None else 2)
+        self.n_rows = sum(counts) * (2 if self.stops else 1)
         self.barrier_start = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
         order = step_elimination(state, parts.fused.variables, parts.rows is not None)
         self.order = every_variable(order, variables)
@@ -82,12 +99,16 @@ class StepArrays:
         self.barriers = step_barriers_struct()()
         self.barriers.start = wp.array(self.barrier_start, dtype=wp.int32, device=device)
         for name, values in (
-            ('gain', [barrier.gain for barrier in barriers]),
+            ('gain', self.gains(barriers)),
             ('margin', [barrier.margin for barrier in barriers]),
             ('displacement_weight', [barrier.safe_displacement_gain for barrier in barriers]),
             ('recovery', [barrier.recovery_speed for barrier in barriers]),
         ):
             setattr(self.barriers, name, wp.array(values, dtype=wp.float64, device=device))
+
+    def gains(self, barriers: Sequence[Barrier]) -> list[float]:
+        """Return the gains of barriers that count with the lead [1/s]."""
+        return [min(barrier.gain, largest_gain(self.lead)) for barrier in barriers]
 
 
 class ScratchArrays:
@@ -108,8 +129,10 @@ class ScratchArrays:
         self.joint_S_s = state.joint_S_s if whole else zeros(dofs, dtype=wp.spatial_vectord)
         self.block = zeros(parts.fused.longest, dtype=wp.spatial_vectord)
         self.values = zeros(n_rows)
-        stops = n if arrays.braking is not None else 0
+        stops = n if arrays.stops else 0
         self.stop = make_step_stop(stops, variables, dofs, model.joint_coord_count, device)
+        leads = n if arrays.acceleration_limit is not None else 0
+        self.lead = make_step_lead(leads, variables, arrays.lead, state.dt, device)
         self.rest_body_q = batch_zeros((stops, bodies), wp.transformd, device)
         self.rest_joint_S_s = batch_zeros((stops, dofs), wp.spatial_vectord, device)
         self.program = make_step_program(n, variables, n_rows, arrays.order, device)

@@ -20,6 +20,7 @@ from ros_ik.kinematics.stepping.step_tree import make_step_tree
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.limits import Limit
 from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import dual_step_kernel
+from ros_ik.solvers.differential_ik.quadratic_program.lead import lead_functions
 from ros_ik.solvers.differential_ik.quadratic_program.program import begin_of_box
 from ros_ik.solvers.differential_ik.quadratic_program.small_active_set import MAX_VARIABLES
 from ros_ik.solvers.differential_ik.quadratic_program.small_active_set import (
@@ -117,6 +118,8 @@ class StepRecorder:
             if not limit.is_constant:
                 with _stepping(limit, state):
                     limit.launch(*box)
+        if is_near or scratch.lead.share < 1.0:
+            box = self._record_lead(scratch, state, box)
         self._record_barriers(scratch, state, box, 0)
         if is_near:
             self._record_rest(scratch, state, box)
@@ -140,20 +143,44 @@ class StepRecorder:
                     first_row + int(self._arrays.barrier_start[index]),
                 )
 
+    def _record_lead(
+        self, scratch: ScratchArrays, state: StepState, box: tuple[wp.array, wp.array]
+    ) -> tuple[wp.array, wp.array]:
+        """Launch the previous steps of the variables; return the box to which steps lead."""
+        size, lead = state.n_robots, scratch.lead
+        last_step, _ = self._last_motion(state)
+        launch(
+            lead_functions().place_lead,
+            dim=size,
+            inputs=[
+                last_step, state.moving_dof, self._arrays.moving_variable,
+                self._arrays.moving_factor, *box,
+            ],
+            outputs=[lead],
+            device=state.device,
+        )  # fmt: skip
+        return (lead.lower[:size], lead.upper[:size]) if lead.share < 1.0 else box
+
+    def _last_motion(self, state: StepState) -> tuple[wp.array, wp.array]:
+        """Return the last steps of the robots of a part, and the accelerations."""
+        limit = self._arrays.acceleration_limit
+        assert limit is not None
+        with _stepping(limit, state):
+            return limit.last_motion()
+
     def _record_rest(
         self, scratch: ScratchArrays, state: StepState, box: tuple[wp.array, wp.array]
     ) -> None:
         """Launch the rows of the barriers at the end of the stop after the last step."""
-        size, stop, braking = state.n_robots, scratch.stop, self._arrays.braking
-        assert braking is not None
-        with _stepping(braking, state):
-            motion = braking.last_motion()
+        size, stop = state.n_robots, scratch.stop
+        _, acceleration = self._last_motion(state)
         launch(
             place_rest_kernel(),
             dim=size,
             inputs=[
-                self._kinematics.arrays, state.joint_q, *motion, state.moving_dof,
-                self._arrays.moving_variable, self._arrays.moving_factor, *box, state.dt, stop,
+                self._kinematics.arrays, state.joint_q, scratch.lead.last, acceleration,
+                state.moving_dof, self._arrays.moving_variable, self._arrays.moving_factor, *box,
+                state.dt, stop,
             ],
             device=state.device,
         )  # fmt: skip
@@ -202,7 +229,8 @@ class StepRecorder:
         rules, variables, failed = self._rules, self._state.group.n_variables, scratch.failed
         arrays = self._arrays
         kernel = solve_step_kernel(failed is not None)
-        of_rows, of_stop = [arrays.barriers, scratch.values], [int(is_near), scratch.stop]
+        of_rows = [arrays.barriers, scratch.values]
+        of_stop = [scratch.lead, int(is_near), scratch.stop]
         scratch.stop.near = state.rows(arrays.near.array)
         scratch.stop.recovering = state.rows(arrays.recovering.array)
         if arrays.binding.shape[1] == 0 and variables <= MAX_VARIABLES:

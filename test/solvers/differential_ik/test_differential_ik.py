@@ -45,19 +45,29 @@ def random_unit_quaternion(rng):
 
 
 class Step:
-    """Random steps of one robot: frame and posture task, limits, a box."""
+    """Random steps of one robot: frame and posture task, limits, a box.
 
-    def __init__(self, path, seed):
+    With a lead the barrier acts ahead by it [s], after random previous steps.
+    """
+
+    def __init__(self, path, seed, lead=0.0):
+        self.path, self.lead = path, lead
         self.model = load(path)
         self.rng = np.random.default_rng(seed)
         self.link = deepest_link(self.model)
-        self.diff = DifferentialIK(self.model, '', DifferentialIKSettings(dt=DT))
+        settings = DifferentialIKSettings(dt=DT, barrier_lead=lead)
+        self.diff = DifferentialIK(self.model, '', settings)
         self.frame = IKObjectivePose(
             self.link, np.array([0, 0, 0, 0, 0, 0, 1.0]), exact_jacobian=False
         )
         self.posture = IKObjectiveJointPosition(self.model, np.zeros(self.model.joint_coord_count))
         self.tasks = [Task(self.frame, gain=GAIN), Task(self.posture, weight=POSTURE_WEIGHT)]
         self.limits = [PositionLimit(), VelocityLimit()]
+        # It knows the previous step, and is too wide to matter.
+        self.acceleration = AccelerationLimit(np.full(self.model.joint_dof_count, 1e6))
+        if lead:
+            self.limits.append(self.acceleration)
+        self.last = np.zeros(self.diff.group.n_variables)
         self.barrier = PositionBarrier(
             self.link, [-np.inf, -50.0, -50.0], [50.0, 50.0, np.inf], gain=2.0, margin=0.01,
             safe_displacement_gain=0.3,
@@ -71,6 +81,11 @@ class Step:
         self.target_q = self.model.random_joint_q(1, self.rng)[0]
         self.frame.set_target_pose(0, self.target)
         self.posture.set_target_positions(self.target_q)
+        if self.lead:
+            fold = self.reduction()
+            speed = np.minimum(self.model.limits64()[2], 1.0) @ np.abs(fold)
+            self.last = DT * speed * self.rng.uniform(-1.0, 1.0, len(speed))
+            self.acceleration.set_last_displacement(fold @ self.last)
 
     def reduction(self):
         """Matrix from the variables of the group to all degrees of freedom."""
@@ -102,8 +117,11 @@ class Step:
             - 0.01
         )
         hessian += 0.3 / max(np.sum(slopes**2), 1e-300) * np.eye(len(gradient))
+        # The velocity plus the lead times the acceleration has the bound.
+        ahead = (1.0 + self.lead / DT) * -slopes / DT
+        bound = 2.0 * h / (1 + h) - self.lead / DT * slopes @ self.last / DT
         return qpsolvers.solve_qp(
-            hessian, gradient, -slopes / DT, 2.0 * h / (1 + h), *self.box(fold), solver='quadprog'
+            hessian, gradient, ahead, bound, *self.box(fold), solver='quadprog'
         )
 
     def box(self, fold):
@@ -131,16 +149,16 @@ class Step:
 
 
 @pytest.mark.oracle
+@pytest.mark.parametrize('lead', [0.0, 0.1])
 @pytest.mark.parametrize('path', ALL_URDFS, ids=IDS)
-def test_step_equals_pinocchio_and_quadprog(path):
+def test_step_equals_pinocchio_and_quadprog(path, lead):
     if not load(path).joint_dof_count:
         with pytest.raises(ArgumentError, match='no movable joint'):
             DifferentialIK(load(path))
         return
-    step = Step(path, seed=len(path.name))
+    step = Step(path, seed=len(path.name), lead=lead)
     if step.diff.group.n_variables != step.model.joint_dof_count - len(step.model.mimic_driver):
         pytest.fail('the whole robot must be the group')
-    step.path = path
     delta_q = np.zeros(step.model.joint_dof_count)
     for _ in range(3):
         step.draw()

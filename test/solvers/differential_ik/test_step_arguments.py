@@ -279,11 +279,23 @@ def test_what_is_no_array_and_no_barrier_is_named():
 
 @pytest.mark.parametrize(
     ('name', 'value'),
-    [('dt', np.nan), ('dt', 'short'), ('max_iterations', 1.5), ('feasibility_tolerance', np.nan)],
-)
+    [
+        ('dt', np.nan), ('dt', 'short'), ('max_iterations', 1.5),
+        ('feasibility_tolerance', np.nan), ('barrier_lead', -1.0), ('barrier_lead', np.inf),
+    ],
+)  # fmt: skip
 def test_settings_that_are_no_numbers_are_named(name, value):
     with pytest.raises(ArgumentError, match=name):
         DifferentialIKSettings(**{name: value})
+
+
+def test_a_lead_of_barriers_needs_an_acceleration_limit():
+    arm = Arm(barrier_lead=0.1)
+    barrier = PositionBarrier(arm.tip, [-9.0] * 3, [9.0] * 3)
+    with pytest.raises(ArgumentError, match='barrier_lead needs an AccelerationLimit'):
+        arm.diff.solve_ik(HOME, arm.tasks, [VelocityLimit()], [barrier], np.zeros(9))
+    acceleration = AccelerationLimit(np.full(9, 10.0))
+    assert arm.diff.solve_ik(HOME, arm.tasks, [acceleration], [barrier], np.zeros(9)).ok
 
 
 @wp.kernel

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of the barriers in the program of a step, at the present state and at rest after a stop.
 
-    J_h x >= d(h), see :mod:`ros_ik.kinematics.row_bound`
+    J_h y >= d(h), see :mod:`ros_ik.kinematics.row_bound`
+
+y is the step x, or the step to which its change leads; see
+:mod:`ros_ik.solvers.differential_ik.quadratic_program.lead`.
 
 Barriers with a safe displacement gain also add r_b / |J_b|^2 to the diagonal of H. A robot that
 leaves a violation gets rows that it can keep: the bounds of its rows grow slowly, and variables
@@ -17,6 +20,8 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.row_bound import row_bound_function
+from ros_ik.solvers.differential_ik.quadratic_program.lead import lead_functions
+from ros_ik.solvers.differential_ik.quadratic_program.lead import step_lead_struct
 from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
 from ros_ik.solvers.differential_ik.quadratic_program.stop_rows import step_stop_struct
 from ros_ik.solvers.differential_ik.quadratic_program.stop_rows import stop_row_functions
@@ -123,12 +128,13 @@ def recovery_functions() -> SimpleNamespace:
 def barrier_row_functions() -> SimpleNamespace:
     """Build the functions that load the rows of the barriers, float64.
 
-    - ``load_rows(i, barriers, values, dt, program)``: rows of this state; True if the robot is
-      leaving a violation.
-    - ``load_stop_rows(i, barriers, values, dt, leaving, is_near, stop, program)``: rows at the end
-      of the stop.
+    - ``load_rows(i, barriers, values, dt, lead, program)``: rows of this state; True if the robot
+      is leaving a violation.
+    - ``load_stop_rows(i, barriers, values, dt, leaving, is_near, lead, stop, program)``: rows at
+      the end of the stop.
     """
     Program, Barriers, Stop = step_program_struct(), step_barriers_struct(), step_stop_struct()
+    Lead, lead_row = step_lead_struct(), lead_functions().lead_row
     row_bound, recovery = row_bound_function(wp.float64), recovery_functions()
     slow_towards_violation = recovery.slow_towards_violation
     change_at_constant_speed = recovery.change_at_constant_speed
@@ -144,6 +150,7 @@ def barrier_row_functions() -> SimpleNamespace:
         barriers: Barriers,
         values: wp.array2d(dtype=wp.float64),
         dt: wp.float64,
+        lead: Lead,
         program: Program,
     ) -> bool:
         """Load the rows of this state; return True if the robot is leaving a violation."""
@@ -172,6 +179,7 @@ def barrier_row_functions() -> SimpleNamespace:
                     if steady > wp.float64(wp.static(_LEAVING)) * bound:
                         leaving = True
                     program.d[i, row] = recovery_bound(i, row, bound, steady, program)
+                lead_row(i, row, lead, program)
                 if displacement_weight > zero:
                     for j in range(program.order.shape[0]):
                         square += program.J[i, row, j] * program.J[i, row, j]
@@ -190,6 +198,7 @@ def barrier_row_functions() -> SimpleNamespace:
         dt: wp.float64,
         leaving: bool,
         is_near: bool,
+        lead: Lead,
         stop: Stop,
         program: Program,
     ):
@@ -216,9 +225,11 @@ def barrier_row_functions() -> SimpleNamespace:
             margin = barriers.margin[barrier]
             for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
                 load_stop_row(
-                    i, rows + row, margin, barriers.recovery[barrier], dt, values, stop, program
-                )
+                    i, rows + row, margin, barriers.recovery[barrier], dt, values, lead, stop,
+                    program,
+                )  # fmt: skip
+                lead_row(i, rows + row, lead, program)
                 near = wp.max(near, nearness(values[i, rows + row], margin))
-        smooth_step(i, near, recovering, dt, stop, program)
+        smooth_step(i, near, recovering, dt, lead, program)
 
     return SimpleNamespace(load_rows=load_rows, load_stop_rows=load_stop_rows)

@@ -18,6 +18,7 @@ from ros_ik.solvers.differential_ik.quadratic_program.barrier_rows import barrie
 from ros_ik.solvers.differential_ik.quadratic_program.barrier_rows import step_barriers_struct
 from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import dual_program_struct
 from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import end_step_function
+from ros_ik.solvers.differential_ik.quadratic_program.lead import step_lead_struct
 from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
 from ros_ik.solvers.differential_ik.quadratic_program.stop_rows import step_stop_struct
 from ros_ik.solvers.differential_ik.quadratic_program.write_result import finish_functions
@@ -32,7 +33,7 @@ def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
         lists_failed: True if robots that need the dual method are marked for ``dual_fallback``.
     """
     Program, Dual, Barriers = step_program_struct(), dual_program_struct(), step_barriers_struct()
-    Stop, rows = step_stop_struct(), barrier_row_functions()
+    Stop, Lead, rows = step_stop_struct(), step_lead_struct(), barrier_row_functions()
     load_rows, load_stop_rows = rows.load_rows, rows.load_stop_rows
     solve_from_guess, end_step = step_active_set_function(), end_step_function(lists_failed)
     clamp_step = finish_functions().clamp_step
@@ -64,6 +65,7 @@ def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
         dof: wp.array(dtype=wp.int32),  # [moving], degrees of freedom that the group moves
         variable: wp.array(dtype=wp.int32),  # [moving]
         factor: wp.array(dtype=wp.float64),  # [moving]
+        lead: Lead,
         is_near: int,
         stop: Stop,
         program: Program,
@@ -77,8 +79,8 @@ def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
     ):
         i = wp.tid()
         n = program.order.shape[0]
-        leaving = load_rows(i, barriers, values, dt, program)
-        load_stop_rows(i, barriers, values, dt, leaving, is_near != 0, stop, program)
+        leaving = load_rows(i, barriers, values, dt, lead, program)
+        load_stop_rows(i, barriers, values, dt, leaving, is_near != 0, lead, stop, program)
         taken = int(0)
         if is_usable(i, program):
             taken = solve_from_guess(i, program, is_warm != 0, tolerance)

@@ -35,6 +35,7 @@ from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.stepping.stop_functions import stop_functions
 from ros_ik.kinematics.tree import tree_struct
+from ros_ik.solvers.differential_ik.quadratic_program.lead import step_lead_struct
 from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
 
 # Clearance that is kept at rest, at most the margin [units of h].
@@ -55,7 +56,6 @@ def step_stop_struct() -> Any:
 
     @wp.struct
     class StepStop:
-        last: wp.array2d(dtype=wp.float64)  # [n, variables], l
         slowdown: wp.array2d(dtype=wp.float64)  # [n, variables], decrease of the speed per step
         slope: wp.array2d(dtype=wp.float64)  # [n, variables], dD/dx at l
         offset: wp.array2d(dtype=wp.float64)  # [n, variables], D(l) - D(l') - slope l
@@ -74,7 +74,7 @@ def make_step_stop(n: int, variables: int, dofs: int, coords: int, device: wp.De
     """Allocate the stops of ``n`` robots; ``n`` = 0 for none."""
     stop = step_stop_struct()()
     for name, width in (
-        ('last', variables), ('slowdown', variables), ('slope', variables), ('offset', variables),
+        ('slowdown', variables), ('slope', variables), ('offset', variables),
         ('lower', variables), ('upper', variables), ('displacement', dofs), ('joint_q', coords),
     ):  # fmt: skip
         setattr(stop, name, batch_zeros((n, width), wp.float64, device))
@@ -104,7 +104,7 @@ def place_rest_kernel() -> wp.Kernel:
     def place_rest(
         tree: Tree,
         joint_q: wp.array2d(dtype=wp.float64),  # [n, joint_coord_count]
-        last_step: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count]
+        last: wp.array2d(dtype=wp.float64),  # [n, variables], l
         acceleration: wp.array(dtype=wp.float64),  # [joint_dof_count]
         dof: wp.array(dtype=wp.int32),  # [moving]
         variable: wp.array(dtype=wp.int32),  # [moving]
@@ -117,23 +117,20 @@ def place_rest_kernel() -> wp.Kernel:
         i = wp.tid()
         for j in range(stop.slope.shape[1]):
             stop.slowdown[i, j] = inf
-            stop.last[i, j] = zero
         for k in range(dof.shape[0]):
             j = variable[k]
             size = wp.abs(factor[k])
             if size > zero:
                 slowdown = acceleration[dof[k]] * dt * dt / size
                 stop.slowdown[i, j] = wp.min(stop.slowdown[i, j], slowdown)
-                stop.last[i, j] = last_step[i, dof[k]] / factor[k]
         for j in range(stop.slope.shape[1]):
-            last = stop.last[i, j]
             slowdown = stop.slowdown[i, j]
             slope = one
             if slowdown > zero and wp.isfinite(slowdown):
-                slope = wp.max(half + wp.abs(last) / slowdown, one)
-                next_step = slower(last, slowdown)
-                change = stop_of(last, slowdown) - stop_of(next_step, slowdown)
-                stop.offset[i, j] = change - slope * last
+                slope = wp.max(half + wp.abs(last[i, j]) / slowdown, one)
+                next_step = slower(last[i, j], slowdown)
+                change = stop_of(last[i, j], slowdown) - stop_of(next_step, slowdown)
+                stop.offset[i, j] = change - slope * last[i, j]
             else:
                 stop.offset[i, j] = zero
             stop.slope[i, j] = slope
@@ -144,7 +141,7 @@ def place_rest_kernel() -> wp.Kernel:
         for k in range(dof.shape[0]):
             slowdown = stop.slowdown[i, variable[k]]
             if slowdown > zero and wp.isfinite(slowdown):
-                next_step = slower(stop.last[i, variable[k]], slowdown)
+                next_step = slower(last[i, variable[k]], slowdown)
                 stop.displacement[i, dof[k]] = factor[k] * stop_of(next_step, slowdown)
         for coord in range(joint_q.shape[1]):
             stop.joint_q[i, coord] = joint_q[i, coord]
@@ -158,13 +155,13 @@ def place_rest_kernel() -> wp.Kernel:
 def stop_row_functions() -> SimpleNamespace:
     """Build the functions that add rows and costs of the stop to a program.
 
-    - ``load_stop_row(i, row, margin, recovery, dt, values, stop, program)``: convert value and
-      derivatives at rest to a row of the step.
+    - ``load_stop_row(i, row, margin, recovery, dt, values, lead, stop, program)``: convert value
+      and derivatives at rest to a row of the step.
     - ``nearness(value, margin)``: 1 at or below the clearance, falling to 0 where steps are not
       smoothed.
-    - ``smooth_step(i, near, recovering, dt, stop, program)``: add the cost of changes of the step.
+    - ``smooth_step(i, near, recovering, dt, lead, program)``: add the cost of changes of the step.
     """
-    Program, Stop = step_program_struct(), step_stop_struct()
+    Program, Stop, Lead = step_program_struct(), step_stop_struct(), step_lead_struct()
     zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
 
     @wp.func
@@ -179,12 +176,14 @@ def stop_row_functions() -> SimpleNamespace:
         recovery: wp.float64,
         dt: wp.float64,
         values: wp.array2d(dtype=wp.float64),
+        lead: Lead,
         stop: Stop,
         program: Program,
     ):
         program.d[i, row] = -wp.float64(wp.inf)
         if wp.isfinite(values[i, row]):
-            part = wp.min(wp.float64(wp.static(_RATE)) * dt, one)
+            rate = wp.min(wp.float64(wp.static(_RATE)), lead.largest_gain)
+            part = wp.min(rate * dt, one)
             bound = -part * (wp.max(values[i, row], zero) - kept_room(margin))
             if bound > zero:
                 square = zero
@@ -209,7 +208,7 @@ def stop_row_functions() -> SimpleNamespace:
         near: wp.float64,
         recovering: wp.float64,
         dt: wp.float64,
-        stop: Stop,
+        lead: Lead,
         program: Program,
     ):
         part = near * wp.float64(wp.static(_SMOOTHING))
@@ -217,7 +216,7 @@ def stop_row_functions() -> SimpleNamespace:
         for j in range(program.order.shape[0]):
             weight = part * program.H[i, j, j]
             program.H[i, j, j] = program.H[i, j, j] + weight
-            program.c[i, j] = program.c[i, j] - weight * stop.last[i, j]
+            program.c[i, j] = program.c[i, j] - weight * lead.last[i, j]
 
     return SimpleNamespace(
         load_stop_row=load_stop_row, nearness=nearness, smooth_step=smooth_step
