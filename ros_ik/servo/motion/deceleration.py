@@ -22,6 +22,7 @@ class Deceleration:
     def __init__(self) -> None:
         """Start without a halt."""
         self._position: np.ndarray | None = None
+        # A fact of its own: return_to() sets the position in each tick and must not end it.
         self._is_blocked = False
 
     def end(self) -> None:

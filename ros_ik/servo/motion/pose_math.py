@@ -62,13 +62,6 @@ def rotation_exp(v: Sequence[float] | np.ndarray) -> np.ndarray:
     return np.array(_exp(v))
 
 
-def quat_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """Return the quaternion of roll, pitch, yaw [rad] about fixed x, y, z axes, as in URDF."""
-    about_z = rotation_exp((0.0, 0.0, yaw))
-    about_y = rotation_exp((0.0, pitch, 0.0))
-    return quat_multiply(about_z, quat_multiply(about_y, rotation_exp((roll, 0.0, 0.0))))
-
-
 def pose_difference(target: np.ndarray, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the translation [m] and rotation vector [rad] from ``pose`` to ``target``.
 
@@ -208,5 +201,9 @@ def length(vector: np.ndarray) -> float:
 
 
 def rotation_matrix(q: Sequence[float]) -> np.ndarray:
-    """Return the rotation matrix of a unit quaternion."""
+    """Return the rotation matrix of a unit quaternion, quickly.
+
+    :func:`~ros_ik.model.conventions.rotations.matrix_from_quaternion` takes quaternions of any
+    length, and three times as long.
+    """
     return np.array([_turned(q, axis) for axis in np.eye(3).tolist()]).T

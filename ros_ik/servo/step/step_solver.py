@@ -18,6 +18,7 @@ import warp as wp
 
 from ros_ik.barriers import CollisionBarrier
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.model.conventions.rotations import quaternion_from_rpy
 from ros_ik.objectives import IKObjectiveCenterOfMass
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.servo.barriers.configured_barriers import apply_settings
@@ -30,7 +31,6 @@ from ros_ik.servo.interface.active_tasks import ActiveTasks
 from ros_ik.servo.interface.obstacle import Obstacle
 from ros_ik.servo.motion.center_of_mass import has_mass
 from ros_ik.servo.motion.pose_math import IDENTITY
-from ros_ik.servo.motion.pose_math import quat_from_rpy
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.barrier_stop_check import BarrierStopCheck
 from ros_ik.servo.step.commanded_state import CommandedState
@@ -367,4 +367,4 @@ def _tracked(settings: Settings) -> list[tuple]:
 
 def link_offset(settings: TaskSettings) -> np.ndarray:
     """Return the pose of the controlled frame in its link, [7]."""
-    return np.concatenate([settings.offset_xyz, quat_from_rpy(*settings.offset_rpy)])
+    return np.concatenate([settings.offset_xyz, quaternion_from_rpy(*settings.offset_rpy)])

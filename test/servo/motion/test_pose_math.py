@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 
+from ros_ik.model.conventions import rotations
 from ros_ik.servo.motion import pose_math
 
 
@@ -53,8 +54,18 @@ def test_roll_pitch_yaw_is_that_of_urdf():
         matrix(about((0, 0, yaw))) @ matrix(about((0, pitch, 0))) @ matrix(about((roll, 0, 0)))
     )
     np.testing.assert_allclose(
-        matrix(pose_math.quat_from_rpy(roll, pitch, yaw)), expected, atol=1e-12
+        matrix(rotations.quaternion_from_rpy(roll, pitch, yaw)), expected, atol=1e-12
     )
+
+
+def test_matrix_is_that_of_the_model():
+    rng = np.random.default_rng(3)
+    for quaternion in [random_quaternion(rng) for _ in range(50)]:
+        np.testing.assert_allclose(
+            pose_math.rotation_matrix(quaternion.tolist()),
+            rotations.matrix_from_quaternion(quaternion),
+            atol=4e-15,  # rounding of a dozen operations on numbers below 1
+        )
 
 
 def test_difference_takes_a_pose_to_its_target():
