@@ -158,9 +158,8 @@ class AccelerationLimit(ScaledLimit):
         self._last_step = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
         self._target = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
         self._dt = state.dt
-        self._is_allocated = True
-        self.set_last_displacement(self._last_displacement)
-        self._write_target(self._target_displacement)
+        write_rows('displacement', self._last_step, self._last_displacement)
+        write_rows('displacement', self._target, self._target_displacement)
         self._write()
 
     def set_position_margin(self, position_margin: float | np.ndarray) -> None:
@@ -189,12 +188,10 @@ class AccelerationLimit(ScaledLimit):
         Raises:
             ArgumentError: Not finite or of another shape; the previous value then stays.
         """
-        if self._is_allocated and copied_on_device(
-            ('displacement', self._last_step, displacement)
-        ):
+        if self._is_bound and copied_on_device(('displacement', self._last_step, displacement)):
             return
         values = finite_array('displacement', displacement)
-        if self._is_allocated:
+        if self._is_bound:
             write_rows('displacement', self._last_step, values)
         self._last_displacement = values
 
@@ -205,7 +202,7 @@ class AccelerationLimit(ScaledLimit):
             ArgumentError: Not finite, or before the first solve, which sets the duration of a
                 step.
         """
-        if not self._is_allocated:
+        if not self._is_bound:
             raise ArgumentError(
                 'velocity: the duration of a step is unknown before the first solve; use '
                 'set_last_displacement'
@@ -271,12 +268,11 @@ class AccelerationLimit(ScaledLimit):
         self._max.upload()
 
     def _write_target(self, displacement: np.ndarray) -> None:
-        if self._is_allocated:
+        if self._is_bound:
             write_rows('displacement', self._target, displacement)
         self._target_displacement = displacement
 
     def _write(self) -> None:
         """Copy the scaled accelerations to the device."""
-        if self._is_allocated:
-            self._device_acceleration.host[:] = self._scale * self._acceleration
-            self._device_acceleration.upload()
+        self._device_acceleration.host[:] = self._scale * self._acceleration
+        self._device_acceleration.upload()

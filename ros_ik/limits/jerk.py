@@ -13,7 +13,6 @@ jerk limits are in :mod:`ros_ik.limits.motion`.
 """
 
 import functools
-from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
 
@@ -21,17 +20,14 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.former_names import renamed_argument
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.stepping.braking import braking_function
 from ros_ik.limits.arguments import dof_values
-from ros_ik.limits.arguments import finite_array
 from ros_ik.limits.arguments import positive_values
-from ros_ik.limits.limit import copied_on_device
+from ros_ik.limits.last_steps import LastStepsLimit
 from ros_ik.limits.limit import ScaledLimit
-from ros_ik.limits.limit import write_rows
 from ros_ik.limits.limit import yield_function
 
 if TYPE_CHECKING:
@@ -79,7 +75,7 @@ def _jerk_kernel(scalar: type) -> wp.Kernel:
     return apply_jerk_limit
 
 
-class JerkLimit(ScaledLimit):
+class JerkLimit(LastStepsLimit, ScaledLimit):
     """Bound on the change of acceleration; takes precedence over :class:`PositionDamper` alone."""
 
     precedence = 2
@@ -105,39 +101,7 @@ class JerkLimit(ScaledLimit):
         """
         self._jerk = positive_values('jerk', jerk)
         self._velocity = None if velocity is None else dof_values('velocity', velocity)
-        self._steps = np.zeros(1), np.zeros(1)
         self.scale = scale
-
-    def set_last_displacements(
-        self, last: Any, before_last: Any = None, *, before: Any = None
-    ) -> None:
-        """Set the last two steps [rad or m], each [joint_dof_count] or [n, joint_dof_count].
-
-        Args:
-            last: The last step. After the first solve, steps of n robots in arrays of Warp,
-                PyTorch, JAX or CuPy are copied on the device, and a solve reports numbers that are
-                not finite.
-            before_last: The step before it.
-            before: Former name of ``before_last``, for one release.
-
-        Raises:
-            ArgumentError: Not finite or of another shape; the previous values then stay.
-        """
-        before_last = renamed_argument('before_last', before_last, 'before', before)
-        if self._is_allocated and copied_on_device(
-            ('last', self._last_step, last), ('before_last', self._step_before_last, before_last)
-        ):
-            return
-        steps = finite_array('last', last), finite_array('before_last', before_last)
-        if steps[0].shape != steps[1].shape:
-            raise ArgumentError(
-                f'last and before_last must have one shape, got {[*steps[0].shape]} and '
-                f'{[*steps[1].shape]}'
-            )
-        if self._is_allocated:
-            write_rows('last', self._last_step, steps[0])
-            write_rows('before_last', self._step_before_last, steps[1])
-        self._steps = steps
 
     def reset(self) -> None:
         """Reset to a robot at rest."""
@@ -172,14 +136,10 @@ class JerkLimit(ScaledLimit):
         self._dt = state.dt
         self._max_step = wp.array(velocity * state.dt, dtype=state.scalar, device=state.device)
         self._max_change = HostBuffer((dofs,), state.scalar, state.device)
-        self._last_step = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
-        self._step_before_last = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
-        self._is_allocated = True
-        self.set_last_displacements(*self._steps)
+        self._allocate_steps(state)
         self._write()
 
     def _write(self) -> None:
         """Copy the scaled jerks to the device."""
-        if self._is_allocated:
-            self._max_change.host[...] = self._scale * self._jerk * self._dt**3
-            self._max_change.upload()
+        self._max_change.host[...] = self._scale * self._jerk * self._dt**3
+        self._max_change.upload()

@@ -80,12 +80,7 @@ class Limit(StepConstraint):
 
 
 class ScaledLimit(Limit):
-    """Base of limits with a scale.
-
-    A subclass sets ``_is_allocated`` as soon as :meth:`_write` has arrays to write to.
-    """
-
-    _is_allocated = False
+    """Base of limits with a scale."""
 
     @property
     def scale(self) -> float:
@@ -95,10 +90,11 @@ class ScaledLimit(Limit):
     @scale.setter
     def scale(self, value: float) -> None:
         self._scale = fraction('scale', value)
-        self._write()
+        if self._is_bound:
+            self._write()
 
     def _write(self) -> None:
-        """Copy the scaled limits to the device, after allocation."""
+        """Copy the scaled limits to the device; their arrays are allocated."""
         raise NotImplementedError
 
 

@@ -15,20 +15,16 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.former_names import renamed_argument
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.limits.arguments import dof_values
-from ros_ik.limits.arguments import finite_array
 from ros_ik.limits.arguments import fraction
 from ros_ik.limits.arguments import margin_values
 from ros_ik.limits.arguments import position_bounds
 from ros_ik.limits.arguments import positive_values
 from ros_ik.limits.jerk_viable_step import viable_step_functions
-from ros_ik.limits.limit import copied_on_device
-from ros_ik.limits.limit import Limit
-from ros_ik.limits.limit import write_rows
+from ros_ik.limits.last_steps import LastStepsLimit
 from ros_ik.limits.limit import yield_function
 
 if TYPE_CHECKING:
@@ -117,7 +113,7 @@ def _motion_kernel(scalar: type) -> wp.Kernel:
     return apply_motion_limit
 
 
-class MotionLimit(Limit):
+class MotionLimit(LastStepsLimit):
     """Limits of position, velocity, acceleration and jerk that hold together, in every stop too.
 
     Use it instead of a position, a velocity and a jerk limit. A robot that starts at rest inside
@@ -158,7 +154,6 @@ class MotionLimit(Limit):
         self._acceleration = dof_values('acceleration', acceleration)
         self._jerk = positive_values('jerk', jerk)
         self._margin = margin_values('position_margin', position_margin)
-        self._steps = np.zeros(1), np.zeros(1)
         self._velocity_scale = fraction('velocity_scale', velocity_scale)
         self._acceleration_scale = fraction('acceleration_scale', acceleration_scale)
 
@@ -210,32 +205,6 @@ class MotionLimit(Limit):
             self._write_range(self._state, values)
         self._margin = values
 
-    def set_last_displacements(
-        self, last: Any, before_last: Any = None, *, before: Any = None
-    ) -> None:
-        """Set the last two steps [rad or m], each [joint_dof_count] or [n, joint_dof_count].
-
-        Args:
-            last: The last step. After the first solve, steps of n robots in arrays of Warp,
-                PyTorch, JAX or CuPy are copied on the device, and a solve reports numbers that are
-                not finite.
-            before_last: The step before it.
-            before: Former name of ``before_last``, for one release.
-
-        Raises:
-            ArgumentError: Not finite or of another shape; the previous values then stay.
-        """
-        before_last = renamed_argument('before_last', before_last, 'before', before)
-        if self._is_bound and copied_on_device(
-            ('last', self._last, last), ('before_last', self._before_last, before_last)
-        ):
-            return
-        steps = finite_array('last', last), finite_array('before_last', before_last)
-        if self._is_bound:
-            write_rows('last', self._last, steps[0])
-            write_rows('before_last', self._before_last, steps[1])
-        self._steps = steps
-
     @property
     def motion(self) -> Any:
         """Limits and last steps on the device, a struct of :func:`motion_struct`, once bound."""
@@ -267,7 +236,7 @@ class MotionLimit(Limit):
         def floats(*shape: int) -> HostBuffer:
             return HostBuffer(shape, state.scalar, state.device)
 
-        self._last, self._before_last = floats(state.n_robots, dofs), floats(state.n_robots, dofs)
+        self._allocate_steps(state)
         self._lowest, self._highest = floats(dofs), floats(dofs)
         self._speed, self._slowdown = floats(group.n_variables), floats(group.n_variables)
         jerk = floats(group.n_variables)
@@ -281,13 +250,9 @@ class MotionLimit(Limit):
         motion.lowest, motion.highest = self._lowest.array, self._highest.array
         motion.speed, motion.slowdown = self._speed.array, self._slowdown.array
         motion.jerk = jerk.array
-        motion.last, motion.before_last = self._last.array, self._before_last.array
+        motion.last, motion.before_last = self._last_step.array, self._step_before_last.array
         self._write_scales()
         self._write_range(state, self._margin)
-        for name, buffer, values in zip(
-            ('last', 'before_last'), (self._last, self._before_last), self._steps, strict=True
-        ):
-            write_rows(name, buffer, values)
 
     def _write_scales(self) -> None:
         """Copy the scaled limits to the device."""

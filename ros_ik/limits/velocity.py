@@ -85,10 +85,11 @@ class VelocityLimit(ScaledLimit):
     @velocity.setter
     def velocity(self, value: np.ndarray) -> None:
         velocity = dof_values('velocity', value)
-        if self._is_allocated:
+        if self._is_bound:
             self._check_shape(velocity, self._max_step.host.shape)
         self._velocity = velocity
-        self._write()
+        if self._is_bound:
+            self._write()
 
     def _allocate(self, state: 'StepState') -> None:
         """Copy the limits to the device.
@@ -104,7 +105,6 @@ class VelocityLimit(ScaledLimit):
             check_some_may_move('velocity', self._velocity, state.group)
         self._dt = state.dt
         self._max_step = HostBuffer(shape, state.scalar, state.device)
-        self._is_allocated = True
         self._write()
 
     def _check_shape(self, velocity: np.ndarray, shape: tuple[int, ...]) -> None:
@@ -126,7 +126,7 @@ class VelocityLimit(ScaledLimit):
 
     def _write(self) -> None:
         """Copy the scaled limits to the device."""
-        if self._is_allocated and self._velocity is not None:
+        if self._velocity is not None:  # so it is, once allocated
             step = self._scale * self._dt * self._velocity
             if not np.array_equal(step, self._max_step.host):
                 self._max_step.host[...] = step

@@ -10,6 +10,7 @@ from support.robots.robots import load
 from ros_ik.errors import ArgumentError
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
+from ros_ik.limits import MotionLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
 from ros_ik.objectives import IKObjectiveJointPosition
@@ -150,4 +151,11 @@ def test_last_steps_of_another_shape_are_refused_and_those_before_stay():
         jerk.set_last_displacements(np.zeros(9), np.zeros(4))
     np.testing.assert_array_equal(acceleration._last_step.host, [last])
     np.testing.assert_array_equal(jerk._last_step.host, [last])
+    motion = MotionLimit(np.ones(9), np.ones(9), np.full(9, 100.0))
+    motion.set_last_displacements(last, last)
+    step_with(motion)
+    for wrong in ((np.zeros(9), np.zeros(4)), (np.zeros(4), np.zeros(4))):
+        with pytest.raises(ArgumentError, match='last'):
+            motion.set_last_displacements(*wrong)
+        np.testing.assert_array_equal(motion._last_step.host, [last])
     assert all(np.abs(step[:7]).max() > 0.0 for step in before)
