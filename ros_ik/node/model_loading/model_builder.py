@@ -26,6 +26,9 @@ from ros_ik.settings import Settings
 _REST_TIMEOUT = 5.0
 _REST_POLL = 0.005
 
+# First stage of the first build.
+_PREPARING = 'preparing the kernels'
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Job:
@@ -79,13 +82,14 @@ class ModelBuilder:
             settings: Expected settings of the first job, to prepare its kernels, or None.
         """
         self._likely = settings
-        self._is_prepared = False
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Built] = queue.SimpleQueue()
         share_compilations()
         self.progress = ProgressLog()
         self._pending = 0
-        self.is_ending = self._has_built = False
+        self.is_ending = False
+        # The count of frozen objects cannot tell: the node freezes its imports before.
+        self._has_built = False
         self._thread = threading.Thread(target=self._run, name='model_builder', daemon=True)
         self._thread.start()
 
@@ -131,18 +135,18 @@ class ModelBuilder:
 
     def _prepare(self, settings: Settings) -> None:
         """Prepare the kernels of the first servo before a description arrives."""
-        self.progress.begin('preparing the kernels')
+        self.progress.begin(_PREPARING)
         try:
             compile_ahead(settings, choose_device(settings.device)[0])
-            self._is_prepared = True
         except Exception:  # noqa: BLE001, S110 the first job fails with the same reason
             pass
 
     def _build(self, job: Job) -> Built:
         """Build a servo from a description; the robot must rest before kernels compile."""
         device, faults = choose_device(job.settings.device)
-        self.progress.begin('reading the robot description', goes_on=self._is_prepared)
-        self._is_prepared = False
+        # Kernels that were prepared belong to the first build.
+        is_first = self.progress.latest.get().stage == _PREPARING
+        self.progress.begin('reading the robot description', goes_on=is_first)
         model = Model.from_urdf(
             job.urdf, job.srdf or None, package_paths=package_paths(), device=device
         )
