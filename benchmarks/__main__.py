@@ -11,42 +11,42 @@ import tempfile
 import time
 import traceback
 
-from benchmarks import batch_step
-from benchmarks import closed_form
-from benchmarks import control_step
-from benchmarks import joint_targets
-from benchmarks import kinematics
-from benchmarks import motion_quality
-from benchmarks import sections
-from benchmarks import self_collision
-from benchmarks import worst_tick
-from benchmarks.document import document
-from benchmarks.document import MARKS
-from benchmarks.document import merged
-from benchmarks.document import section_lines
-from benchmarks.document import SECTIONS
-from benchmarks.measure import Runner
-from benchmarks.process import ROOT
-from benchmarks.table import note_lines
-from benchmarks.table import row
-from benchmarks.table import Side
-from benchmarks.table import write_document
-from benchmarks.table import write_json
+from benchmarks.control_steps import batch_step
+from benchmarks.control_steps import control_step
+from benchmarks.control_steps import self_collision
+from benchmarks.control_steps import worst_tick
+from benchmarks.harness.document import document
+from benchmarks.harness.document import MARKS
+from benchmarks.harness.document import merged
+from benchmarks.harness.document import section_lines
+from benchmarks.harness.document import SECTIONS
+from benchmarks.harness.measure import Runner
+from benchmarks.harness.process import ROOT
+from benchmarks.harness.table import note_lines
+from benchmarks.harness.table import row
+from benchmarks.harness.table import Side
+from benchmarks.harness.table import write_document
+from benchmarks.harness.table import write_json
+from benchmarks.kinematics import closed_form
+from benchmarks.kinematics import forward
+from benchmarks.kinematics import inverse
+from benchmarks.motion import joint_targets
+from benchmarks.motion import quality
 
 BENCHMARKS = {
-    'single': sections.single,
-    'batch': sections.batch,
-    'trac_ik': sections.trac_ik,
-    'chain_solvers': sections.chain_solvers,
-    'newton_interface': sections.newton_interface,
+    'single': inverse.single,
+    'batch': inverse.batch,
+    'trac_ik': inverse.trac_ik,
+    'chain_solvers': inverse.chain_solvers,
+    'newton_interface': inverse.newton_interface,
     'control_step': control_step.measure,
     'self_collision': self_collision.measure,
     'worst_tick': worst_tick.measure,
     'batch_step': batch_step.measure,
     'closed_form': closed_form.measure,
-    'motion_quality': motion_quality.measure,
+    'motion_quality': quality.measure,
     'joint_targets': joint_targets.measure,
-    'kinematics': kinematics.measure,
+    'kinematics': forward.measure,
 }
 # Load average above which figures are not worth keeping.
 BUSY = 0.5

@@ -22,20 +22,20 @@ from xml.etree import ElementTree
 
 import warp as wp
 
-from benchmarks import batch_step
-from benchmarks import closed_form
-from benchmarks.measure import LOOSE
-from benchmarks.measure import OURS
-from benchmarks.measure import Runner
-from benchmarks.measure import TIGHT
-from benchmarks.process import ROOT
-from benchmarks.sections import batch_row
-from benchmarks.sections import batch_spec
-from benchmarks.table import note_lines
-from benchmarks.table import Side
-from benchmarks.table import table_lines
-from benchmarks.table import write_document
-from benchmarks.table import write_json
+from benchmarks.control_steps import batch_step
+from benchmarks.harness.measure import LOOSE
+from benchmarks.harness.measure import OURS
+from benchmarks.harness.measure import Runner
+from benchmarks.harness.measure import TIGHT
+from benchmarks.harness.process import ROOT
+from benchmarks.harness.table import note_lines
+from benchmarks.harness.table import Side
+from benchmarks.harness.table import table_lines
+from benchmarks.harness.table import write_document
+from benchmarks.harness.table import write_json
+from benchmarks.kinematics import closed_form
+from benchmarks.kinematics.inverse import batch_row
+from benchmarks.kinematics.inverse import batch_spec
 
 BEGIN, END = '<!-- made by `make gpu`: begin -->', '<!-- made by `make gpu`: end -->'
 RESULTS = ROOT / 'benchmarks' / 'results'

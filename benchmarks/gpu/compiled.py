@@ -18,7 +18,7 @@ import warp as wp
 from warp._src.context import ModuleBuilder
 
 from benchmarks.gpu.kernels import Variant
-from benchmarks.process import ROOT
+from benchmarks.harness.process import ROOT
 
 # H100 and H200.
 ARCHITECTURE = 90

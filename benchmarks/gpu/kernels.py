@@ -20,7 +20,7 @@ from pathlib import Path
 
 import warp as wp
 
-from benchmarks.process import ROOT
+from benchmarks.harness.process import ROOT
 from ros_ik.objectives.base.formula import AnyFormula
 from ros_ik.objectives.base.formula import Formula
 from ros_ik.objectives.base.formula import JointFormula

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 from benchmarks.gpu.compiled import Usage
-from benchmarks.process import ROOT
+from benchmarks.harness.process import ROOT
 
 TABLE = ROOT / 'benchmarks' / 'results' / 'kernels.json'
 

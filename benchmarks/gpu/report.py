@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from benchmarks.gpu.compiled import Usage
 from benchmarks.gpu.recorded import Recorded
-from benchmarks.process import ROOT
-from benchmarks.table import table_lines
-from benchmarks.table import write_document
+from benchmarks.harness.process import ROOT
+from benchmarks.harness.table import table_lines
+from benchmarks.harness.table import write_document
 
 BEGIN = '<!-- made by `make gpu-compile`: begin -->'
 END = '<!-- made by `make gpu-compile`: end -->'

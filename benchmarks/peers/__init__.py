@@ -3,5 +3,5 @@
 """The solvers we compare with, one file each, run in a process of its own.
 
 Every file here is ``python -m benchmarks.peers.<name> <folder>`` in the environment of
-``requirements/bench.txt``; ``benchmarks/job.py`` says what the folder holds.
+``requirements/bench.txt``; ``benchmarks/harness/job.py`` says what the folder holds.
 """

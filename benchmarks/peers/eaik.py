@@ -10,10 +10,10 @@ from eaik.pybindings import EAIK
 import numpy as np
 import pinocchio as pin
 
-from benchmarks.job import every_solution
-from benchmarks.job import Job
-from benchmarks.job import serve
-from benchmarks.job import Solve
+from benchmarks.harness.job import every_solution
+from benchmarks.harness.job import Job
+from benchmarks.harness.job import serve
+from benchmarks.harness.job import Solve
 
 
 def build(job: Job) -> Solve:

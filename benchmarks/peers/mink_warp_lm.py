@@ -6,9 +6,9 @@ import mink_warp
 import numpy as np
 import warp as wp
 
-from benchmarks.job import Job
-from benchmarks.job import serve
-from benchmarks.job import Solve
+from benchmarks.harness.job import Job
+from benchmarks.harness.job import serve
+from benchmarks.harness.job import Solve
 from benchmarks.peers.mujoco_model import chain_model
 
 _ITERATIONS = 24

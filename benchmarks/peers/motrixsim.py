@@ -15,9 +15,9 @@ from motrixsim.ik import GaussNewtonSolver
 from motrixsim.ik import IkChain
 import numpy as np
 
-from benchmarks.job import Job
-from benchmarks.job import serve
-from benchmarks.job import Solve
+from benchmarks.harness.job import Job
+from benchmarks.harness.job import serve
+from benchmarks.harness.job import Solve
 from benchmarks.peers.mujoco_model import chain_xml
 
 _SOLVERS = {'dls': DlsSolver, 'gauss_newton': GaussNewtonSolver}

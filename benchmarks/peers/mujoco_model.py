@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 
-from benchmarks.job import Job
+from benchmarks.harness.job import Job
 
 _TYPES = {'revolute': 'hinge', 'continuous': 'hinge', 'prismatic': 'slide'}
 _INERTIAL = {'pos': '0 0 0', 'mass': '1', 'diaginertia': '0.01 0.01 0.01'}

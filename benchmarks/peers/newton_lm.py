@@ -16,11 +16,11 @@ import numpy as np
 import pinocchio as pin
 import warp as wp
 
-from benchmarks.job import Job
-from benchmarks.job import serve
-from benchmarks.job import Solve
-from benchmarks.verify import Arm
-from benchmarks.verify import judge
+from benchmarks.harness.job import Job
+from benchmarks.harness.job import serve
+from benchmarks.harness.job import Solve
+from benchmarks.harness.verify import Arm
+from benchmarks.harness.verify import judge
 
 # (seeds, iterations), by cost.
 _GRID = ((8, 16), (8, 24), (16, 16), (16, 24), (32, 16), (32, 24), (64, 24))

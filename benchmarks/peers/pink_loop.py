@@ -7,10 +7,10 @@ import pink
 from pink.limits import ConfigurationLimit
 import pinocchio as pin
 
-from benchmarks.job import Job
-from benchmarks.job import serve
-from benchmarks.job import Solve
-from benchmarks.verify import Arm
+from benchmarks.harness.job import Job
+from benchmarks.harness.job import serve
+from benchmarks.harness.job import Solve
+from benchmarks.harness.verify import Arm
 
 _ITERATIONS = 100
 

@@ -8,10 +8,10 @@ One start, steps by the damped pseudo-inverse of the logarithm's Jacobian, clamp
 import numpy as np
 import pinocchio as pin
 
-from benchmarks.job import Job
-from benchmarks.job import serve
-from benchmarks.job import Solve
-from benchmarks.verify import Arm
+from benchmarks.harness.job import Job
+from benchmarks.harness.job import serve
+from benchmarks.harness.job import Solve
+from benchmarks.harness.verify import Arm
 
 _ITERATIONS = 200
 _STEP = 0.5

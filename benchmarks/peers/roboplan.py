@@ -15,9 +15,9 @@ from roboplan.core import Scene
 from roboplan.simple_ik import SimpleIk
 from roboplan.simple_ik import SimpleIkOptions
 
-from benchmarks.job import Job
-from benchmarks.job import serve
-from benchmarks.job import Solve
+from benchmarks.harness.job import Job
+from benchmarks.harness.job import serve
+from benchmarks.harness.job import Solve
 
 _RESTARTS = {'max_restarts': 20, 'step_size': 1.0, 'max_time': 0.1}
 # Difference between the linear part of the logarithm, which it measures, and the distance.

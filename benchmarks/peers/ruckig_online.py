@@ -4,9 +4,9 @@
 
 import ruckig
 
-from benchmarks.job import Job
-from benchmarks.job import serve
-from benchmarks.job import Solve
+from benchmarks.harness.job import Job
+from benchmarks.harness.job import serve
+from benchmarks.harness.job import Solve
 
 
 def build(job: Job) -> Solve:

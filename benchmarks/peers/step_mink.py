@@ -5,9 +5,9 @@
 import mink
 import numpy as np
 
-from benchmarks.job import Job
-from benchmarks.job import serve
-from benchmarks.job import Solve
+from benchmarks.harness.job import Job
+from benchmarks.harness.job import serve
+from benchmarks.harness.job import Solve
 from benchmarks.peers.step_model import step_model
 
 

@@ -10,10 +10,10 @@ import mujoco
 import numpy as np
 import warp as wp
 
-from benchmarks.job import as_slice
-from benchmarks.job import Job
-from benchmarks.job import serve
-from benchmarks.job import Solve
+from benchmarks.harness.job import as_slice
+from benchmarks.harness.job import Job
+from benchmarks.harness.job import serve
+from benchmarks.harness.job import Solve
 from benchmarks.peers.step_model import step_model
 
 # With MuJoCo 4, mink-warp compares a joint's type, a number, with enumerators and ignores every

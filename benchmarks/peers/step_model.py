@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import mujoco
 
-from benchmarks.job import Job
+from benchmarks.harness.job import Job
 from benchmarks.peers.mujoco_model import chain_model
 
 _COMPILER = {

@@ -16,9 +16,9 @@ from roboplan.optimal_ik import PositionBarrier
 from roboplan.optimal_ik import PositionLimit
 from roboplan.optimal_ik import VelocityLimit
 
-from benchmarks.job import Job
-from benchmarks.job import serve
-from benchmarks.job import Solve
+from benchmarks.harness.job import Job
+from benchmarks.harness.job import serve
+from benchmarks.harness.job import Solve
 from benchmarks.peers.roboplan import scene
 
 

@@ -20,9 +20,9 @@ from roboplan.optimal_ik import SelfCollisionBarrier
 from roboplan.optimal_ik import SelfCollisionBarrierOptions
 from roboplan.optimal_ik import VelocityLimit
 
-from benchmarks.job import Job
-from benchmarks.job import serve
-from benchmarks.job import Solve
+from benchmarks.harness.job import Job
+from benchmarks.harness.job import serve
+from benchmarks.harness.job import Solve
 
 
 def collision_scene(job: Job) -> Scene:

@@ -9,10 +9,10 @@ from pink.limits import ConfigurationLimit
 from pink.limits import VelocityLimit
 import pinocchio as pin
 
-from benchmarks.job import Job
-from benchmarks.job import serve
-from benchmarks.job import Solve
-from benchmarks.verify import Arm
+from benchmarks.harness.job import Job
+from benchmarks.harness.job import serve
+from benchmarks.harness.job import Solve
+from benchmarks.harness.verify import Arm
 
 
 def build(job: Job) -> Solve:

@@ -8,11 +8,11 @@ import pytest
 pin = pytest.importorskip('pinocchio', reason='the benchmarks need pinocchio')
 pytest.importorskip('roboplan', reason='roboplan, the oracle, is not installed')
 
-from benchmarks import self_collision  # noqa: E402
-from benchmarks.job import bound_values  # noqa: E402
-from benchmarks.job import Job  # noqa: E402
-from benchmarks.ours_step_collision import build  # noqa: E402
-from benchmarks.process import run_jobs  # noqa: E402
+from benchmarks.control_steps import self_collision  # noqa: E402
+from benchmarks.harness.job import bound_values  # noqa: E402
+from benchmarks.harness.job import Job  # noqa: E402
+from benchmarks.harness.process import run_jobs  # noqa: E402
+from benchmarks.ours.step_collision import build  # noqa: E402
 
 pytestmark = pytest.mark.oracle
 

@@ -9,12 +9,12 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio, the judge, is not installed')
 
-from benchmarks import closed_form  # noqa: E402
-from benchmarks.job import every_solution  # noqa: E402
-from benchmarks.job import PLACES  # noqa: E402
-from benchmarks.problems import random_problems  # noqa: E402
-from benchmarks.process import Answer  # noqa: E402
-from benchmarks.verify import Arm  # noqa: E402
+from benchmarks.harness.job import every_solution  # noqa: E402
+from benchmarks.harness.job import PLACES  # noqa: E402
+from benchmarks.harness.problems import random_problems  # noqa: E402
+from benchmarks.harness.process import Answer  # noqa: E402
+from benchmarks.harness.verify import Arm  # noqa: E402
+from benchmarks.kinematics import closed_form  # noqa: E402
 
 
 def rows_of(monkeypatch, tmp_path, ours, theirs):

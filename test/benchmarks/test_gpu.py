@@ -10,17 +10,17 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio, the judge, is not installed')
 
-from benchmarks import batch_step  # noqa: E402
-from benchmarks import closed_form  # noqa: E402
+from benchmarks.control_steps import batch_step  # noqa: E402
 from benchmarks.gpu import card  # noqa: E402
 from benchmarks.gpu import report  # noqa: E402
 from benchmarks.gpu.compiled import Usage  # noqa: E402
 from benchmarks.gpu.recorded import Recorded  # noqa: E402
-from benchmarks.measure import LOOSE  # noqa: E402
-from benchmarks.measure import OURS  # noqa: E402
-from benchmarks.process import Answer  # noqa: E402
-from benchmarks.process import ROOT  # noqa: E402
-from benchmarks.table import Side  # noqa: E402
+from benchmarks.harness.measure import LOOSE  # noqa: E402
+from benchmarks.harness.measure import OURS  # noqa: E402
+from benchmarks.harness.process import Answer  # noqa: E402
+from benchmarks.harness.process import ROOT  # noqa: E402
+from benchmarks.harness.table import Side  # noqa: E402
+from benchmarks.kinematics import closed_form  # noqa: E402
 
 PAGE = (ROOT / 'docs' / 'benchmarks.md').read_text()
 REPORT = """<testsuites><testsuite>
@@ -88,7 +88,7 @@ def test_the_last_peer_gets_the_time_that_is_left(tmp_path, left):
     card.pose_rows(runner, card.REHEARSAL, 'cuda:0', 'a card', lambda: left)
     given = {module.rsplit('.', 1)[1]: timeout for module, _, timeout in runner.specs}
     assert given == {
-        'ours': min(left, card.OURS_TIME), 'mink_warp_lm': min(left, card.MINK_TIME),
+        'inverse': min(left, card.OURS_TIME), 'mink_warp_lm': min(left, card.MINK_TIME),
         'newton_lm': left,
     }  # fmt: skip
 
@@ -111,10 +111,10 @@ def test_arrays_stay_on_the_device(tmp_path, monkeypatch):
     assert {e['device'] for e in rows} == {'a card'}
     assert all(dict(spec.options)['resident'] for _, spec, _ in runner.specs)
     there = [(module, n) for module, n, options in seen if options.get('resident')]
-    modules = 'benchmarks.ours_batch_step', 'benchmarks.peers.step_mink_warp'
+    modules = 'benchmarks.ours.batch_step', 'benchmarks.peers.step_mink_warp'
     assert there == [
         *((module, n) for _ in batch_step.TIPS for module in modules for n in (1, 8)),
-        ('benchmarks.ours_every', 8),
+        ('benchmarks.ours.closed_form', 8),
     ]
 
 

@@ -9,11 +9,11 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks.job import as_slice
-from benchmarks.job import bound_values
-from benchmarks.job import Job
-from benchmarks.job import serve
-from benchmarks.process import run_jobs
+from benchmarks.harness.job import as_slice
+from benchmarks.harness.job import bound_values
+from benchmarks.harness.job import Job
+from benchmarks.harness.job import serve
+from benchmarks.harness.process import run_jobs
 
 
 def make_job(key, mode, n=4, **more):

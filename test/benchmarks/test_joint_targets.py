@@ -8,16 +8,16 @@ import pytest
 pytest.importorskip('pinocchio', reason='pinocchio, the judge, is not installed')
 ruckig = pytest.importorskip('ruckig', reason='ruckig is not installed')
 
-from benchmarks import joint_targets  # noqa: E402
-from benchmarks.job import Job  # noqa: E402
-from benchmarks.joint_targets import arrival  # noqa: E402
-from benchmarks.joint_targets import Case  # noqa: E402
-from benchmarks.joint_targets import cases  # noqa: E402
-from benchmarks.joint_targets import within  # noqa: E402
-from benchmarks.loop_jobs import home  # noqa: E402
-from benchmarks.measure import Runner  # noqa: E402
+from benchmarks.harness.job import Job  # noqa: E402
+from benchmarks.harness.measure import Runner  # noqa: E402
+from benchmarks.harness.process import Answer  # noqa: E402
+from benchmarks.motion import joint_targets  # noqa: E402
+from benchmarks.motion.joint_targets import arrival  # noqa: E402
+from benchmarks.motion.joint_targets import Case  # noqa: E402
+from benchmarks.motion.joint_targets import cases  # noqa: E402
+from benchmarks.motion.joint_targets import within  # noqa: E402
+from benchmarks.motion.loop_jobs import home  # noqa: E402
 from benchmarks.peers import ruckig_online  # noqa: E402
-from benchmarks.process import Answer  # noqa: E402
 
 LIMITS = {'velocity': [1.0], 'acceleration': [2.0], 'jerk': [40.0]}
 

@@ -5,15 +5,15 @@
 import numpy as np
 import pytest
 
-from benchmarks.motion_metrics import mean_distance
-from benchmarks.motion_metrics import mean_lag
-from benchmarks.motion_metrics import overshoot
-from benchmarks.motion_metrics import path_error
-from benchmarks.motion_metrics import rms_jerk
-from benchmarks.motion_metrics import sign_changes
-from benchmarks.target_streams import eight
-from benchmarks.target_streams import ramp
-from benchmarks.target_streams import Stream
+from benchmarks.motion.metrics import mean_distance
+from benchmarks.motion.metrics import mean_lag
+from benchmarks.motion.metrics import overshoot
+from benchmarks.motion.metrics import path_error
+from benchmarks.motion.metrics import rms_jerk
+from benchmarks.motion.metrics import sign_changes
+from benchmarks.motion.target_streams import eight
+from benchmarks.motion.target_streams import ramp
+from benchmarks.motion.target_streams import Stream
 
 
 def test_the_jerk_of_two_joints_is_that_of_their_polynomials():

@@ -12,24 +12,24 @@ pytest.importorskip('pinocchio', reason='pinocchio, the judge, is not installed'
 
 from support.motions.target_streams import ride  # noqa: E402
 
-from benchmarks import motion_quality  # noqa: E402
-from benchmarks import ours_motion  # noqa: E402
-from benchmarks.job import Job  # noqa: E402
-from benchmarks.loop_jobs import home  # noqa: E402
-from benchmarks.loop_jobs import OURS  # noqa: E402
-from benchmarks.loop_jobs import run_loops  # noqa: E402
-from benchmarks.measure import Runner  # noqa: E402
-from benchmarks.motion_picture import derivatives  # noqa: E402
-from benchmarks.motion_quality import held  # noqa: E402
-from benchmarks.motion_quality import judge  # noqa: E402
-from benchmarks.motion_quality import low_passed  # noqa: E402
-from benchmarks.motion_quality import messages  # noqa: E402
-from benchmarks.motion_quality import PATHS  # noqa: E402
-from benchmarks.motion_quality import PICTURED  # noqa: E402
-from benchmarks.motion_quality import SOLVERS  # noqa: E402
-from benchmarks.process import Answer  # noqa: E402
-from benchmarks.target_streams import eight  # noqa: E402
-from benchmarks.target_streams import Stream  # noqa: E402
+from benchmarks.harness.job import Job  # noqa: E402
+from benchmarks.harness.measure import Runner  # noqa: E402
+from benchmarks.harness.process import Answer  # noqa: E402
+from benchmarks.motion import quality  # noqa: E402
+from benchmarks.motion.loop_jobs import home  # noqa: E402
+from benchmarks.motion.loop_jobs import OURS  # noqa: E402
+from benchmarks.motion.loop_jobs import run_loops  # noqa: E402
+from benchmarks.motion.picture import derivatives  # noqa: E402
+from benchmarks.motion.quality import held  # noqa: E402
+from benchmarks.motion.quality import judge  # noqa: E402
+from benchmarks.motion.quality import low_passed  # noqa: E402
+from benchmarks.motion.quality import messages  # noqa: E402
+from benchmarks.motion.quality import PATHS  # noqa: E402
+from benchmarks.motion.quality import PICTURED  # noqa: E402
+from benchmarks.motion.quality import SOLVERS  # noqa: E402
+from benchmarks.motion.target_streams import eight  # noqa: E402
+from benchmarks.motion.target_streams import Stream  # noqa: E402
+from benchmarks.ours import servo  # noqa: E402
 
 PLACE = np.array([0.4, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0])
 
@@ -107,9 +107,9 @@ def test_a_failing_peer_is_a_row_and_spoils_no_other(monkeypatch, tmp_path):
             return {key: Answer(None, None, {}, error='no such solver') for key in loops}
         return {key: Answer(resting(key[1][1])[key[2]], None, {}) for key in loops}
 
-    monkeypatch.setattr(motion_quality, 'run_loops', run)
+    monkeypatch.setattr(quality, 'run_loops', run)
     # One robot will do: those of the others have other joints.
-    rows = motion_quality.measure(Runner(tmp_path), True)
+    rows = quality.measure(Runner(tmp_path), True)
     assert [entry['peer_name'] for entry in rows] == [solver.name for solver in SOLVERS[1:]]
     for entry in rows:
         failed = entry['peer_name'].startswith('pink')
@@ -117,15 +117,15 @@ def test_a_failing_peer_is_a_row_and_spoils_no_other(monkeypatch, tmp_path):
         assert (entry['peer'] is None) == failed and entry['ours'] == 0.0
     assert (tmp_path / 'motion_quality.png').stat().st_size > 10_000
     assert {solver.module.rsplit('.', 1)[1] for solver in PICTURED} == {
-        'ours_motion', 'step_pink', 'step_mink',
+        'servo', 'step_pink', 'step_mink',
     }  # fmt: skip
 
 
 def test_our_servo_gets_the_stream_as_the_tests_of_target_motion_give_it():
     solver = SOLVERS[0]
-    loop = motion_quality._loop(solver, ('panda', 100, 30), 'eight')
+    loop = quality._loop(solver, ('panda', 100, 30), 'eight')
     job = dataclasses.asdict(_job_of(loop, n=99))
-    solve, now = ours_motion.build(Job(**json.loads(json.dumps(job)))), home('panda')
+    solve, now = servo.build(Job(**json.loads(json.dumps(job)))), home('panda')
     found = []
     for target in loop.targets[:99]:
         now = now + solve(target, now)
@@ -145,7 +145,7 @@ def _job_of(loop, n):
 
 
 def test_a_loop_in_its_process_begins_after_the_warm_up(tmp_path):
-    loop = motion_quality._loop(SOLVERS[0], ('panda', 100, 30), 'ramp')
+    loop = quality._loop(SOLVERS[0], ('panda', 100, 30), 'ramp')
     loop = dataclasses.replace(loop, targets=loop.targets[:80])
     answer = run_loops(Runner(tmp_path), OURS, {'a': loop})['a']
     assert answer.error == '' and answer.joint_q.shape == (80, 7)

@@ -12,11 +12,11 @@ pytest.importorskip('rclpy', reason='the benchmarks of the node need rclpy')
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 
-from benchmarks import node_idle  # noqa: E402
-from benchmarks.node import document  # noqa: E402
-from benchmarks.node_latency import _rows  # noqa: E402
-from benchmarks.node_latency import Timing  # noqa: E402
-from benchmarks.node_latency import TurnDetector  # noqa: E402
+from benchmarks.node import idle  # noqa: E402
+from benchmarks.node.__main__ import document  # noqa: E402
+from benchmarks.node.latency import _rows  # noqa: E402
+from benchmarks.node.latency import Timing  # noqa: E402
+from benchmarks.node.latency import TurnDetector  # noqa: E402
 
 PERIOD = 0.001
 
@@ -67,13 +67,13 @@ def test_a_node_that_answers_nothing_is_a_row_with_the_reason():
 
 @pytest.mark.parametrize('computing', [0.0, 0.2])
 def test_loops_beside_the_node_report_every_turn(computing):
-    found = node_idle.main(rate=200.0, duration=0.1, priority=0, computing=computing)
+    found = idle.main(rate=200.0, duration=0.1, priority=0, computing=computing)
     assert found['ticks'] == 20 and found['missed'] >= 0
     assert 0.0 < found['p50'] <= found['p99'] <= found['p999'] <= found['longest']
 
 
 def test_twice_the_time_takes_twice_the_terms(monkeypatch):
     clock = itertools.count()
-    monkeypatch.setattr(node_idle.time, 'perf_counter', lambda: 1e-4 * next(clock))
-    once, twice = node_idle._terms(0.2, 1e4), node_idle._terms(0.4, 1e4)
+    monkeypatch.setattr(idle.time, 'perf_counter', lambda: 1e-4 * next(clock))
+    once, twice = idle._terms(0.2, 1e4), idle._terms(0.4, 1e4)
     assert (once, twice) == (2000, 4000)

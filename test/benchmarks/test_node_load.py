@@ -10,12 +10,12 @@ pytest.importorskip('rclpy', reason='the benchmarks of the node need rclpy')
 
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
-from benchmarks.node import document  # noqa: E402
-from benchmarks.node_load import _row  # noqa: E402
-from benchmarks.node_load import Load  # noqa: E402
-from benchmarks.node_load import PauseMeter  # noqa: E402
-from benchmarks.node_load import PlannerFlood  # noqa: E402
-from benchmarks.node_planner import request_of  # noqa: E402
+from benchmarks.node.__main__ import document  # noqa: E402
+from benchmarks.node.load import _row  # noqa: E402
+from benchmarks.node.load import Load  # noqa: E402
+from benchmarks.node.load import PauseMeter  # noqa: E402
+from benchmarks.node.load import PlannerFlood  # noqa: E402
+from benchmarks.node.planner import request_of  # noqa: E402
 
 
 def test_a_pause_is_between_the_stamps_whenever_they_are_heard():

@@ -7,12 +7,12 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio, the judge, is not installed')
 
-from benchmarks import batch_step  # noqa: E402
-from benchmarks import sections  # noqa: E402
-from benchmarks.measure import OURS  # noqa: E402
-from benchmarks.process import Answer  # noqa: E402
-from benchmarks.robots import BENCHMARK_ROBOTS  # noqa: E402
-from benchmarks.table import Side  # noqa: E402
+from benchmarks.control_steps import batch_step  # noqa: E402
+from benchmarks.harness.measure import OURS  # noqa: E402
+from benchmarks.harness.process import Answer  # noqa: E402
+from benchmarks.harness.robots import BENCHMARK_ROBOTS  # noqa: E402
+from benchmarks.harness.table import Side  # noqa: E402
+from benchmarks.kinematics import inverse  # noqa: E402
 
 
 class CannedRunner:
@@ -36,7 +36,7 @@ class CannedRunner:
     'name', ['single', 'batch', 'trac_ik', 'chain_solvers', 'newton_interface']
 )
 def test_a_failing_peer_is_a_row_and_spoils_no_other(name, quick):
-    rows = getattr(sections, name)(CannedRunner(), quick)
+    rows = getattr(inverse, name)(CannedRunner(), quick)
     newton = [entry for entry in rows if 'newton' in entry['peer_name']]
     others = [entry for entry in rows if entry not in newton]
     assert rows
@@ -45,8 +45,8 @@ def test_a_failing_peer_is_a_row_and_spoils_no_other(name, quick):
 
 
 def test_single_runs_every_robot_tolerance_and_peer():
-    rows = sections.single(CannedRunner(), quick=False)
-    assert len(rows) == len(BENCHMARK_ROBOTS) * 2 * len(sections.SINGLE_PEERS)
+    rows = inverse.single(CannedRunner(), quick=False)
+    assert len(rows) == len(BENCHMARK_ROBOTS) * 2 * len(inverse.SINGLE_PEERS)
     assert {entry['n'] for entry in rows} == {10_000}
     assert len({(e['robot'], e['tolerance'], e['peer_name']) for e in rows}) == len(rows)
 

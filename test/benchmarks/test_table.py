@@ -7,16 +7,16 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.document import document
-from benchmarks.document import MARKS
-from benchmarks.document import merged
-from benchmarks.document import section_lines
-from benchmarks.table import call_statistics
-from benchmarks.table import row
-from benchmarks.table import Side
-from benchmarks.table import table_lines
-from benchmarks.table import write_document
-from benchmarks.table import write_json
+from benchmarks.harness.document import document
+from benchmarks.harness.document import MARKS
+from benchmarks.harness.document import merged
+from benchmarks.harness.document import section_lines
+from benchmarks.harness.table import call_statistics
+from benchmarks.harness.table import row
+from benchmarks.harness.table import Side
+from benchmarks.harness.table import table_lines
+from benchmarks.harness.table import write_document
+from benchmarks.harness.table import write_json
 
 KEYS = {
     'benchmark', 'robot', 'problem', 'n', 'tolerance', 'ours', 'peer_name', 'peer', 'unit',

@@ -7,11 +7,11 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio, the judge, is not installed')
 
-from benchmarks.problems import random_problems  # noqa: E402
-from benchmarks.robots import BENCHMARK_ROBOTS  # noqa: E402
-from benchmarks.robots import load_robot  # noqa: E402
-from benchmarks.verify import Arm  # noqa: E402
-from benchmarks.verify import judge  # noqa: E402
+from benchmarks.harness.problems import random_problems  # noqa: E402
+from benchmarks.harness.robots import BENCHMARK_ROBOTS  # noqa: E402
+from benchmarks.harness.robots import load_robot  # noqa: E402
+from benchmarks.harness.verify import Arm  # noqa: E402
+from benchmarks.harness.verify import judge  # noqa: E402
 from ros_ik import eval_fk  # noqa: E402
 from ros_ik.model import Model  # noqa: E402
 
@@ -54,7 +54,7 @@ def test_fewer_problems_are_the_first_of_more():
 
 
 def test_a_tip_elsewhere_is_refused():
-    from benchmarks.robots import robot_from_urdf
+    from benchmarks.harness.robots import robot_from_urdf
 
     with pytest.raises(ValueError, match="'panda_link0' does not descend from 'panda_hand'"):
         robot_from_urdf('panda', load_robot('panda').urdf, 'panda_hand', 'panda_link0')

@@ -18,8 +18,8 @@ import pytest
 from support.rigs.servo_rig import Rig
 import warp as wp
 
-from benchmarks.joint_targets import jerk_limits
-from benchmarks.joint_targets import ROBOT
+from benchmarks.motion.joint_targets import jerk_limits
+from benchmarks.motion.joint_targets import ROBOT
 from ros_ik.solvers.graph import Graph
 
 

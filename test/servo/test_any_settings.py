@@ -12,8 +12,8 @@ from support.robots.humanoid import ARMS
 from support.robots.humanoid import one_handed
 from support.robots.humanoid import TORSO
 
-from benchmarks.robots import load_robot
-from benchmarks.ticked_servo import motion_limits
+from benchmarks.harness.robots import load_robot
+from benchmarks.motion.ticked_servo import motion_limits
 
 ROBOTS = ('panda', 'ur5')
 # The last one has slow joints, of whose steps the posture takes a large part.

@@ -6,11 +6,11 @@ import pytest
 from support.long_forms import in_pairs
 from support.rigs.servo_rig import Rig
 
-from benchmarks.motion_switches import AIMS
-from benchmarks.motion_switches import jerk_after
-from benchmarks.motion_switches import OTHER_VELOCITY
-from benchmarks.motion_switches import SAME_VELOCITY
-from benchmarks.motion_switches import START
+from benchmarks.motion.switches import AIMS
+from benchmarks.motion.switches import jerk_after
+from benchmarks.motion.switches import OTHER_VELOCITY
+from benchmarks.motion.switches import SAME_VELOCITY
+from benchmarks.motion.switches import START
 
 ROBOTS = ('panda', 'ur5')
 RATES = (100.0, 500.0)

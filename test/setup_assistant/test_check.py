@@ -4,7 +4,7 @@
 
 import pytest
 
-from benchmarks.ticked_servo import robot_model
+from benchmarks.motion.ticked_servo import robot_model
 from ros_ik.errors import ArgumentError
 from ros_ik.node.robot_graph import FoundController
 from ros_ik.settings.parameter_file import read_parameters

@@ -11,7 +11,7 @@ import rclpy
 from support.rigs.servo_rig import Rig
 import yaml
 
-from benchmarks.ticked_servo import robot_model
+from benchmarks.motion.ticked_servo import robot_model
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.errors import ArgumentError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.robots.robots import urdf_text
 
-from benchmarks.ticked_servo import robot_model
+from benchmarks.motion.ticked_servo import robot_model
 from ros_ik.model import Model
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import read_settings

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Floods of targets, parameters and poses to solve: the motion is not affected.
 
-The number of missed deadlines depends on the machine: benchmarks/node_load.py measures it.
+The number of missed deadlines depends on the machine: benchmarks/node/load.py measures it.
 """
 
 import copy
@@ -27,7 +27,7 @@ from support.rigs.ros_rig import UNWATCHED
 from support.rigs.services_rig import costs
 from support.rigs.services_rig import process_ids
 
-from benchmarks.node_planner import PlannerProcess
+from benchmarks.node.planner import PlannerProcess
 from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = [pytest.mark.dds, pytest.mark.timeout(400)]

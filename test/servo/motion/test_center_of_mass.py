@@ -11,7 +11,7 @@ from support.robots.humanoid import TALOS
 from support.robots.robots import PinocchioRobot
 from support.robots.robots import urdf_text
 
-from benchmarks.ticked_servo import robot_model
+from benchmarks.motion.ticked_servo import robot_model
 from ros_ik.servo import Mode
 from ros_ik.servo import Rejection
 from ros_ik.servo import StatusCode

@@ -8,11 +8,11 @@ import ruckig
 from support.long_forms import in_pairs
 from support.rigs.servo_rig import Rig
 
-from benchmarks.joint_targets import ACCELERATION
-from benchmarks.joint_targets import jerk_limits
-from benchmarks.joint_targets import ROBOT
-from benchmarks.joint_targets import SEVERAL
-from benchmarks.robots import load_robot
+from benchmarks.harness.robots import load_robot
+from benchmarks.motion.joint_targets import ACCELERATION
+from benchmarks.motion.joint_targets import jerk_limits
+from benchmarks.motion.joint_targets import ROBOT
+from benchmarks.motion.joint_targets import SEVERAL
 from ros_ik.settings import SettingsError
 
 JOINTS = load_robot(ROBOT).joints

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from support.rigs.servo_rig import Rig
 
-from benchmarks.robots import load_robot
-from benchmarks.ticked_servo import motion_limits
+from benchmarks.harness.robots import load_robot
+from benchmarks.motion.ticked_servo import motion_limits
 from ros_ik.servo.motion.singular_approach import SingularDirection
 from ros_ik.servo.motion.singular_approach import slowed_approach
 

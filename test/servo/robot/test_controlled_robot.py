@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.ticked_servo import robot_model
+from benchmarks.motion.ticked_servo import robot_model
 from ros_ik.demo.robots import find_robot
 from ros_ik.model import Model
 from ros_ik.servo import Servo

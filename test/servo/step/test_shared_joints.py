@@ -17,8 +17,8 @@ from support.robots.humanoid import two_handed
 from support.robots.robots import PinocchioRobot
 from support.robots.robots import urdf_text
 
-from benchmarks.ticked_servo import motion_limits
-from benchmarks.ticked_servo import robot_model
+from benchmarks.motion.ticked_servo import motion_limits
+from benchmarks.motion.ticked_servo import robot_model
 from ros_ik.servo.step.commanded_state import CommandedState
 
 

@@ -8,8 +8,8 @@ from support.long_forms import in_pairs
 from support.motions.target_streams import ride
 from support.rigs.servo_rig import Rig
 
-from benchmarks.target_streams import eight
-from benchmarks.target_streams import Stream
+from benchmarks.motion.target_streams import eight
+from benchmarks.motion.target_streams import Stream
 
 STAMPS = 1000.0
 

@@ -14,11 +14,11 @@ from support.motions.least_stop import jacobian
 from support.motions.least_stop import least_stop
 from support.motions.target_streams import ride
 
-from benchmarks.target_streams import eight
-from benchmarks.target_streams import ramp
-from benchmarks.target_streams import SPEED
-from benchmarks.target_streams import step
-from benchmarks.target_streams import Stream
+from benchmarks.motion.target_streams import eight
+from benchmarks.motion.target_streams import ramp
+from benchmarks.motion.target_streams import SPEED
+from benchmarks.motion.target_streams import step
+from benchmarks.motion.target_streams import Stream
 from ros_ik.servo.targets.message_times import MessageTimes
 from ros_ik.servo.targets.target_motion import TargetMotion
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.rigs.servo_rig import Rig
 
-from benchmarks.ticked_servo import motion_limits
+from benchmarks.motion.ticked_servo import motion_limits
 
 # Speed that counts as motion [rad/s].
 SLOWEST = 3e-4

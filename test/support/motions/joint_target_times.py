@@ -15,10 +15,10 @@ import ruckig
 from safety.servo import franka_drive
 from support.rigs.servo_rig import Rig
 
-from benchmarks.joint_targets import arrival
-from benchmarks.joint_targets import within
-from benchmarks.robots import load_robot
-from benchmarks.ticked_servo import motion_limits
+from benchmarks.harness.robots import load_robot
+from benchmarks.motion.joint_targets import arrival
+from benchmarks.motion.joint_targets import within
+from benchmarks.motion.ticked_servo import motion_limits
 from ros_ik.demo.robots import find_robot
 from ros_ik.model import Model
 

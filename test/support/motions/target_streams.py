@@ -12,13 +12,13 @@ import dataclasses
 import numpy as np
 from support.rigs.servo_rig import Rig
 
-from benchmarks.motion_metrics import mean_distance
-from benchmarks.motion_metrics import mean_lag
-from benchmarks.motion_metrics import overshoot
-from benchmarks.motion_metrics import rms_jerk
-from benchmarks.target_streams import eight
-from benchmarks.target_streams import ramp
-from benchmarks.target_streams import Stream
+from benchmarks.motion.metrics import mean_distance
+from benchmarks.motion.metrics import mean_lag
+from benchmarks.motion.metrics import overshoot
+from benchmarks.motion.metrics import rms_jerk
+from benchmarks.motion.target_streams import eight
+from benchmarks.motion.target_streams import ramp
+from benchmarks.motion.target_streams import Stream
 from ros_ik.servo.motion.pose_math import move_pose
 from ros_ik.servo.motion.pose_math import pose_difference
 

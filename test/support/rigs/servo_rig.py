@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from benchmarks.ticked_servo import TickedServo
+from benchmarks.motion.ticked_servo import TickedServo
 from ros_ik.servo import ControllerReference
 from ros_ik.servo import Measurement
 from ros_ik.settings import read_settings

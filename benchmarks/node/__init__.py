@@ -1,0 +1,3 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Benchmarks of the running node."""
