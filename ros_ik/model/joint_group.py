@@ -165,6 +165,31 @@ def _chain_joints(model: Model, base: str, tip: str) -> list[int]:
     return joints[::-1]
 
 
+def _semantic_chain(model: Model, base: str, tip: str) -> list[int]:
+    """Return the joints that MoveIt takes for a chain of an SRDF.
+
+    If the tip does not lie below the base, these are the joints from both links up to the nearest
+    common ancestor, and the joint that carries it. Virtual joints are left out.
+    """
+    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
+    incoming = {int(body): joint for joint, body in enumerate(child)}
+
+    def joints_above(body: int) -> list[int]:
+        joints: list[int] = []
+        while body in incoming:
+            joints.append(incoming[body])
+            body = int(parent[joints[-1]])
+        return joints
+
+    first, last = model.body_index(base), model.body_index(tip)
+    of_base, of_tip = joints_above(first), joints_above(last)
+    if first == last or first in parent[of_tip]:
+        return _chain_joints(model, base, tip)
+    shared = [joint for joint in of_tip if joint in of_base]
+    found = {*of_base, *of_tip} - set(shared[1:])
+    return sorted(joint for joint in found if parent[joint] >= 0)
+
+
 def _semantic_joints(
     model: Model, semantic: SemanticDescription, name: str
 ) -> tuple[list[int], str]:
@@ -185,7 +210,7 @@ def _semantic_joints(
         joints += [model.joint_index(joint) for joint in group.joints]
         joints += [incoming[model.body_index(link)] for link in group.links]
         for base, chain_tip in group.chains:
-            joints += _chain_joints(model, base, chain_tip)
+            joints += _semantic_chain(model, base, chain_tip)
             tip = chain_tip if current == name else tip
         names += [subgroup for subgroup in group.subgroups if subgroup not in known]
         known.update(group.subgroups)

@@ -145,7 +145,7 @@ class UrdfMethods(Worlds):
         if srdf:
             semantic = read_srdf(srdf, folders, may_name_file=source is not None)
             semantic = semantic.named_as(described.joint_label, described.body_label)
-            described.warnings += semantic.faults(described.joint_label, _parents(described))
+            described.warnings += semantic.faults(described.joint_label, described.body_label)
             kinds = zip(described.joint_label, described.joint_type, strict=True)
             fixed = {label for label, kind in kinds if kind == JointType.FIXED}
             semantic = semantic.without_positions_of(fixed)
@@ -248,10 +248,3 @@ class UrdfMethods(Worlds):
                 getattr(self, name).pop()
         if self.joint_collision_filter_parent[first_joint]:
             self.filter_joint(first_joint)
-
-
-def _parents(robot: UrdfMethods) -> dict[str, str]:
-    """Return the name of the parent link of each link of a robot, '' for the root link."""
-    names = [*robot.body_label, '']
-    joints = zip(robot.joint_parent, robot.joint_child, strict=True)
-    return {names[child]: names[parent] for parent, child in joints}

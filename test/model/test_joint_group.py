@@ -61,6 +61,39 @@ def test_srdf_states_and_pairs(panda):
     assert panda.semantic.disabled_pairs == {('panda_link0', 'panda_link1')}
 
 
+TWO_ARMS = """<robot name="r"><link name="base"/><link name="torso"/><link name="head"/>
+<link name="l1"/><link name="l2"/><link name="r1"/><link name="r2"/>
+<joint name="waist" type="continuous"><parent link="base"/><child link="torso"/></joint>
+<joint name="neck" type="continuous"><parent link="torso"/><child link="head"/></joint>
+<joint name="jl1" type="continuous"><parent link="torso"/><child link="l1"/></joint>
+<joint name="jl2" type="continuous"><parent link="l1"/><child link="l2"/></joint>
+<joint name="jr1" type="continuous"><parent link="torso"/><child link="r1"/></joint>
+<joint name="jr2" type="continuous"><parent link="r1"/><child link="r2"/></joint></robot>"""
+
+
+@pytest.mark.parametrize(
+    ('base', 'tip', 'joints'),
+    [
+        ('l2', 'r2', {'jl1', 'jl2', 'jr1', 'jr2', 'waist'}),
+        ('l2', 'torso', {'jl1', 'jl2', 'waist'}),
+        ('l2', 'base', {'jl1', 'jl2', 'waist'}),
+        ('l1', 'head', {'jl1', 'neck', 'waist'}),
+        ('torso', 'r2', {'jr1', 'jr2'}),
+        ('base', 'l1', {'waist', 'jl1'}),
+        ('l2', 'l2', set()),
+    ],
+)
+@pytest.mark.parametrize('floating', [False, True])
+def test_chains_of_srdfs_have_the_joints_that_moveit_takes(base, tip, joints, floating):
+    """The sets follow RobotModel::addJointModelGroup, by hand, without virtual joints."""
+    srdf = f"""<robot name="r"><group name="g">
+        <chain base_link="{base}" tip_link="{tip}"/></group></robot>"""
+    model = Model.from_urdf(TWO_ARMS, srdf, floating=floating, device='cpu')
+    assert not model.warnings
+    group = model.joint_group('g')
+    assert set(group.joint_names) == joints and group.tip_link == tip
+
+
 @pytest.mark.parametrize(
     ('spec', 'message'),
     [

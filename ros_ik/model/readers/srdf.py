@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from collections.abc import Iterator
-from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 import os
@@ -123,14 +122,14 @@ class SemanticDescription:
         """Return the groups by which a group, or one in it, contains itself; [] for none."""
         return next(find_loops(self._subgroups(), [name]), [])
 
-    def faults(self, joints: Collection[str], parents: Mapping[str, str]) -> list[str]:
+    def faults(self, joints: Collection[str], links: Collection[str]) -> list[str]:
         """Return a warning for each element that is wrong, or wrong for a robot.
 
         Args:
             joints: Names of the joints of the robot.
-            parents: Parent link of each of its links, '' for the root link.
+            links: Names of its links.
         """
-        known = {'joint': joints, 'link': parents, 'group': self.groups}
+        known = {'joint': joints, 'link': links, 'group': self.groups}
         unknown: dict[str, list[str]] = {}
 
         def check(where: str, kind: str, name: str) -> None:
@@ -165,12 +164,6 @@ class SemanticDescription:
             f'group {loop[0]!r}: contains itself through {listed(loop)}'
             for loop in find_loops(self._subgroups())
         ]
-        for name, group in self.groups.items():
-            found += [
-                f'group {name!r}: link {tip!r} does not lie below link {base!r}'
-                for base, tip in group.chains
-                if base in parents and tip in parents and not _is_below(tip, base, parents)
-            ]
         return [*self.warnings, *(f'SRDF {fault}' for fault in found)]
 
     def _subgroups(self) -> dict[str, tuple[str, ...]]:
@@ -283,13 +276,6 @@ def _ignored(root: Element) -> Iterator[tuple[str, str, str]]:
             for attribute, kind in attributes.items():
                 if attribute != 'parent_group' or element.get(attribute):
                     yield where, kind, element.get(attribute, '')
-
-
-def _is_below(link: str, base: str, parents: Mapping[str, str]) -> bool:
-    """Return True if a link is a base link or lies below it."""
-    while link and link != base:
-        link = parents[link]
-    return link == base
 
 
 def _pairs(root: Element, tag: str) -> frozenset[tuple[str, str]]:
