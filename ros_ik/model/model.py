@@ -53,7 +53,8 @@ class Model(ModelFields):
     and forward kinematics moves them together.
 
     Attributes:
-        warnings: Elements that the importer ignored.
+        urdf_warnings: Elements of the robot description that were ignored.
+        srdf_warnings: Elements of the SRDF that do not fit the robot.
         semantic: Groups and collision pairs of the SRDF, or None.
         mimic_driver: For each mimic joint: its final driver, offset, factor.
     """
@@ -78,7 +79,8 @@ class Model(ModelFields):
         super().__init__()
         self.device = checked_device(device)
         self.requires_grad = requires_grad
-        self.warnings = tuple(builder.warnings)
+        self.urdf_warnings = tuple(builder.urdf_warnings)
+        self.srdf_warnings = tuple(builder.srdf_warnings)
         self.semantic = builder.semantic
         closed = copy.copy(builder)
         for name, values in checked_columns(builder).items():
@@ -93,6 +95,11 @@ class Model(ModelFields):
         self._set_joints(closed)
         self._set_pairs(closed)
         self._add_custom_attributes(closed)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Warnings of the robot description, and then of the SRDF."""
+        return self.urdf_warnings + self.srdf_warnings
 
     @classmethod
     def from_urdf(

@@ -145,7 +145,7 @@ class UrdfMethods(Worlds):
         if srdf:
             semantic = read_srdf(srdf, folders, may_name_file=source is not None)
             semantic = semantic.named_as(described.joint_label, described.body_label)
-            described.warnings += semantic.faults(described.joint_label, described.body_label)
+            described.srdf_warnings += semantic.faults(described.joint_label, described.body_label)
             kinds = zip(described.joint_label, described.joint_type, strict=True)
             fixed = {label for label, kind in kinds if kind == JointType.FIXED}
             semantic = semantic.without_positions_of(fixed)
@@ -194,7 +194,7 @@ class UrdfMethods(Worlds):
             described_robot.scale_robot(robot, scale)
         if ignore_inertial_definitions:
             density = self.default_shape_cfg.density
-            robot.warnings += described_robot.set_masses_of_shapes(robot, density)
+            robot.urdf_warnings += described_robot.set_masses_of_shapes(robot, density)
         if hide_visuals:
             described_robot.hide_visuals(robot)
         if not enable_self_collisions:

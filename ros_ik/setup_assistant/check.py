@@ -75,7 +75,7 @@ def check_parameters(
         return Findings((str(error),), ())
     wrong, warnings = _of_tasks(robot)
     errors += wrong
-    warnings += _of_joints(robot) + start_warnings(robot, start)
+    warnings += [*model.srdf_warnings, *_of_joints(robot), *start_warnings(robot, start)]
     if controllers is None:
         warnings += _of_outputs(robot)
     else:

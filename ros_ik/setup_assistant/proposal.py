@@ -142,7 +142,8 @@ def propose(
             'where the robot starts: some links are too near there (--check names them)'
         )
     unknown.append('the lag of robot and controller: following_error.delay is 0.1 s, its default')
-    return Proposal(parameters, tuple(unknown), robot.srdf_lines, (*warnings, *near))
+    warnings = [*model.srdf_warnings, *warnings, *near]
+    return Proposal(parameters, tuple(unknown), robot.srdf_lines, tuple(warnings))
 
 
 def _chosen(

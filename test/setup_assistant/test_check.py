@@ -5,11 +5,14 @@
 import pytest
 
 from benchmarks.motion.ticked_servo import robot_model
+from ros_ik.demo.robots import find_robot
 from ros_ik.errors import ArgumentError
+from ros_ik.model import Model
 from ros_ik.node.robot_graph import FoundController
 from ros_ik.settings.parameter_file import read_parameters
 from ros_ik.setup_assistant.check import check_parameters
 from ros_ik.setup_assistant.limbs import find_limbs
+from ros_ik.setup_assistant.proposal import propose
 
 TOPIC = '/controller/joint_trajectory'
 GOOD = {'ee.frame': 'tool0', 'base_frame': 'base_link', 'outputs.default.topic': TOPIC}
@@ -61,6 +64,14 @@ def test_what_should_be_looked_at_is_a_warning(values, text):
     findings = check(**values)
     assert not findings.errors
     assert any(text in sentence for sentence in findings.warnings), findings
+
+
+def test_an_srdf_for_another_robot_is_named():
+    srdf = '<robot name="r"><group name="arm"><joint name="gone"/></group></robot>'
+    model = Model.from_urdf(find_robot('ur5').urdf_path.read_text(), srdf, device='cpu')
+    warning = "SRDF group 'arm': unknown joint 'gone'"
+    assert warning in check_parameters(GOOD, model).warnings
+    assert warning in propose(model).warnings
 
 
 def test_positions_alone_need_fewer_joints():

@@ -52,7 +52,7 @@ def add_shapes(
             if shape is None:
                 raise ModelError(where, 'has no geometry')
             if shape.tag not in _KNOWN:
-                builder.warnings.append(
+                builder.urdf_warnings.append(
                     f'{where}: ignored, geometry <{shape.tag}> is unknown'
                 )
                 if tag == 'collision':
@@ -61,7 +61,7 @@ def add_shapes(
                 continue
             geo_type, scale, source = _read_shape(shape, where, package_paths)
             if source is not None and source.path is None:
-                builder.warnings.append(
+                builder.urdf_warnings.append(
                     f'{where}: mesh {source.uri[:200]!r} not found in the package paths'
                 )
             builder.add_shape(

@@ -40,7 +40,7 @@ def add_mimics(builder: Worlds, elements: Mapping[str, Element]) -> None:
         if driver not in elements:
             # Some robots in wide use have this, such as a hand extracted from a larger
             # description.
-            builder.warnings.append(
+            builder.urdf_warnings.append(
                 f'{where}: names a missing joint {driver!r}; the joint moves on its own'
             )
             continue
@@ -49,7 +49,7 @@ def add_mimics(builder: Worlds, elements: Mapping[str, Element]) -> None:
             float_attribute(mimic, 'multiplier', where, 1.0),
         )
         if any(joint_row(builder, index[joint]).dof_count != 1 for joint in (name, driver)):
-            builder.warnings.append(
+            builder.urdf_warnings.append(
                 f'{where}: ignored, both joints need one degree of freedom'
             )
             continue
@@ -66,7 +66,7 @@ def add_mimics(builder: Worlds, elements: Mapping[str, Element]) -> None:
                 f'joint {builder.joint_label[joint]!r} mimic',
                 f'offset {coef0} or multiplier {coef1} along its drivers is too large',
             )
-    builder.warnings += _disjoint_ranges(builder, mimics)
+    builder.urdf_warnings += _disjoint_ranges(builder, mimics)
 
 
 def _disjoint_ranges(

@@ -80,7 +80,7 @@ def parse_urdf(
         ArgumentError: An unknown order, or an invalid base joint.
     """
     root = parse_document(text, 'robot')
-    builder.warnings += unexpanded(root)
+    builder.urdf_warnings += unexpanded(root)
     links = _read_links(root)
     joints = _read_joints(root, links)
     bodies: dict[str, int] = {}
@@ -246,7 +246,7 @@ def _add_joint(builder: Worlds, bodies: dict[str, int], joint: _Joint) -> None:
             add = builder.add_joint_prismatic
         add(**common, dof=dof)
         if dof.velocity == 0.0:
-            builder.warnings.append(f'{where} limit: a velocity of 0 never lets it move')
+            builder.urdf_warnings.append(f'{where} limit: a velocity of 0 never lets it move')
 
 
 def _axis(element: Element, where: str) -> np.ndarray:

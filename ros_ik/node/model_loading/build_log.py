@@ -23,10 +23,11 @@ def log_built(logger: Any, built: Built, servo: Servo, summary: str) -> None:
     logger.info(summary)
     for sentence in built.warnings:
         logger.warning(sentence)
-    warnings = servo.robot.model.warnings
-    of_srdf = [text for text in warnings if text.startswith('SRDF')]
-    of_urdf = [text for text in warnings if not text.startswith('SRDF')]
-    for document, texts in (('robot description', of_urdf), ('SRDF', of_srdf)):
+    model = servo.robot.model
+    for document, texts in (
+        ('robot description', model.urdf_warnings),
+        ('SRDF', model.srdf_warnings),
+    ):
         if texts:
             logger.warning(f'{document}: {len(texts)} warnings, the first: {texts[0]}')
     for sentence in servo.robot.shapes.warnings:

@@ -18,11 +18,12 @@ class Log:
 
 
 @pytest.mark.parametrize(
-    ('warnings', 'lines'),
+    ('urdf_warnings', 'srdf_warnings', 'lines'),
     [
-        ((), []),
+        ((), (), []),
         (
-            ("link 'a': mesh 'm'", "SRDF group 'g': is empty", "link 'b': mesh 'm'"),
+            ("link 'a': mesh 'm'", "link 'b': mesh 'm'"),
+            ("SRDF group 'g': is empty",),
             [
                 "robot description: 2 warnings, the first: link 'a': mesh 'm'",
                 "SRDF: 1 warnings, the first: SRDF group 'g': is empty",
@@ -30,9 +31,10 @@ class Log:
         ),
     ],
 )
-def test_an_srdf_is_not_hidden_behind_missing_meshes(warnings, lines):
+def test_an_srdf_is_not_hidden_behind_missing_meshes(urdf_warnings, srdf_warnings, lines):
     shapes = SimpleNamespace(warnings=['fit'], near=(), thick=(), often=())
-    robot = SimpleNamespace(model=SimpleNamespace(warnings=warnings), shapes=shapes)
+    model = SimpleNamespace(urdf_warnings=urdf_warnings, srdf_warnings=srdf_warnings)
+    robot = SimpleNamespace(model=model, shapes=shapes)
     log = Log()
     log_built(
         log, SimpleNamespace(warnings=('no GPU',)), SimpleNamespace(robot=robot), 'built in 1 s'

@@ -27,14 +27,21 @@ class Worlds(Articulations):
 
     Attributes:
         gravity: Gravity outside of worlds, and default of worlds [m/s^2].
-        warnings: Elements that an importer ignored.
+        urdf_warnings: Elements of robot descriptions that were ignored.
+        srdf_warnings: Elements of SRDFs that do not fit their robots.
     """
 
     def __init__(self) -> None:
         """Start outside of every world."""
         super().__init__()
         self.gravity: Any = (0.0, 0.0, -9.81)
-        self.warnings: list[str] = []
+        self.urdf_warnings: list[str] = []
+        self.srdf_warnings: list[str] = []
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings of the robot descriptions, and then of the SRDFs."""
+        return self.urdf_warnings + self.srdf_warnings
 
     def begin_world(
         self,
@@ -141,7 +148,11 @@ class Worlds(Articulations):
         if separate_worlds:
             worlds = self.world_count + np.arange(count)
         merge_copies(self, builder, worlds, np.array(moves), prefixes)
-        self.warnings.extend(text for text in builder.warnings if text not in self.warnings)
+        for own, copied in (
+            (self.urdf_warnings, builder.urdf_warnings),
+            (self.srdf_warnings, builder.srdf_warnings),
+        ):
+            own.extend(text for text in copied if text not in own)
         gravity = checked_array('gravity', builder.gravity, (3,))
         if separate_worlds:
             self.world_gravity.extend([gravity] * count)
