@@ -32,7 +32,7 @@ _VALUES = 64
 _AT_ONCE, _AT_ONCE_REDUNDANT = 1024, 64
 # Largest number of solutions of a pose with six joints, for general axes.
 _MAX_SOLUTIONS = 16
-# Number of seeds of a pose that are solved at a time.
+# Number of seeds of a pose, more than the motions and solutions beside a singular pose.
 _SEEDS = 64
 
 
@@ -128,19 +128,15 @@ class Branches:
 
         Args:
             target: Pose, [7].
-            seeds: Joint positions of the chain, six joints, [k, n]. A joint that is free at a
-                singular pose keeps its position.
+            seeds: Joint positions of the chain, six joints, [k, n], k at most 64. A joint that is
+                free at a singular pose keeps its position.
         """
-        solver = self._solver_near
-        found = [np.zeros((0, self._model.joint_coord_count))]
-        for first in range(0, len(seeds), _SEEDS):
-            rows = self.rows(seeds[first : first + _SEEDS])
-            padded = np.resize(rows, (_SEEDS, rows.shape[1]))
-            solved = solver.solve(np.tile(target, (_SEEDS, 1)), padded)
-            is_solved = solved.status[: len(rows)] == SolveStatus.CONVERGED
-            found.append(solved.joint_q[: len(rows), 0][is_solved])
-        rows = np.concatenate(found)
-        return rows[self._check.is_free(rows)][:, self.chain.coordinates]
+        rows = self.rows(seeds)
+        padded = np.resize(rows, (_SEEDS, rows.shape[1]))
+        solved = self._solver_near.solve(np.tile(target, (_SEEDS, 1)), padded)
+        is_solved = solved.status[: len(rows)] == SolveStatus.CONVERGED
+        found = solved.joint_q[: len(rows), 0][is_solved]
+        return found[self._check.is_free(found)][:, self.chain.coordinates]
 
     @functools.cached_property
     def _solver_near(self) -> ClosedFormIK:
