@@ -95,6 +95,14 @@ def test_a_batch_of_impossible_size_is_named(n):
         ChainIK(robot('panda'), TIP, n)
 
 
+@pytest.mark.parametrize('count', [-1, 4, True, 1.0, 'a'])
+def test_a_number_of_poses_that_the_batch_lacks_is_named(count):
+    solver = ChainIK(robot('panda'), TIP, 3)
+    for method in (solver.run, solver.download):
+        with pytest.raises(ArgumentError, match='count must be an integer from 0 to 3, got'):
+            method(count)
+
+
 def test_a_model_without_names_is_sent_elsewhere(poses):
     with pytest.raises(ArgumentError, match='model must be a ros_ik Model.*IKSolver'):
         inverse_kinematics(None, TIP, poses)

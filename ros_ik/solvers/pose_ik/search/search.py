@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
+from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
 from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
@@ -30,6 +31,7 @@ from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.numbers import as_integer
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
@@ -235,8 +237,11 @@ class ChainSearch(ReadOnce):
             count: Number of poses to solve, from the first; None for all.
             on_device: True if poses, seeds and results stay on the device, without copies or
                 waiting.
+
+        Raises:
+            ArgumentError: A count that is not an integer, or that the batch does not have.
         """
-        count = self.n_problems if count is None else count
+        count = self._checked_count(count)
         copies = self.poses.needs_copies and not on_device
         if copies:
             self.poses.upload(count)
@@ -255,12 +260,24 @@ class ChainSearch(ReadOnce):
 
         Args:
             count: Number of poses, from the first; None for all.
+
+        Raises:
+            ArgumentError: As :meth:`run`.
         """
+        count = self._checked_count(count)
         if self.poses.needs_copies:
             for buffer in self._outputs:
-                per_pose = buffer.array.shape[0] // self.n_problems
-                buffer.download(None if count is None else count * per_pose)
+                buffer.download(count * (buffer.array.shape[0] // self.n_problems))
         wait_for(self._device)
+
+    def _checked_count(self, count: int | None) -> int:
+        """Return a number of poses, all for None, or raise ArgumentError."""
+        number = self.n_problems if count is None else as_integer(count)
+        if number is None or not 0 <= number <= self.n_problems:
+            raise ArgumentError(
+                f'count must be an integer from 0 to {self.n_problems}, got {count!r}'
+            )
+        return number
 
     def upload_answers(self) -> None:
         """Copy the results from host to device after changes; does nothing on a CPU."""
