@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import dataclasses
+import itertools
 import math
 from typing import Any
 from typing import TYPE_CHECKING
@@ -158,6 +159,15 @@ def checked_column(
     return [tuple(pair) for pair in integers] if shape else integers
 
 
+def _has_boolean(rows: Any, shape: tuple[int, ...]) -> bool:
+    """Return True if a row, which may be a pair, is or holds a boolean."""
+    try:
+        entries = itertools.chain.from_iterable(rows) if shape else rows
+        return not {bool, np.bool_}.isdisjoint(map(type, entries))
+    except TypeError:
+        return False  # not pairs, as the check of the shape finds
+
+
 def _numbers(
     values: Any, shape: tuple[int, ...], flags: bool, row_name: Callable[[int], str]
 ) -> np.ndarray:
@@ -170,11 +180,16 @@ def _numbers(
         array = np.asarray(values)
     except (TypeError, ValueError):
         array = np.array(None)
-    if array.dtype.kind in ('iufb' if flags else 'iuf') and array.shape == (len(values), *shape):
+    # NumPy would convert a boolean beside numbers.
+    is_mixed = not flags and shape in ((), (2,)) and _has_boolean(values, shape)
+    kinds = 'iufb' if flags else 'iuf'
+    if array.dtype.kind in kinds and array.shape == (len(values), *shape) and not is_mixed:
         return array.astype(np.float64)
     result = np.empty((len(values), *shape))
     for row, value in enumerate(values):
         number = int(value) if flags and isinstance(value, bool) else value
+        if is_mixed and shape:
+            number = np.array(value, dtype=object)
         numbers = real_array(row_name(row), number)
         if numbers.size != result[row].size:
             raise ArgumentError(

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from typing import Any
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from ros_ik.model.building.worlds.column_checks import is_rotation
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.numbers import integer_array
 
 if TYPE_CHECKING:
     from ros_ik.model.building.worlds.worlds import Worlds
@@ -99,14 +101,21 @@ def checked_filter_pairs(builder: Worlds) -> np.ndarray:
     Raises:
         ArgumentError: An entry that is not a pair of shapes.
     """
+    name = 'shape_collision_filter_pairs'
+    given = [*builder.shape_collision_filter_pairs]
     try:
-        pairs = np.array(builder.shape_collision_filter_pairs, dtype=np.int64).reshape(-1, 2)
+        # Quicker than integer_array, for the pairs of thousands of worlds.
+        are_integers = {int, np.int64}.issuperset(map(type, chain.from_iterable(given)))
+        numbers = np.array(given, dtype=np.int64) if are_integers else integer_array(name, given)
+        pairs = numbers.reshape(-1, 2)
+    except ArgumentError:
+        raise
     except (TypeError, ValueError) as error:
-        raise ArgumentError(f'shape_collision_filter_pairs: expected pairs: {error}') from error
+        raise ArgumentError(f'{name}: expected pairs: {error}') from error
     for pair in pairs[np.any((pairs < 0) | (pairs >= builder.shape_count), axis=1)].tolist():
         raise ArgumentError(
-            f'shape_collision_filter_pairs: {tuple(pair)} names a shape that does not exist; '
-            f'there are {builder.shape_count}'
+            f'{name}: {tuple(pair)} names a shape that does not exist; there are '
+            f'{builder.shape_count}'
         )
     return pairs
 

@@ -54,6 +54,10 @@ REFUSED = [
     ('joint_type', 1, 4, "joint_dof_dim of joint 'j1'.*FREE"),
     ('joint_child', 1, -1, "joint_child of joint 'j1'.*-1"),
     ('joint_child', 1, 1.5, "joint_child of joint 'j1'.*1.5"),
+    ('joint_parent', 2, True, "joint_parent of joint 'j2'.*True"),
+    ('joint_child', 1, np.True_, "joint_child of joint 'j1'.*True"),
+    ('joint_dof_dim', 1, (0, True), "joint_dof_dim of joint 'j1'.*True"),
+    ('body_mass', 1, True, "body_mass of body 'b'.*True"),
     ('joint_X_p', 1, NO_TURN, "joint_X_p of joint 'j1'.*quaternion"),
     ('joint_X_p', 1, DOUBLE_TURN, "joint_X_p of joint 'j1'.*quaternion"),
     ('joint_X_p', 1, wp.transform(wp.vec3(1, 0, 0), wp.quat(0, 0, 0, 0)), "joint_X_p of joint 'j1'"),
@@ -127,6 +131,8 @@ def test_numbers_of_worlds_are_refused():
         ('world_gravity', [(0, 0, INF)]),
         ('shape_collision_filter_pairs', [(0, 1, 2)]),
         ('shape_collision_filter_pairs', [(0, 9)]),
+        ('shape_collision_filter_pairs', [(0, 0), (0, False)]),
+        ('shape_collision_filter_pairs', {(0, 1.0)}),
     ):
         builder = an_arm()
         setattr(builder, name, value)
