@@ -78,7 +78,7 @@ class IkNode(GuardedNode, StreamNode):
         """Declare the parameters, subscribe to the description, and start the reports."""
         super().__init__('ros_ik', start_parameter_services=False)
         BoundedParameterServices(self)
-        self._drops = MessageStats(self)
+        self._message_stats = MessageStats(self)
         self._inbox = Inbox.empty()
         self._machine = StateMachine(NodeStage.WAITING, NODE_TRANSITIONS)
         # Exists while the node is configured.
@@ -88,12 +88,10 @@ class IkNode(GuardedNode, StreamNode):
         self._given = NodeParameters(self, self._on_settings)
         settings = self._given.settings or read_settings({'ee.frame': 'none'})
         self._inbox.settings.put(self._given.settings)
-        self._loop = make_control_loop(self, self._inbox, settings, self._drops)
+        self._loop = make_control_loop(self, self._inbox, settings, self._message_stats)
         is_valid = self._given.settings is not None
-        self._autostart = Autostart(
-            self, self._loop, is_enabled=settings.autostart and is_valid
-        )
-        self._reporter = Reporter(self, settings, self._loop, self._drops)
+        self._autostart = Autostart(self, self._loop, is_enabled=settings.autostart and is_valid)
+        self._reporter = Reporter(self, settings, self._loop, self._message_stats)
         self._condition = NodeCondition(self.get_logger(), self._inbox, self._reporter)
         self._source = ModelSource(
             self,
@@ -101,7 +99,7 @@ class IkNode(GuardedNode, StreamNode):
             self._prepare_build,
             self._loop.is_resting,
             self._condition.report_progress,
-            self._drops,
+            self._message_stats,
         )
         self._reminder = Reminder(self)
         self._state_senders = StateSenders(self, self._inbox.not_following)
@@ -114,7 +112,7 @@ class IkNode(GuardedNode, StreamNode):
             self._find_frame,
             self._planning,
         )
-        self._actions = Actions(self, commander, settings, self._drops)
+        self._actions = Actions(self, commander, settings, self._message_stats)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._poll_timer = self.create_timer(_START_PERIOD, self._poll, clock=self._steady)
         self.create_timer(_STATISTICS_PERIOD, self._compute_statistics, clock=self._steady)
@@ -148,7 +146,7 @@ class IkNode(GuardedNode, StreamNode):
     def on_fault(self, where: str, error: Exception) -> None:
         """Count an error in a callback, and log it with its origin."""
         text = f'{fault_text(error)} ({fault_origin(error)})'
-        self._drops.add(where, Drop.INTERNAL_ERROR, lambda: text, event='an error in')
+        self._message_stats.add(where, Drop.INTERNAL_ERROR, lambda: text, event='an error in')
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Release everything after a transition that raised an error."""
@@ -170,7 +168,7 @@ class IkNode(GuardedNode, StreamNode):
         bond, self._bond = self._bond, None
         if bond is not None:
             bond.close()
-        self._drops.log()
+        self._message_stats.log()
         self._markers.end()
         return self._source.end(timeout=0.1)
 
@@ -196,7 +194,9 @@ class IkNode(GuardedNode, StreamNode):
         ready = self._source.ready
         if ready is None:
             return self._refuse(self._source.error or f'no robot_description within {timeout:g} s')
-        self._interface = NodeInterface(self, settings, self._inbox, self._loop.now, self._drops)
+        self._interface = NodeInterface(
+            self, settings, self._inbox, self._loop.now, self._message_stats
+        )
         self._source.ready = None
         self._machine.handle(NodeEvent.CONFIGURE)
         self._adopt(self._interface, ready)
@@ -305,7 +305,7 @@ class IkNode(GuardedNode, StreamNode):
 
     def _poll(self) -> None:
         """Process the results of the other threads."""
-        self._loop.gate.wait()
+        self._loop.tick_gap.wait()
         failed = self._loop.failed
         if failed is not None and failed is self._inbox.controlled.get():
             self._give_up(self._loop.output.text)
@@ -323,7 +323,7 @@ class IkNode(GuardedNode, StreamNode):
             obstacles = self._inbox.command.get().obstacles
             self._planning.poll(controlled.measurement.get(), obstacles)
         self._state_senders.count(self._loop.output.code, time.monotonic())
-        self._drops.log()
+        self._message_stats.log()
         self._reporter.log()
         if controlled is None:
             code = self._inbox.waiting.get().code
@@ -332,12 +332,12 @@ class IkNode(GuardedNode, StreamNode):
 
     def _wait_for_pause(self, _: list[Parameter]) -> SetParametersResult:
         """Delay a parameter change to the end of a tick, as its check takes as long as a tick."""
-        self._loop.gate.wait()
+        self._loop.tick_gap.wait()
         return SetParametersResult(successful=True)
 
     def _compute_statistics(self) -> None:
         """Compute statistics of the ticks."""
-        self._loop.gate.wait()
+        self._loop.tick_gap.wait()
         self._loop.statistics.update()
 
     def _give_up(self, reason: str) -> None:

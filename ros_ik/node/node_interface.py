@@ -29,7 +29,7 @@ class NodeInterface:
         settings: Settings,
         inbox: Inbox,
         now: Callable[[], float],
-        drops: MessageStats,
+        message_stats: MessageStats,
     ) -> None:
         """Create topics and services.
 
@@ -38,12 +38,12 @@ class NodeInterface:
             settings: Settings in force.
             inbox: Inputs of the control loop.
             now: Clock of the servo [s].
-            drops: Counter of dropped messages.
+            message_stats: Counter of dropped messages.
         """
         self._inbox = inbox
         self._publishers = CommandPublishers(node, settings)
         try:
-            self.inputs = Inputs(node, settings, inbox, now, drops)
+            self.inputs = Inputs(node, settings, inbox, now, message_stats)
         except Exception:
             self._publishers.destroy()
             raise

@@ -128,7 +128,7 @@ class MotionServer:
         name: str,
         make: Callable[[Any], Motion],
         refuse: Callable[[GoalError], Any],
-        drops: MessageStats,
+        message_stats: MessageStats,
         begun: Callable[[], None],
     ) -> None:
         """Create the server.
@@ -139,10 +139,10 @@ class MotionServer:
             name: Name relative to the node.
             make: Creates a motion from a goal message, or raises :class:`GoalError`.
             refuse: Creates the result message of an invalid goal.
-            drops: Counter and log of invalid goals.
+            message_stats: Counter and log of invalid goals.
             begun: Function called when a goal starts.
         """
-        self._node, self._name, self._drops = node, name, drops
+        self._node, self._name, self._message_stats = node, name, message_stats
         self._make, self._refuse, self._begun = make, refuse, begun
         self.running: list[_Running] = []
         self._pending = 0
@@ -213,7 +213,7 @@ class MotionServer:
 
     def _count(self, error: GoalError) -> None:
         text = str(error)
-        self._drops.add(self._name, error.reason, lambda: text, event='refused a goal of')
+        self._message_stats.add(self._name, error.reason, lambda: text, event='refused a goal of')
 
     def _on_accepted(self, handle: ServerGoalHandle) -> None:
         """Begin the goal that was just checked, or answer with its fault."""
@@ -225,7 +225,7 @@ class MotionServer:
             self._count(made)
             self._answer(handle, GoalEnd(Outcome.ABORTED, self._refuse(made)))
             return
-        self._drops.accepted(self._name)
+        self._message_stats.accepted(self._name)
         goal = _Running(handle, made, 0.0)
         self.running.append(goal)
         try:

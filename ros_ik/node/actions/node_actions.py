@@ -29,7 +29,11 @@ class Actions:
     """Action servers; they exist as long as the node, and abort goals while it cannot move."""
 
     def __init__(
-        self, node: GuardedNode, commander: Commander, settings: Settings, drops: MessageStats
+        self,
+        node: GuardedNode,
+        commander: Commander,
+        settings: Settings,
+        message_stats: MessageStats,
     ) -> None:
         """Create the servers.
 
@@ -37,7 +41,7 @@ class Actions:
             node: The node.
             commander: Interface to the servo.
             settings: Settings in force.
-            drops: Counter and log of invalid goals.
+            message_stats: Counter and log of invalid goals.
         """
         self._ending = ''
         self._now = commander.now
@@ -55,7 +59,7 @@ class Actions:
                 'move_to_pose',
                 lambda goal: MoveToPoseMotion(commander, goal),
                 MoveToPoseMotion.refusal,
-                drops,
+                message_stats,
                 self._timer.reset,
             ),
         ]
@@ -67,7 +71,7 @@ class Actions:
                     'follow_joint_trajectory',
                     lambda goal: FollowTrajectoryMotion(commander, goal),
                     FollowTrajectoryMotion.refusal,
-                    drops,
+                    message_stats,
                     self._timer.reset,
                 )
             )

@@ -50,7 +50,7 @@ class ControlLoop:
     Attributes:
         inbox: Inputs.
         statistics: Durations of the ticks.
-        gate: Gate at which other threads wait for the end of a tick.
+        tick_gap: Gate at which other threads wait for the end of a tick.
         output: Output of the last tick.
         faults: Errors of the ticks.
         now: Clock of the servo [s].
@@ -75,7 +75,7 @@ class ControlLoop:
         """
         self.inbox = inbox
         self.statistics = TickStatistics()
-        self.gate = TickGap()
+        self.tick_gap = TickGap()
         self.faults: TickFaults[ControlledServo] = TickFaults()
         self._status, self._schedule, self.now = status, schedule, schedule.now
         self._ros_nanoseconds = ros_nanoseconds
@@ -147,13 +147,13 @@ class ControlLoop:
                 if self._resting:
                     break
             pause = self._schedule.pause()
-            if not self.gate.open(pause):
+            if not self.tick_gap.open(pause):
                 self._collector.collect_within(pause)
             missed = self._schedule.wait()
             self.statistics.miss(missed)
             self._deadlines.add(missed)
         self._stop_velocities()
-        self.gate.open(math.inf)
+        self.tick_gap.open(math.inf)
 
     def _stop_velocities(self) -> None:
         """Publish zero velocity to controllers whose last velocity is not zero."""

@@ -24,15 +24,17 @@ class JumpCounter:
     jumps.
     """
 
-    def __init__(self, servo: Servo, drops: MessageStats, pose_topics: Sequence[str]) -> None:
+    def __init__(
+        self, servo: Servo, message_stats: MessageStats, pose_topics: Sequence[str]
+    ) -> None:
         """Start at the current counters of the servo.
 
         Args:
             servo: The servo.
-            drops: Counter of dropped messages.
+            message_stats: Counter of dropped messages.
             pose_topics: Name of the topic of the newest pose by frame task; may change later.
         """
-        self._drops, self._pose_topics = drops, pose_topics
+        self._message_stats, self._pose_topics = message_stats, pose_topics
         self._sources: tuple[AcceptedTargets | CenterTracker, ...] = (
             *(tracker.accepted for tracker in servo.targets.trackers),
             servo.targets.center,
@@ -45,7 +47,7 @@ class JumpCounter:
             new = source.jumps - self._counted[index]
             if new:
                 self._counted[index] = source.jumps
-                self._drops.add_in_tick(
+                self._message_stats.add_in_tick(
                     self._topic(index, command), Rejection.TARGET_JUMP, _explanation, new
                 )
 

@@ -18,7 +18,7 @@ from ros_ik.settings import Settings
 
 
 def make_control_loop(
-    node: Node, inbox: Inbox, settings: Settings, drops: MessageStats
+    node: Node, inbox: Inbox, settings: Settings, message_stats: MessageStats
 ) -> ControlLoop:
     """Return the loop of a node; it does not run yet.
 
@@ -26,7 +26,7 @@ def make_control_loop(
         node: The node.
         inbox: Inputs of the loop.
         settings: Settings in force.
-        drops: Counter of dropped messages.
+        message_stats: Counter of dropped messages.
     """
     clock = node.get_clock()
     is_simulated = node.get_parameter('use_sim_time').value
@@ -37,7 +37,7 @@ def make_control_loop(
         schedule = SteadySchedule(settings.period)
     return ControlLoop(
         inbox,
-        StatusPublisher(node, settings.control_rate, drops),
+        StatusPublisher(node, settings.control_rate, message_stats),
         schedule,
         # Without simulated time, the system clock gives the same time and needs no lock.
         (lambda: clock.now().nanoseconds) if is_simulated else time.time_ns,

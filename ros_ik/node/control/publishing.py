@@ -182,16 +182,16 @@ class PoseMessage:
 class StatusPublisher:
     """Publisher of ~/status."""
 
-    def __init__(self, node: Node, control_rate: float, drops: MessageStats) -> None:
+    def __init__(self, node: Node, control_rate: float, message_stats: MessageStats) -> None:
         """Create the publisher.
 
         Args:
             node: The node.
             control_rate: Rate to report [Hz].
-            drops: Counter of dropped messages, written by other threads too.
+            message_stats: Counter of dropped messages, written by other threads too.
         """
         self._publisher: Publisher = node.create_publisher(IkStatus, '~/status', 10)
-        self._message = StatusMessage(control_rate, drops)
+        self._message = StatusMessage(control_rate, message_stats)
 
     def has_subscribers(self) -> bool:
         """Return True if there are subscribers."""

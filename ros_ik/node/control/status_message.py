@@ -52,14 +52,14 @@ class NodeState:
 class StatusMessage:
     """A reusable IkStatus message."""
 
-    def __init__(self, control_rate: float, drops: MessageStats) -> None:
+    def __init__(self, control_rate: float, message_stats: MessageStats) -> None:
         """Start without texts.
 
         Args:
             control_rate: Rate to report [Hz].
-            drops: Counter of dropped messages, written by other threads too.
+            message_stats: Counter of dropped messages, written by other threads too.
         """
-        self._control_rate, self._drops = control_rate, drops
+        self._control_rate, self._message_stats = control_rate, message_stats
         self._words: tuple[Any, ...] = ()
         self._serialized: SerializedMessage
         self._figures = 0
@@ -111,13 +111,13 @@ class StatusMessage:
         """Return all fields except the numbers that are filled in place."""
         center = output.center_of_mass
         return (
-            *self._drops.shown(output.code, output.text),
+            *self._message_stats.shown(output.code, output.text),
             state,
             output.limiting_barrier,
             output.limiting_pair,
             output.joint_names,
             output.motion_start,
-            self._drops.total,
+            self._message_stats.total,
             center is None or (center.active, center.reached),
             *[(task.name, task.active, task.reached) for task in output.tasks],
         )
@@ -141,7 +141,8 @@ class StatusMessage:
         # Marks are found by their bytes.
         message.ticks, message.missed_ticks = struct.unpack('=2Q', figures[5:].tobytes())
         message.dropped_messages = [
-            NamedCount(name=name, count=count) for name, count in list(self._drops.counts.items())
+            NamedCount(name=name, count=count)
+            for name, count in list(self._message_stats.counts.items())
         ]
         message.tasks = _entries(output.tasks, output.center_of_mass)
         errors = [marks.take(4) for _ in message.tasks]

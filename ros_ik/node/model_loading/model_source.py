@@ -42,7 +42,7 @@ class ModelSource:
         prepare_build: Callable[[], bool],
         is_resting: Callable[[], bool],
         report: Callable[[str], None],
-        drops: MessageStats,
+        message_stats: MessageStats,
     ) -> None:
         """Subscribe to the descriptions.
 
@@ -52,10 +52,10 @@ class ModelSource:
             prepare_build: Function called before a new description is built; False ignores it.
             is_resting: Function that tells whether the control thread leaves the device alone.
             report: Function called with the progress of a build whenever it changes.
-            drops: Counter of empty and oversized messages.
+            message_stats: Counter of empty and oversized messages.
         """
         self._report, self._reported = report, ''
-        self._node, self._drops = node, drops
+        self._node, self._message_stats = node, message_stats
         self._settings, self._prepare_build, self._is_resting = settings, prepare_build, is_resting
         self.builder = ModelBuilder(settings())
         self.error = ''
@@ -145,7 +145,7 @@ class ModelSource:
         )
         return [
             subscribe(
-                self._node, String, topic, listener, self._drops,
+                self._node, String, topic, listener, self._message_stats,
                 most_bytes=DESCRIPTION_BYTES, qos=LATCHED,
             )
             for topic, listener in listeners
@@ -167,7 +167,7 @@ class ModelSource:
         if not message.data:
             # Empty, for instance because a publisher did not find its file; the previous
             # description stays.
-            self._drops.add('robot_description', Drop.UNREADABLE, lambda: 'it is empty')
+            self._message_stats.add('robot_description', Drop.UNREADABLE, lambda: 'it is empty')
         elif message.data != self._urdf:
             self._change(message.data, self._srdf)
 

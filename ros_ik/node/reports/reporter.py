@@ -80,7 +80,7 @@ class Reporter:
         node: Node,
         settings: Settings,
         loop: ControlLoop,
-        drops: MessageStats,
+        message_stats: MessageStats,
     ) -> None:
         """Create publisher and timer.
 
@@ -88,10 +88,11 @@ class Reporter:
             node: The node.
             settings: Settings in force.
             loop: The control loop.
-            drops: Counters of used and dropped messages.
+            message_stats: Counters of used and dropped messages.
         """
         self.problem = ''
-        self._node, self._settings, self._loop, self._drops = node, settings, loop, drops
+        self._node, self._settings, self._loop = node, settings, loop
+        self._message_stats = message_stats
         self._logged = ''
         self._logged_at: dict[StatusCode, float] = {}
         self._counted: dict[str, int] = {}
@@ -127,9 +128,9 @@ class Reporter:
     def _publish(self) -> None:
         """Publish /diagnostics, between two ticks."""
         loop = self._loop
-        loop.gate.wait()
+        loop.tick_gap.wait()
         output, inbox = loop.output, loop.inbox
-        code, text = self._drops.shown(output.code, output.text)
+        code, text = self._message_stats.shown(output.code, output.text)
         message = diagnostics(
             Snapshot(
                 node_name=self._node.get_name(),
@@ -143,18 +144,18 @@ class Reporter:
                 controlled=inbox.controlled.get(),
                 now=loop.now(),
                 rates=self._rates(),
-                dropped=self._drops.counts,
+                dropped=self._message_stats.counts,
                 notice=self.problem,
             )
         )
         message.header.stamp = self._node.get_clock().now().to_msg()
         # Converting about fifty strings to C blocks the interpreter.
-        loop.gate.wait()
+        loop.tick_gap.wait()
         self._publisher.publish(message)
 
     def _rates(self) -> dict[str, float]:
         """Return the rate of used messages of each topic since the last call [Hz]."""
-        counts, now = dict(self._drops.used), time.monotonic()
+        counts, now = dict(self._message_stats.used), time.monotonic()
         elapsed = max(now - self._counted_at, 1e-3)
         rates = {
             topic: (count - self._counted.get(topic, 0)) / elapsed

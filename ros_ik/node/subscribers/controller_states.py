@@ -52,17 +52,21 @@ class ControllerStates:
     """
 
     def __init__(
-        self, node: StreamNode, settings: Settings, drops: MessageStats, now: Callable[[], float]
+        self,
+        node: StreamNode,
+        settings: Settings,
+        message_stats: MessageStats,
+        now: Callable[[], float],
     ) -> None:
         """Subscribe to the state topics.
 
         Args:
             node: The node.
             settings: Settings in force.
-            drops: Counter of dropped messages.
+            message_stats: Counter of dropped messages.
             now: Clock of the servo [s].
         """
-        self._drops, self._now = drops, now
+        self._message_stats, self._now = message_stats, now
         self._heard: dict[str, _ReceivedState] = {}
         self.streams: tuple[Stream, ...] = ()
         if JointTrajectoryControllerState is not None:
@@ -77,9 +81,7 @@ class ControllerStates:
         if not self._heard:
             return None
         count = robot.group.n_variables
-        reference = ControllerReference(
-            np.zeros(count), np.zeros(count), np.full(count, -np.inf)
-        )
+        reference = ControllerReference(np.zeros(count), np.zeros(count), np.full(count, -np.inf))
         variable_of = {name: k for k, name in enumerate(robot.group.joint_names)}
         for topic, heard in self._heard.items():
             self._merge(topic, heard, variable_of, reference)
@@ -96,7 +98,7 @@ class ControllerStates:
             JointTrajectoryControllerState,
             topic,
             functools.partial(self._keep, topic),
-            self._drops,
+            self._message_stats,
             most_bytes=JOINTS_BYTES,
             read=bytes,
         )
@@ -116,16 +118,16 @@ class ControllerStates:
             message = deserialize_message(heard.data, JointTrajectoryControllerState)
         except (RuntimeError, ValueError, MemoryError) as error:
             text = str(error)
-            self._drops.add_in_tick(_NAME, Drop.UNREADABLE, lambda: text)
+            self._message_stats.add_in_tick(_NAME, Drop.UNREADABLE, lambda: text)
             return
         point = _reference_point(message)
         names, positions, velocities = message.joint_names, point.positions, point.velocities
         if len(positions) != len(names) or len(velocities) not in (0, len(names)):
             sizes = f'{len(names)} names, {len(positions)} positions on {topic}'
-            self._drops.add_in_tick(_NAME, Rejection.WRONG_SIZE, lambda: sizes)
+            self._message_stats.add_in_tick(_NAME, Rejection.WRONG_SIZE, lambda: sizes)
             return
         if not (is_bounded(list(positions)) and is_bounded(list(velocities))):
-            self._drops.add_in_tick(_NAME, Rejection.NON_FINITE, lambda: topic)
+            self._message_stats.add_in_tick(_NAME, Rejection.NON_FINITE, lambda: topic)
             return
         for entry, name in enumerate(names):
             variable = variable_of.get(name)

@@ -55,7 +55,7 @@ class Inputs:
         settings: Settings,
         inbox: Inbox,
         now: Callable[[], float],
-        drops: MessageStats,
+        message_stats: MessageStats,
     ) -> None:
         """Create the subscriptions and services.
 
@@ -64,24 +64,24 @@ class Inputs:
             settings: Settings in force.
             inbox: Inbox for the commands.
             now: Clock of the servo [s].
-            drops: Counter of dropped messages.
+            message_stats: Counter of dropped messages.
         """
-        self._node, self._inbox, self._now, self._drops = node, inbox, now, drops
+        self._node, self._inbox, self._now, self._message_stats = node, inbox, now, message_stats
         self._merger: JointStateMerger | None = None
         self.transforms = Transforms(node, settings.use_tf)
         command_time = CommandTime(now, node.get_clock(), inbox.settings)
         command = inbox.command
         self._targets = TargetTopics(
-            node, settings, inbox.settings, command, command_time, self.transforms, drops
+            node, settings, inbox.settings, command, command_time, self.transforms, message_stats
         )
-        self._obstacles = ObstacleTopic(node, settings, command, self.transforms, drops)
+        self._obstacles = ObstacleTopic(node, settings, command, self.transforms, message_stats)
         self._services = ControlServices(node, command, self._targets.forget_unread)
         self._stop_request = subscribe(
             node,
             Bool,
             '~/stop_request',
             self._on_stop_request,
-            drops,
+            message_stats,
             most_bytes=FLAG_BYTES,
             qos=LATCHED,
         )
@@ -90,12 +90,12 @@ class Inputs:
             JointState,
             'joint_states',
             self._on_joint_states,
-            drops,
+            message_stats,
             most_bytes=JOINTS_BYTES,
             read=JointReader(),
             qos=LATEST_STATES,
         )
-        self._controllers = ControllerStates(node, settings, drops, now)
+        self._controllers = ControllerStates(node, settings, message_stats, now)
         streams = (self._joint_states, *self._targets.streams, *self._controllers.streams)
         inbox.streams.put(StreamPoller(streams, settings.period))
 
@@ -107,7 +107,7 @@ class Inputs:
         """
         self.transforms.adopt(servo.robot)
         reference = functools.partial(self._controllers.reference_of, servo.robot)
-        merger = JointStateMerger(servo, self._drops, reference)
+        merger = JointStateMerger(servo, self._message_stats, reference)
         self._merger = merger
         self._targets.adopt(servo.robot)
         self._obstacles.adopt(servo.robot)
@@ -115,7 +115,7 @@ class Inputs:
 
     def jump_counter(self, servo: Servo) -> JumpCounter:
         """Return a counter of the targets that a servo rejects as jumps."""
-        return JumpCounter(servo, self._drops, self._targets.pose_topics)
+        return JumpCounter(servo, self._message_stats, self._targets.pose_topics)
 
     def activate(self, active: bool) -> None:
         """Let the servo follow new targets, or brake it to rest."""
@@ -139,7 +139,7 @@ class Inputs:
     def _on_joint_states(self, sample: JointSample) -> None:
         merger = self._merger
         if merger is not None and merger.merge(sample, self._now()):
-            self._drops.accepted('joint_states')
+            self._message_stats.accepted('joint_states')
 
     def _on_stop_request(self, message: Bool) -> None:
         self._inbox.command.update(lambda command: command.with_stop_request(message.data))

@@ -37,18 +37,18 @@ class JointStateMerger:
     def __init__(
         self,
         servo: Servo,
-        drops: MessageStats,
+        message_stats: MessageStats,
         reference: Callable[[], ControllerReference | None],
     ) -> None:
         """Start without a known joint.
 
         Args:
             servo: The servo of the robot.
-            drops: Counter of dropped messages.
+            message_stats: Counter of dropped messages.
             reference: Function that returns the reference of the controllers.
         """
         self._reference = reference
-        self._coord_of, self._drops = servo.robot.coord_of, drops
+        self._coord_of, self._message_stats = servo.robot.coord_of, message_stats
         model = servo.robot.model
         self._q = model.neutral_joint_q()
         self._received = np.full(model.joint_coord_count, -np.inf)
@@ -66,12 +66,12 @@ class JointStateMerger:
         if len(given) != len(names):
             if len(given):
                 sizes = f'{len(names)} names, {len(given)} positions'
-                self._drops.add_in_tick(_TOPIC, Rejection.WRONG_SIZE, lambda: sizes)
+                self._message_stats.add_in_tick(_TOPIC, Rejection.WRONG_SIZE, lambda: sizes)
             # Messages with velocities or efforts only are valid but unused.
             return False
         joints = self._known.get(names) or self._index_names(names)
         if joints.repeated:
-            self._drops.add_in_tick(
+            self._message_stats.add_in_tick(
                 _TOPIC, Rejection.REPEATED_JOINT, lambda: ', '.join(names), joints.repeated
             )
         positions, coords = np.array(given)[joints.entries], joints.coords
@@ -97,7 +97,7 @@ class JointStateMerger:
         ):
             if wrong.any():
                 text = ', '.join(names[entry] for entry in entries[wrong])
-                self._drops.add_in_tick(
+                self._message_stats.add_in_tick(
                     _TOPIC, reason, functools.partial(str, text), int(wrong.sum())
                 )
 

@@ -50,7 +50,7 @@ class ObstacleTopic:
         settings: Settings,
         command: Mailbox[Command],
         transforms: Transforms,
-        drops: MessageStats,
+        message_stats: MessageStats,
     ) -> None:
         """Subscribe to changes, and advertise the current obstacles.
 
@@ -59,10 +59,10 @@ class ObstacleTopic:
             settings: Settings in force.
             command: Command to change.
             transforms: Lookup of frames.
-            drops: Counter of dropped messages.
+            message_stats: Counter of dropped messages.
         """
         self._node, self._command = node, command
-        self._transforms, self._drops = transforms, drops
+        self._transforms, self._message_stats = transforms, message_stats
         self._most = settings.barriers_max_obstacles
         self._most_requests = 2 * self._most + _SPARE
         # Obstacles for the current robot; None before the first one.
@@ -75,7 +75,7 @@ class ObstacleTopic:
             ObstacleArray,
             f'~/{_TOPIC}',
             self._receive,
-            drops,
+            message_stats,
             most_bytes=_OBSTACLE_BYTES * self._most_requests,
             qos=LATCHED,
         )
@@ -97,9 +97,9 @@ class ObstacleTopic:
     def _receive(self, message: ObstacleArray) -> None:
         count, registry = len(message.obstacles), self._registry
         if registry is None:
-            self._drops.add(_TOPIC, Rejection.NOT_READY, lambda: 'there is no model')
+            self._message_stats.add(_TOPIC, Rejection.NOT_READY, lambda: 'there is no model')
         elif count > self._most_requests:
-            self._drops.add(
+            self._message_stats.add(
                 _TOPIC,
                 Drop.TOO_LARGE,
                 lambda: f'{count} changes in one message, at most {self._most_requests}',
@@ -115,14 +115,16 @@ class ObstacleTopic:
             if isinstance(request, UnresolvedFrame):
                 fault = explain_frame(entry.header.frame_id, request.text)
                 text = f'obstacle {entry.id!r}: {fault}'
-                self._drops.add(_TOPIC, request.reason, functools.partial(str, text))
+                self._message_stats.add(_TOPIC, request.reason, functools.partial(str, text))
                 return
             requests.append(request)
         result = registry.apply(requests)
         if isinstance(result, Rejection):
-            self._drops.add(_TOPIC, result, lambda: self._first_fault(requests, registry.robot))
+            self._message_stats.add(
+                _TOPIC, result, lambda: self._first_fault(requests, registry.robot)
+            )
             return
-        self._drops.accepted(_TOPIC)
+        self._message_stats.accepted(_TOPIC)
         self._put(registry)
 
     def _request(self, entry: ObstacleMessage) -> ObstacleRequest | UnresolvedFrame:
@@ -163,7 +165,9 @@ class ObstacleTopic:
         result = registry.apply([request])
         log = self._node.get_logger().warning
         if isinstance(result, Rejection):
-            self._drops.add(_TOPIC, result, lambda: f'{obstacle.name!r} of the previous robot')
+            self._message_stats.add(
+                _TOPIC, result, lambda: f'{obstacle.name!r} of the previous robot'
+            )
             log(f'obstacle {obstacle.name!r} is lost: the new robot has no link {frame!r}')
             return
         parts = rigid_parts(before.model)

@@ -71,7 +71,7 @@ class TargetTopics:
         command: Mailbox[Command],
         command_time: CommandTime,
         transforms: Transforms,
-        drops: MessageStats,
+        message_stats: MessageStats,
     ) -> None:
         """Subscribe.
 
@@ -82,9 +82,9 @@ class TargetTopics:
             command: Command to change.
             command_time: Time from which the age of a message is counted.
             transforms: Lookup of frames.
-            drops: Counter of dropped messages.
+            message_stats: Counter of dropped messages.
         """
-        self._node, self._command, self._drops = node, command, drops
+        self._node, self._command, self._message_stats = node, command, message_stats
         self._command_time, self._transforms = command_time, transforms
         self._settings, self._in_force = settings, in_force
         self._reader: TargetReader | None = None
@@ -109,9 +109,7 @@ class TargetTopics:
 
         def begin(command: Command) -> Command:
             self._reader = reader
-            return command.with_changes(
-                poses=none, twists=none, joints=None, center_of_mass=None
-            )
+            return command.with_changes(poses=none, twists=none, joints=None, center_of_mass=None)
 
         self._command.update(begin)
 
@@ -152,7 +150,7 @@ class TargetTopics:
             kind,
             f'~/{topic}',
             functools.partial(self._receive, topic, change, what),
-            self._drops,
+            self._message_stats,
             most_bytes=JOINTS_BYTES if kind in (JointState, JointJog) else TARGET_BYTES,
             read=read,
         )
@@ -165,7 +163,7 @@ class TargetTopics:
         sample: Sample,
     ) -> None:
         """Check a message of a stream and put its target into the command, or count the drop."""
-        drop, reader = self._drops.add_in_tick, self._reader
+        drop, reader = self._message_stats.add_in_tick, self._reader
         if reader is None:
             drop(topic, Rejection.NOT_READY, lambda: 'there is no model')
             return
@@ -186,12 +184,10 @@ class TargetTopics:
         # Meanwhile the robot may have changed, or targets may have been discarded.
         self._command.update(
             lambda command: (
-                change(command)
-                if self._reader is reader and not source.is_discarded
-                else command
+                change(command) if self._reader is reader and not source.is_discarded else command
             )
         )
-        self._drops.accepted(topic)
+        self._message_stats.accepted(topic)
 
     def _pose(
         self,

@@ -38,7 +38,7 @@ def subscribe(
     kind: type,
     topic: str,
     callback: Callable[[Any], None],
-    drops: MessageStats,
+    message_stats: MessageStats,
     *,
     most_bytes: int,
     qos: QoSProfile,
@@ -50,12 +50,12 @@ def subscribe(
         kind: Type of the messages.
         topic: Name of the topic.
         callback: Function called with each accepted message.
-        drops: Counter of dropped messages.
+        message_stats: Counter of dropped messages.
         most_bytes: Largest size of a serialized message.
         qos: Quality of service.
     """
     read = functools.partial(deserialize_message, message_type=kind)
-    receive = _receiver(topic, callback, drops.add, most_bytes, read)
+    receive = _receiver(topic, callback, message_stats.add, most_bytes, read)
     return node.create_subscription(kind, topic, receive, qos, raw=True)
 
 
@@ -64,7 +64,7 @@ def stream(
     kind: type,
     topic: str,
     callback: Callable[[Any], None],
-    drops: MessageStats,
+    message_stats: MessageStats,
     *,
     most_bytes: int,
     read: Callable[[bytes], Any],
@@ -77,13 +77,13 @@ def stream(
         kind: Type of the messages.
         topic: Name of the topic.
         callback: Function called by the reader of the stream with the result of ``read``.
-        drops: Counter of dropped messages.
+        message_stats: Counter of dropped messages.
         most_bytes: Largest size of a serialized message.
         read: Converts a serialized message. Raises RuntimeError, ValueError or MemoryError if it
             is malformed.
         qos: Quality of service.
     """
-    receive = _receiver(topic, callback, drops.add_in_tick, most_bytes, read)
+    receive = _receiver(topic, callback, message_stats.add_in_tick, most_bytes, read)
     return Stream(node, kind, topic, receive, qos)
 
 

@@ -58,13 +58,13 @@ class Ownership:
     Attributes:
         written: Names of the attributes that solvers write at set-up, or that the objective's own
             methods change; (scope, name) for a variable that is not an attribute.
-        kept: ``Snapshot`` of the objective at its last set-up; None before.
+        snapshot: ``Snapshot`` of the objective at its last set-up; None before.
     """
 
     def __init__(self) -> None:
         """Start without owners."""
         self.written: set[Any] = set()
-        self.kept: Any = None
+        self.snapshot: Any = None
         self._layouts: weakref.WeakKeyDictionary[Any, Layout] = weakref.WeakKeyDictionary()
 
     def claim(self, name: str, owner: Any, layout: Layout, *, any_rows: bool) -> bool:

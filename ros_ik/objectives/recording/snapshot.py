@@ -115,8 +115,8 @@ class Snapshot:
             return self
         owners = ownership_of(self._objective)
         owners.written.update(changed)
-        owners.kept = Snapshot(self._objective, public_only=self._public_only)
-        return owners.kept
+        owners.snapshot = Snapshot(self._objective, public_only=self._public_only)
+        return owners.snapshot
 
     def _read(self, values: Mapping[str, Any]) -> Any:
         """Return immutable copies of the values."""
@@ -154,8 +154,8 @@ class Snapshots:
         """
         listed = list(objectives)
         own = [part for part in parts if is_of_caller(type(part))]
-        self._kept = [Snapshot(objective) for objective in listed]
-        self._kept += [Snapshot(part, public_only=True) for part in own]
+        self._snapshots = [Snapshot(objective) for objective in listed]
+        self._snapshots += [Snapshot(part, public_only=True) for part in own]
         # Built-in objectives change only by setting attributes, which are counted.
         self._are_counted = not own and all(
             isinstance(objective, BuiltinObjective) and _module(type(objective)) == 'ros_ik'
@@ -169,14 +169,14 @@ class Snapshots:
         changes = BuiltinObjective.changes
         if self.seen == changes:
             return True
-        current = all(kept.is_current for kept in self._kept)
+        current = all(snapshot.is_current for snapshot in self._snapshots)
         if current and self._are_counted:
             self.seen = changes
         return current
 
     def leave_out_own_changes(self) -> None:
         """Exclude data that methods of the objectives have just changed; it needs no set-up."""
-        self._kept = [kept.without_own_changes() for kept in self._kept]
+        self._snapshots = [snapshot.without_own_changes() for snapshot in self._snapshots]
 
 
 class _Cell(Mapping[str, Any]):

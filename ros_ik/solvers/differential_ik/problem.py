@@ -46,7 +46,7 @@ class StepProblem:
         status: :class:`SolveStatus` codes, shape [n].
         rounds: Rounds of the active-set method, shape [n]; -1 if the dual method was used.
         regularization: Present weight of |dq|^2.
-        kept: Snapshots of objectives, limits and barriers at recording.
+        snapshots: Snapshots of objectives, limits and barriers at recording.
     """
 
     def __init__(
@@ -121,12 +121,12 @@ class StepProblem:
             is_near: SharedGraphs(some, pool, n_threads) for is_near, some in graphs.items()
         }
         self._runs_host_code = not all(graph.is_replayed for graph in graphs[False])
-        self.kept = Snapshots(every_objective(tasks), (*parts.limits, *parts.barriers))
+        self.snapshots = Snapshots(every_objective(tasks), (*parts.limits, *parts.barriers))
 
     @property
     def is_current(self) -> bool:
         """True if objectives, limits and barriers are unchanged since recording."""
-        return self.kept.are_current
+        return self.snapshots.are_current
 
     def load_regularization(self, regularization: float) -> None:
         """Copy a new weight of |dq|^2 to the device."""
@@ -184,7 +184,7 @@ class StepProblem:
             if outputs or needed:
                 wait_for(wp.get_device(self._device))
         if self._runs_host_code:
-            self.kept.leave_out_own_changes()
+            self.snapshots.leave_out_own_changes()
 
     def on_device(self) -> tuple[wp.array, wp.array, wp.array]:
         """Return the arrays ``delta_q``, ``x`` and ``status`` on the device."""

@@ -76,7 +76,7 @@ class ProblemCache:
             or limits != recent.limits
             or barriers != recent.barriers
             or (
-                recent.problem.kept.seen != BuiltinObjective.changes
+                recent.problem.snapshots.seen != BuiltinObjective.changes
                 and not recent.problem.is_current
             )
         ):

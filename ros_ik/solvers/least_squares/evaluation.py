@@ -85,7 +85,7 @@ class Evaluation:
         ]
         self._problem_idx = problem_idx
         self.n_batch = n = len(problem_idx)
-        self._kept: list[Snapshot] = []
+        self._snapshots: list[Snapshot] = []
         self._widths = widths = [residual_count(objective) for objective in self._objectives]
         self._check(problem_idx)
         self.total_residuals = sum(widths)
@@ -111,7 +111,7 @@ class Evaluation:
     def is_current(self) -> bool:
         """True if arrays and data of the objectives are unchanged since recording."""
         return all(layout.is_current for layout in self._layouts) and all(
-            kept.is_current for kept in self._kept
+            snapshot.is_current for snapshot in self._snapshots
         )
 
     def set_up(self) -> None:
@@ -139,14 +139,14 @@ class Evaluation:
         Newton's solvers may set up shared objectives again without notice.
         """
         self._held = [dict(vars(objective)) for objective in self._objectives]
-        self._kept = [Snapshot(objective) for objective in self._objectives]
-        for objective, kept in zip(self._objectives, self._kept, strict=True):
-            ownership_of(objective).kept = kept
+        self._snapshots = [Snapshot(objective) for objective in self._objectives]
+        for objective, snapshot in zip(self._objectives, self._snapshots, strict=True):
+            ownership_of(objective).snapshot = snapshot
 
     def note_changes(self) -> None:
         """Exclude data that methods of objectives have changed; it needs no new set-up."""
-        for k, kept in enumerate(self._kept):
-            self._kept[k] = kept.without_own_changes()
+        for k, snapshot in enumerate(self._snapshots):
+            self._snapshots[k] = snapshot.without_own_changes()
 
     def initial_poses(self, rows: int, *, requires_grad: bool = False) -> wp.array:
         """Return poses [rows, body_count], initialised from ``model.body_q``."""
@@ -316,7 +316,7 @@ class Evaluation:
         name, any_rows = type(objective).__name__, is_ours and objective.serves_any_rows
         owners = ownership_of(objective)
         must_set_up = owners.claim(name, self, layout, any_rows=any_rows)
-        if not must_set_up and owners.kept is not None and owners.kept.is_current:
+        if not must_set_up and owners.snapshot is not None and owners.snapshot.is_current:
             return
         before = dict(vars(objective))
         if is_ours:
@@ -327,7 +327,7 @@ class Evaluation:
             objective.bind_device(device)
         objective.init_buffers(model=self._model, jacobian_mode=mode)
         note_written(objective, before)
-        owners.kept = Snapshot(objective)
+        owners.snapshot = Snapshot(objective)
 
 
 def _has_row_data(objective: Any) -> bool:

@@ -96,7 +96,7 @@ def test_threads_at_the_gate_continue_between_two_ticks(loop, period, monkeypatc
     wait(inside.is_set)
     met = []
     for k in range(60):
-        loop.gate.wait()
+        loop.tick_gap.wait()
         met.append(inside.is_set())
         time.sleep(0.05 * period * (k % 23))
     # At random it would be 36 of 60; the machine may delay one now and then.
@@ -104,9 +104,9 @@ def test_threads_at_the_gate_continue_between_two_ticks(loop, period, monkeypatc
 
 
 def test_no_thread_waits_at_the_gate_after_the_last_tick(loop):
-    wait(lambda: math.isfinite(loop.gate._until))
+    wait(lambda: math.isfinite(loop.tick_gap._until))
     loop.finish()
-    assert loop.gate._until == math.inf
+    assert loop.tick_gap._until == math.inf
 
 
 def test_each_tick_that_fails_ends_velocities_at_once(servo, period):

@@ -20,9 +20,9 @@ class Rig:
         self.left, self.right, self.center = (SimpleNamespace(jumps=k) for k in (0, 1, 0))
         trackers = tuple(SimpleNamespace(accepted=one) for one in (self.left, self.right))
         targets = SimpleNamespace(trackers=trackers, center=self.center)
-        drops = SimpleNamespace(add_in_tick=self._add)
+        message_stats = SimpleNamespace(add_in_tick=self._add)
         self.topics = ['left/target_pose', 'right/target_pose']
-        self.counter = JumpCounter(SimpleNamespace(targets=targets), drops, self.topics)
+        self.counter = JumpCounter(SimpleNamespace(targets=targets), message_stats, self.topics)
         topic_target = SimpleNamespace(lasting=False)
         self.command = SimpleNamespace(poses=(topic_target, topic_target))
 

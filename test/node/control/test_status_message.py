@@ -22,7 +22,7 @@ from ros_ik_interfaces.msg import IkStatus
 
 
 @pytest.fixture
-def drops():
+def message_stats():
     logger = SimpleNamespace(warning=lambda text: None)
     return MessageStats(SimpleNamespace(get_logger=lambda: logger))
 
@@ -41,8 +41,8 @@ def told(message, output, state, statistics, tick_ms=0.5, nanoseconds=7_000_000_
     )
 
 
-def test_numbers_are_those_of_the_tick_and_of_no_tick_before(drops):
-    message, state = StatusMessage(500.0, drops), NodeState((), 3, '', 'base')
+def test_numbers_are_those_of_the_tick_and_of_no_tick_before(message_stats):
+    message, state = StatusMessage(500.0, message_stats), NodeState((), 3, '', 'base')
     statistics = TickStatistics()
     rng = np.random.default_rng(1)
     for tick in range(5):
@@ -67,8 +67,8 @@ def test_numbers_are_those_of_the_tick_and_of_no_tick_before(drops):
         ]
 
 
-def test_every_changed_word_is_in_the_next_status(drops):
-    message, statistics = StatusMessage(500.0, drops), TickStatistics()
+def test_every_changed_word_is_in_the_next_status(message_stats):
+    message, statistics = StatusMessage(500.0, message_stats), TickStatistics()
     plain, state = output(), NodeState((), 1, '', 'base')
     first = told(message, plain, state, statistics)
     assert np.isnan(first.tick_ms_p50) and np.isnan(first.barrier_value)
@@ -98,8 +98,8 @@ def test_every_changed_word_is_in_the_next_status(drops):
     assert told(message, plain, state, statistics).text == 'tracking'
 
 
-def test_a_centre_of_mass_comes_and_goes(drops):
-    message, statistics, state = StatusMessage(500.0, drops), TickStatistics(), NodeState()
+def test_a_centre_of_mass_comes_and_goes(message_stats):
+    message, statistics, state = StatusMessage(500.0, message_stats), TickStatistics(), NodeState()
     for error in (0.5, 0.25):
         center = CenterReport(True, error, False, np.zeros(3))
         status = told(message, output(center_of_mass=center), state, statistics)
@@ -109,11 +109,11 @@ def test_a_centre_of_mass_comes_and_goes(drops):
     assert len(told(message, output(), state, statistics).tasks) == 2
 
 
-def test_what_is_dropped_is_counted(drops):
-    message, statistics, state = StatusMessage(500.0, drops), TickStatistics(), NodeState()
+def test_what_is_dropped_is_counted(message_stats):
+    message, statistics, state = StatusMessage(500.0, message_stats), TickStatistics(), NodeState()
     assert not told(message, output(), state, statistics).dropped_messages
     for count in (1, 2):
-        drops.add('target_pose', Rejection.NON_FINITE, lambda: 'nan')
+        message_stats.add('target_pose', Rejection.NON_FINITE, lambda: 'nan')
         status = told(message, output(), state, statistics)
         assert [(d.name, d.count) for d in status.dropped_messages] == [('non_finite', count)]
         assert 'dropped a message on target_pose: non_finite' in status.text

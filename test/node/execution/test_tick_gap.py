@@ -11,12 +11,12 @@ PATIENCE = 10.0
 SHORT, LONG = 0.0005, 10.0
 
 
-def waiting(gate):
+def waiting(tick_gap):
     """Return a thread that waits at the gate, once it does."""
-    thread = threading.Thread(target=gate.wait)
+    thread = threading.Thread(target=tick_gap.wait)
     thread.start()
     give_up = time.monotonic() + PATIENCE
-    while gate._opened.is_set() and thread.is_alive():
+    while tick_gap._opened.is_set() and thread.is_alive():
         assert time.monotonic() < give_up, 'it does not wait'
     return thread
 
@@ -28,29 +28,29 @@ def ended(thread):
 
 def test_no_thread_waits_without_ticks_or_long_before_the_next_one(monkeypatch):
     monkeypatch.setattr('ros_ik.node.execution.tick_gap._LONGEST', LONG)
-    gate = TickGap()
-    assert ended(waiting(gate))
-    assert not gate.open(LONG)
-    assert ended(waiting(gate))
-    assert not gate.open(LONG), 'nobody waits'
+    tick_gap = TickGap()
+    assert ended(waiting(tick_gap))
+    assert not tick_gap.open(LONG)
+    assert ended(waiting(tick_gap))
+    assert not tick_gap.open(LONG), 'nobody waits'
 
 
 def test_a_thread_that_comes_before_or_in_a_tick_continues_after_it(monkeypatch):
     monkeypatch.setattr('ros_ik.node.execution.tick_gap._LONGEST', LONG)
-    gate = TickGap()
-    assert not gate.open(SHORT)
-    thread = waiting(gate)
+    tick_gap = TickGap()
+    assert not tick_gap.open(SHORT)
+    thread = waiting(tick_gap)
     time.sleep(0.05)
     assert thread.is_alive()
-    assert not gate.open(-SHORT), 'the next tick is late already'
+    assert not tick_gap.open(-SHORT), 'the next tick is late already'
     time.sleep(0.05)
     assert thread.is_alive()
-    assert gate.open(SHORT)
+    assert tick_gap.open(SHORT)
     assert ended(thread)
-    assert not gate.open(SHORT), 'nobody waits any more'
+    assert not tick_gap.open(SHORT), 'nobody waits any more'
 
 
 def test_stalled_ticks_delay_no_thread_for_long():
-    gate = TickGap()
-    gate.open(SHORT)
-    assert ended(waiting(gate))
+    tick_gap = TickGap()
+    tick_gap.open(SHORT)
+    assert ended(waiting(tick_gap))

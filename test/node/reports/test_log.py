@@ -92,23 +92,25 @@ def test_publishers_of_another_durability_are_told_apart(node, capfd):
 
 
 def test_the_same_refusal_is_logged_once_and_each_other_one_too(node, capfd):
-    drops = MessageStats(node)
+    message_stats = MessageStats(node)
     for _ in range(30):
-        drops.add('target_pose', Drop.UNREADABLE, lambda: 'too short')
-    drops.add('target_pose', Drop.TOO_OLD, lambda: 'older than the last')
-    drops.add('target_twist', Drop.UNREADABLE, lambda: 'too short')
-    drops.add('move_to_pose', Drop.INVALID_GOAL, lambda: "there is no task 'leg'")
-    drops.add('move_to_pose', Drop.INVALID_GOAL, lambda: 'timeout must be finite')
+        message_stats.add('target_pose', Drop.UNREADABLE, lambda: 'too short')
+    message_stats.add('target_pose', Drop.TOO_OLD, lambda: 'older than the last')
+    message_stats.add('target_twist', Drop.UNREADABLE, lambda: 'too short')
+    message_stats.add('move_to_pose', Drop.INVALID_GOAL, lambda: "there is no task 'leg'")
+    message_stats.add('move_to_pose', Drop.INVALID_GOAL, lambda: 'timeout must be finite')
     logged = lines(capfd, 'dropped a message')
     assert len(logged) == 5
     for text in ('too short', 'older than the last', "task 'leg'", 'timeout must'):
         assert any(text in line for line in logged)
-    assert drops.counts == {'unreadable': 31, 'too_old': 1, 'invalid_goal': 2}
+    assert message_stats.counts == {'unreadable': 31, 'too_old': 1, 'invalid_goal': 2}
 
 
 def test_many_different_refusals_of_one_topic_do_not_flood_the_log(node, capfd):
-    drops, made = MessageStats(node), []
+    message_stats, made = MessageStats(node), []
     for k in range(500):
-        drops.add('target_pose', Drop.UNREADABLE, lambda k=k: made.append(k) or f'message {k}')
+        message_stats.add(
+            'target_pose', Drop.UNREADABLE, lambda k=k: made.append(k) or f'message {k}'
+        )
     assert len(lines(capfd, 'dropped a message')) == len(made) == 20
-    assert drops.total == 500
+    assert message_stats.total == 500

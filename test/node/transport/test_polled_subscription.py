@@ -322,14 +322,15 @@ def test_numbers_that_are_none_cost_their_joint_alone(node, inputs, servo, last)
 
 
 def test_drops_are_counted_by_two_threads_and_logged_by_one(node, monkeypatch):
-    drops, lines = MessageStats(node), []
+    message_stats, lines = MessageStats(node), []
     node.get_logger().warning = lines.append
     # The log repeats it after some time, which may pass on a busy machine.
     monkeypatch.setattr('ros_ik.node.transport.message_stats._LOG_PERIOD', 1e3)
     threads = [
         threading.Thread(
             target=lambda topic=topic: [
-                drops.add_in_tick(topic, Drop.TOO_LARGE, lambda: 'much') for _ in range(20_000)
+                message_stats.add_in_tick(topic, Drop.TOO_LARGE, lambda: 'much')
+                for _ in range(20_000)
             ]
         )
         for topic in 'ab'
@@ -338,10 +339,10 @@ def test_drops_are_counted_by_two_threads_and_logged_by_one(node, monkeypatch):
         thread.start()
     for thread in threads:
         thread.join()
-    assert drops.counts == {'too_large': 40_000}
-    assert drops.total == 40_000
+    assert message_stats.counts == {'too_large': 40_000}
+    assert message_stats.total == 40_000
     assert lines == []
-    drops.log()
+    message_stats.log()
     assert sorted(lines) == [f'dropped a message on {topic}: too_large: much' for topic in 'ab']
-    drops.log()
+    message_stats.log()
     assert len(lines) == 2

@@ -146,8 +146,8 @@ class IKFusedLM:
                 which nothing can be recorded.
         """
         if (
-            self._kept.seen == BuiltinObjective.changes
-            or self._kept.are_current
+            self._snapshots.seen == BuiltinObjective.changes
+            or self._snapshots.are_current
             or LAUNCH_LOCK.is_shared_here
         ):
             return
@@ -198,7 +198,7 @@ class IKFusedLM:
         model, n = self._model, self._joint_q.shape[0]
         _check_targets(self._objectives, self._n_problems)
         records = _set_up(self, model, self._objectives, n)
-        self._kept = Snapshots(self._objectives)
+        self._snapshots = Snapshots(self._objectives)
         self._formulas = formulas_of((record.formula for record in records), BUILTIN_FORMULAS)
         unknown, scale = _unknowns(model, self._space)
         structs = record_structs(records, self._formulas, self._device, scale)
@@ -246,13 +246,13 @@ def _set_up(owner: object, model: Any, objectives: Sequence[IKObjective], n: int
         layout = Layout(model, wp.get_device(model.device), renews=True)
         owners = ownership_of(objective)
         must_set_up = objective.claim(owner, layout)
-        if must_set_up or owners.kept is None or not owners.kept.is_current:
+        if must_set_up or owners.snapshot is None or not owners.snapshot.is_current:
             before = dict(vars(objective))
             objective.bind_device(model.device)
             objective.set_batch_layout(total, offset, n)
             objective.init_buffers(model=model, jacobian_mode=IKJacobianType.ANALYTIC)
             note_written(objective, before)
-            owners.kept = Snapshot(objective)
+            owners.snapshot = Snapshot(objective)
         records.append(objective.record())
         offset += objective.residual_dim()
     return records

@@ -68,7 +68,7 @@ class BarrierEvaluation:
         self.barriers = tuple(barriers)
         for barrier in barriers:
             barrier.bind(state)
-        self._kept = Snapshots((), barriers)
+        self._snapshots = Snapshots((), barriers)
         counts = [barrier.row_count for barrier in barriers]
         self.start = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
         order = tree.arrays.joint_order.numpy()
@@ -83,7 +83,7 @@ class BarrierEvaluation:
     @property
     def is_current(self) -> bool:
         """True if the data of barriers are unchanged since recording."""
-        return self._kept.are_current
+        return self._snapshots.are_current
 
     def _room(self, barrier: Barrier) -> wp.array:
         shape = self._state.n_robots, barrier.row_count

@@ -51,18 +51,18 @@ class StepResiduals:
         shape = (state.n_robots, int(self._start[-1]))
         self._residuals = HostBuffer(shape, wp.float64, state.device)
         self._graph = Graph(self._record, state.device, every_objective(tasks))
-        self._kept = Snapshots(every_objective(tasks))
+        self._snapshots = Snapshots(every_objective(tasks))
 
     @property
     def is_current(self) -> bool:
         """True if the host data of the objectives are unchanged since recording."""
-        return self._kept.are_current
+        return self._snapshots.are_current
 
     def evaluate(self) -> list[np.ndarray]:
         """Return the residuals of each task at the coordinates in the buffer, [n, dim]."""
         self._graph.launch()
         if not self._graph.is_replayed:
-            self._kept.leave_out_own_changes()
+            self._snapshots.leave_out_own_changes()
         ends = zip(self._start[:-1], self._start[1:], strict=True)
         return [self._residuals.host[:, first:last].copy() for first, last in ends]
 

@@ -76,8 +76,8 @@ def _set_up_objective(objective: IKObjective, state: StepState, total: int, star
     layout = Layout(state.model, state.device)
     owners = ownership_of(objective)
     must_set_up = objective.claim(state, layout)
-    kept = [owners.kept, ownership_of(_unwrapped(objective)).kept]
-    if not must_set_up and all(known is not None and known.is_current for known in kept):
+    snapshots = [owners.snapshot, ownership_of(_unwrapped(objective)).snapshot]
+    if not must_set_up and all(known is not None and known.is_current for known in snapshots):
         return
     before = dict(vars(objective))
     try:
@@ -88,7 +88,7 @@ def _set_up_objective(objective: IKObjective, state: StepState, total: int, star
         layout.is_current = False  # incomplete set-up, to be repeated by the next solve
         raise
     note_written(objective, before)
-    owners.kept = Snapshot(objective)
+    owners.snapshot = Snapshot(objective)
 
 
 def every_objective(tasks: Sequence[Task]) -> list[Any]:

@@ -67,7 +67,7 @@ class SearchArrays:
         self._sample_body_q = self.body_poses(model)
         self._sample_q = wp.zeros_like(self.state.joint_q)
         self._sampling: Graph | None = None
-        self._kept = Snapshots((), self.barriers)
+        self._snapshots = Snapshots((), self.barriers)
         self.version = 0
 
     @property
@@ -82,11 +82,11 @@ class SearchArrays:
 
     def renew(self) -> None:
         """Detect changes of users' barriers since their launches were recorded."""
-        if self._kept.are_current:
+        if self._snapshots.are_current:
             return
         for barrier in self.barriers:
             barrier.bind(self.state)
-        self._kept, self._sampling = Snapshots((), self.barriers), None
+        self._snapshots, self._sampling = Snapshots((), self.barriers), None
         self.version += 1
 
     def sample(self, u: np.ndarray) -> np.ndarray:
