@@ -43,9 +43,12 @@ FOUND = re.compile(rf'\b(?:{"|".join(PHRASES)})\b')
 
 
 def sentences(text):
-    """Yield the sentences of a document, without code, tables and comments."""
+    """Yield the sentences of a document, without code and comments."""
     text = re.sub(r'^ *```.*?^ *```|<!--.*?-->', '\n\n', text, flags=re.DOTALL | re.MULTILINE)
-    text = re.sub(r'^\s*\|.*$', '', text, flags=re.MULTILINE)
+    # A cell of a table is a paragraph, and so is each remark in it.
+    text = re.sub(
+        r'^\s*\|.*$', lambda row: re.sub(r'\||; ', '\n\n', row[0]), text, flags=re.MULTILINE
+    )
     text = re.sub(r'^(?=\s*([-*]|\d+\.)\s)|^(#.*)$', r'\n\2\n', text, flags=re.MULTILINE)
     for paragraph in re.split(r'\n\s*\n', text):
         yield from re.split(r'(?<=[.!?])(?:\*\*|\))?\s+(?=\S)', ' '.join(paragraph.split()))
@@ -67,6 +70,7 @@ def test_lengths_count_whole_sentences_without_code_and_lists():
     assert [length(one) for one in sentences('One two: `a b c` four; five. Six?\n\n- Seven')] == [
         5, 1, 2,
     ]  # fmt: skip
+    assert [*sentences('| One two. Three | a; b |')] == ['', 'One two.', 'Three', 'a', 'b', '']
     assert length('It has: one, two and three words') == 2
     assert length('It has two: a first, and a second') == 8
 
