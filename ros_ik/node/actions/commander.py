@@ -149,7 +149,7 @@ class Commander:
         if controlled is not conditions.controlled:
             return 'the robot description changed or was released'
         if self.now() < conditions.time:
-            return 'the clock went backwards'
+            return 'the clock jumped backwards'
         if command.resets != conditions.resets:
             return '~/reset was called'
         if command.mode not in modes:

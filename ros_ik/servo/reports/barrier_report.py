@@ -117,7 +117,8 @@ class BarrierReport:
             return
         joint = self._solver.limits.bound_joint(after)
         if joint:
-            output.code, output.text = StatusCode.JOINT_BOUND, f'joint {joint} rests at its limit'
+            output.code = StatusCode.JOINT_BOUND
+            output.text = f'joint {joint} is at its position limit'
 
     def _least_row(self, values: np.ndarray) -> int:
         """Return the row with the smallest meaningful value, or -1."""

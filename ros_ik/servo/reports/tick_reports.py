@@ -135,5 +135,5 @@ class AccelerationReport:
         self._remark = ''
         if times[worst] > _HELD:
             name = self._names[worst]
-            self._remark = f'the acceleration limit of joint {name} holds the path back'
+            self._remark = f'the acceleration limit of joint {name} slows the motion on its path'
         return self._remark

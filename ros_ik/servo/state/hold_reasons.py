@@ -125,7 +125,7 @@ def _reason_of_measurement(
         )
     return HoldReason(
         StatusCode.JOINT_STATE_STALE,
-        f'no joint states of {_listed(stale)} for joint_state_timeout',
+        f'joint states of {_listed(stale)} are older than joint_state_timeout',
         resynchronise=True,
         may_repeat=False,
         waiting_for=tuple(stale),

@@ -256,7 +256,7 @@ class TargetSelection:
             return HoldReason(StatusCode.TARGET_JUMP, JUMP_REJECTED, resynchronise=False)
         if events.clock_jumped:
             return HoldReason(
-                StatusCode.CLOCK_JUMP, 'the clock went backwards: targets were dropped',
+                StatusCode.CLOCK_JUMP, 'the clock jumped backwards; targets were dropped',
                 resynchronise=False,
             )  # fmt: skip
         if not self._has_center and self._staleness.is_fresh(self.center.received, now):

@@ -17,7 +17,7 @@ def texts(**values):
 def test_an_acceleration_limit_that_holds_the_path_back_is_named():
     found = texts(limits__acceleration_scale=0.1, ee__max_linear_acceleration=25.0)
     named = [text for text in found if 'acceleration limit of joint panda_joint' in text]
-    assert named and all(text.endswith('holds the path back') for text in named)
+    assert named and all(text.endswith('slows the motion on its path') for text in named)
     assert found - set(named) == {'tracking'}
 
 

@@ -160,4 +160,4 @@ def test_a_joint_at_its_limit_is_named():
     room = np.minimum(q - limits[0][dofs], limits[1][dofs] - q)
     assert output.code == StatusCode.STATIONARY
     joint = rig.robot.group.joint_names[int(room.argmin())]
-    assert room.min() < 1e-6 and f'joint {joint} rests at its limit' in output.text
+    assert room.min() < 1e-6 and f'joint {joint} is at its position limit' in output.text
