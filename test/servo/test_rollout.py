@@ -31,16 +31,20 @@ class Twin:
         self.model = pin.buildModelFromUrdf(str(find_robot('panda').urdf_path))
         self.data, self._coord_of = self.model.createData(), rig.robot.coord_of
 
-    def position(self, q, frame=TIP):
-        """Return the position of a frame in the base."""
+    def position(self, q):
+        """Return the position of the tool in the base."""
+        return self.positions(q, TIP)[0]
+
+    def positions(self, q, *frames):
+        """Return the positions of frames in the base."""
         twin = pin.neutral(self.model)
         for name, coord in self._coord_of.items():
             joint = self.model.joints[self.model.getJointId(name)]
             assert joint.nq == 1
             twin[joint.idx_q] = q[coord]
         pin.framesForwardKinematics(self.model, self.data, twin)
-        placed = [self.data.oMf[self.model.getFrameId(name)] for name in (frame, BASE)]
-        return placed[1].actInv(placed[0]).translation
+        base, *placed = (self.data.oMf[self.model.getFrameId(name)] for name in (BASE, *frames))
+        return [base.actInv(place).translation for place in placed]
 
 
 def rig_with(steps=STEPS, **values):
@@ -273,12 +277,13 @@ def test_an_obstacle_is_not_predicted_to_be_met():
     rig.change(obstacles=ball(center))
     rig.aim(rig.moved((0.0, 0.25, 0.0)))
     rig.tick(150)
+    links = TIP, 'panda_hand', 'panda_leftfinger', 'panda_rightfinger'
     least = min(
-        np.linalg.norm(twin.position(q, frame) - center)
+        np.linalg.norm(place - center)
         for output in rig.outputs
         if output.predicted_q is not None
         for q in output.predicted_q
-        for frame in (TIP, 'panda_hand', 'panda_leftfinger', 'panda_rightfinger')
+        for place in twin.positions(q, *links)
     )
     # Frames lie within their links, which keep the margin.
     assert RADIUS < least < 0.2

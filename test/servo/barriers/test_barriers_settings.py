@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import in_turn
 from support.rigs.barrier_rig import BarrierRig
 from support.rigs.servo_rig import Rig
 from support.robots.collision_oracle import robot_with_meshes
@@ -235,8 +236,7 @@ def test_position_limits_are_tightened_and_never_loosened():
         Rig(**values)
 
 
-@pytest.mark.parametrize('rate', [100.0, 1000.0])
-@pytest.mark.parametrize('acceleration', [0.5, 5.0])
+@pytest.mark.parametrize(('rate', 'acceleration'), in_turn([100.0, 1000.0], [0.5, 5.0]))
 def test_what_holds_a_motion_back_is_named_at_every_rate(rate, acceleration):
     rig = Rig(
         control_rate=rate, ee__max_linear_acceleration=acceleration,

@@ -116,16 +116,21 @@ def test_two_senders_are_told_of(prediction):
     assert stream(rig, np.zeros((1, 3)), seconds=2.0)[-1] == 'tracking'
 
 
-@pytest.mark.parametrize('rate', [10.0, 30.0, 100.0])
-@pytest.mark.parametrize('noise', [0.0, 1e-3])
-def test_a_target_that_moves_to_and_fro_or_trembles_is_one_sender(rate, noise):
-    for path in (eight, lambda time: np.array([0.0, 0.05 * np.sin(6.0 * time), 0.0])):
-        stream = Stream(path, rate, noise=noise, jitter=0.3, delay=0.01)
-        rig = ride(stream, 3.0, ee__target_prediction='off').rig
-        assert {output.text for output in rig.published} == {'tracking'}
-        # Joints that catch up with a target may need all their acceleration, which is reported.
-        for output in ride(stream, 3.0).rig.published:
-            assert output.text.startswith('tracking') and 'ee: ' not in output.text
+def to_and_fro(time):
+    """Return displacements to and fro along an axis."""
+    return np.array([0.0, 0.05 * np.sin(6.0 * time), 0.0])
+
+
+@pytest.mark.parametrize(
+    ('rate', 'noise', 'path'), in_pairs([10.0, 30.0, 100.0], [0.0, 1e-3], [eight, to_and_fro])
+)
+def test_a_target_that_moves_to_and_fro_or_trembles_is_one_sender(rate, noise, path):
+    stream = Stream(path, rate, noise=noise, jitter=0.3, delay=0.01)
+    rig = ride(stream, 3.0, ee__target_prediction='off').rig
+    assert {output.text for output in rig.published} == {'tracking'}
+    # Joints that catch up with a target may need all their acceleration, which is reported.
+    for output in ride(stream, 3.0).rig.published:
+        assert output.text.startswith('tracking') and 'ee: ' not in output.text
 
 
 @pytest.mark.parametrize(
