@@ -46,7 +46,7 @@ stress: setup
 	@SAFETY_TICKS=$$(($(STRESS_TICKS) / 3 + 1)) SERVO_SAFETY_TICKS=$(STRESS_TICKS) \
 		tools/run python -m pytest -s test/safety $(PYTEST_ARGS)
 	@LOAD_POSES=100000 tools/run python -m pytest test/node/behaviour/test_behaviour_load.py
-	@CLOSED_FORM_ARMS=$(STRESS_ARMS) tools/run python -m pytest --timeout 0 -k planted \
+	@LONG_FORMS=1 CLOSED_FORM_ARMS=$(STRESS_ARMS) tools/run python -m pytest --timeout 0 -k planted \
 		test/solvers/analytic/test_all_solutions.py test/solvers/analytic/test_all_solutions_fewer.py
 	@LONG_FORMS=1 tools/run python -m pytest $(IN_PARALLEL) \
 		$$(grep -rl --include='test_*.py' 'support.long_forms' test)

@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.long_forms import either
 from support.robots.axis_arms import arm_urdf
 from support.robots.chain_judge import ChainJudge
 
@@ -14,11 +15,14 @@ from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
 from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily as Family
 
-# Joints from the base to the tool, P slides and R turns; joints whose axes meet.
+# Joints from the base to the tool, P slides and R turns; joints whose axes meet. A kernel serves a
+# number of joints, with a free rotation or without: the short form has 3, 4 and 6 without and 3
+# and 5 with one.
 WRISTS = [f'{kinds}RRR' for kinds in ('RRP', 'RPR', 'PRR', 'RPP', 'PRP', 'PPR')]
 SHOULDERS = [f'RRR{kinds}' for kinds in ('RRP', 'RPR', 'PRR', 'RPP', 'PRP', 'PPR')]
-THREE_SLIDES = ['PPP', 'PPPR', 'PPPRR', 'PPPRRR', 'RPPRPR', 'PRPRPR', 'RRRPPP', 'RPPP', 'RPRPP']
-FEWER = ['P', 'PP', 'PR', 'RP', 'RRP', 'RPR', 'PRR', 'RPP', 'PRP', 'PPR', 'RPPR']
+THREE_SLIDES = ['PPP', 'PPPR', 'PPPRRR', 'RPPRPR', 'PRPRPR', 'RRRPPP', 'RPPP']
+THREE_SLIDES += either([], ['PPPRR', 'RPRPP'])
+FEWER = [*either([], ['P', 'PP', 'PR', 'RP']), 'RRP', 'RPR', 'PRR', 'RPP', 'PRP', 'PPR', 'RPPR']
 # Directions of real arms, and their free rotation.
 ARMS = {
     'cylindrical robot with a wrist': ('RPPRRR', 'zzxzyz', (3, 4, 5), ''),
@@ -117,7 +121,7 @@ def test_parallel_joints_of_scara_arms(kinds):
     assert_solved(judge)
 
 
-@pytest.mark.parametrize('name', ARMS)
+@pytest.mark.parametrize('name', sorted(set(ARMS) - either({'gantry with two turns'}, set())))
 def test_arms_with_right_angles(name):
     kinds, along, meeting, free = ARMS[name]
     judge = chain(kinds, 3, free, meeting, along=along)
@@ -145,7 +149,9 @@ def test_slides_that_are_nearly_parallel_are_no_more_singular_for_larger_arms(sc
     assert np.all(result.status == SolveStatus.CONVERGED) and not result.singular.any()
 
 
-@pytest.mark.parametrize('free, kinds', [('xyz', 'PPP'), ('xyz', 'PR'), ('y', 'PPPR')])
+@pytest.mark.parametrize(
+    'free, kinds', [('xyz', 'PPP'), *either([], [('xyz', 'PR'), ('y', 'PPPR')])]
+)
 def test_a_part_of_the_pose(free, kinds):
     assert_solved(chain(kinds, 1, free))
 
@@ -204,7 +210,9 @@ def test_newton_from_many_starts_finds_no_other(name):
 
 
 @pytest.mark.parametrize('scale', [1e-3, 100.0])
-@pytest.mark.parametrize('kinds, meeting', [('RRPRRR', (3, 4, 5)), ('PPPRR', ()), ('RPPR', ())])
+@pytest.mark.parametrize(
+    'kinds, meeting', [('RRPRRR', (3, 4, 5)), ('RPPR', ()), *either([], [('PPPRR', ())])]
+)
 def test_small_and_large_arms(kinds, meeting, scale):
     limit = np.array([3.0 if kind == 'R' else scale for kind in kinds])
     judge = chain(kinds, 4, meeting=meeting, scale=scale, limits=(-limit, limit))
