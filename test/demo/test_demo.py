@@ -12,6 +12,7 @@ import sys
 import time
 
 import pytest
+from support.long_forms import either
 from support.processes.ros_processes import reserved_domain
 
 from ros_ik.demo.robots import find_robot
@@ -23,11 +24,15 @@ ROOT = Path(__file__).parents[2]
 # Two runs at a time, each of half a minute and with kernels to compile, on a busy machine.
 PATIENCE = 400.0
 # Robots and arguments of the demo; a slower loop leaves more processor time to the other tests.
-ROBOTS = {'panda': (), str(find_robot('ur3').urdf_path): ('--rate', '50')}
+UR3 = str(find_robot('ur3').urdf_path)
+ARGUMENTS = {'panda': (), 'allegro_right_hand': (), UR3: ('--rate', '50')}
+# Robots of whole demos, and of those that a signal interrupts.
+WHOLE = either(['panda'], ['panda', UR3])
+INTERRUPTED = {signal.SIGINT: 'allegro_right_hand', signal.SIGTERM: UR3}
 
 
-def start(domain, folder, *arguments):
-    """Start the demo; its output goes to a file."""
+def start(domain, folder, robot):
+    """Start the demo of a robot; its output goes to a file."""
     environment = {
         **os.environ,
         'ROS_DOMAIN_ID': str(domain),
@@ -36,11 +41,14 @@ def start(domain, folder, *arguments):
     }
     with (folder / 'log').open('w') as log:
         return subprocess.Popen(
-            [sys.executable, '-m', 'ros_ik.demo', '--output', str(folder), *arguments],
+            [
+                sys.executable, '-m', 'ros_ik.demo', '--output', str(folder), '--robot', robot,
+                *ARGUMENTS.get(robot, ()),
+            ],
             env=environment,
             stdout=log,
             stderr=subprocess.STDOUT,
-        )
+        )  # fmt: skip
 
 
 def end(process):
@@ -61,17 +69,17 @@ def demos(tmp_path_factory):
     """Yield demos that were started together, with their folders, by robot."""
     with contextlib.ExitStack() as stack:
         started = {}
-        for robot, options in ROBOTS.items():
+        for robot in WHOLE:
             domain = stack.enter_context(reserved_domain())
             folder = tmp_path_factory.mktemp('demo')
-            started[robot] = start(domain, folder, '--robot', robot, *options), folder
+            started[robot] = start(domain, folder, robot), folder
         yield started
         for process, _ in started.values():
             process.send_signal(signal.SIGINT)
             process.wait()
 
 
-@pytest.mark.parametrize('robot', ROBOTS)
+@pytest.mark.parametrize('robot', WHOLE)
 def test_reaches_everything_and_says_so(demos, robot):
     process, folder = demos[robot]
     code = process.wait(PATIENCE)
@@ -90,10 +98,10 @@ def interrupted(tmp_path_factory):
     """Yield demos and their children, by the signal that each got at its first pose."""
     with contextlib.ExitStack() as stack:
         demos, logs, found = {}, {}, {}
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number, robot in INTERRUPTED.items():
             domain = stack.enter_context(reserved_domain())
             folder = tmp_path_factory.mktemp('interrupted')
-            demos[number] = start(domain, folder, '--robot', 'allegro_right_hand')
+            demos[number] = start(domain, folder, robot)
             logs[number] = folder / 'log'
             stack.callback(end, demos[number])
         give_up = time.monotonic() + PATIENCE
@@ -109,7 +117,7 @@ def interrupted(tmp_path_factory):
         yield found
 
 
-@pytest.mark.parametrize('number', (signal.SIGINT, signal.SIGTERM))
+@pytest.mark.parametrize('number', INTERRUPTED)
 def test_interrupt_ends_every_child(interrupted, number):
     process, children = interrupted[number]
     assert len(children) == 3
@@ -118,6 +126,6 @@ def test_interrupt_ends_every_child(interrupted, number):
 
 
 def test_unknown_robot_is_one_line(domain, tmp_path):
-    process = start(domain, tmp_path, '--robot', 'pandda')
+    process = start(domain, tmp_path, 'pandda')
     assert process.wait(PATIENCE) == 2
     assert (tmp_path / 'log').read_text().startswith("demo: robot 'pandda' is neither")

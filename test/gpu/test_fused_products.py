@@ -3,8 +3,8 @@
 """Kernels that fuse products and sums, as GPUs do, give the same answers.
 
 Fused, a sum of products is rounded once less: what is compared with zero or with a neighbour may
-fall to the other side. A CPU does so where its compiler is told to. ``FUSED_PRODUCTS=all`` runs
-every case of the GPU, whose kernels compile in minutes; by default some that compile in seconds.
+fall to the other side. A CPU does so where its compiler is told to. The long form runs every case
+of the GPU, whose kernels compile in minutes; the short one some that compile in seconds.
 """
 
 import os
@@ -16,9 +16,11 @@ from gpu import fused_products
 from gpu.agreement import assert_agree
 from gpu.fused_products import cases
 import pytest
+from support.long_forms import either
 
-QUICK = ['search', 'programs with rows', 'checks of steps', 'barrier, two points', 'six joints']
-CHOSEN = list(cases()) if os.environ.get('FUSED_PRODUCTS') == 'all' else QUICK
+CHOSEN = either(
+    ['search', 'programs with rows', 'checks of steps', 'six joints'], list(cases())
+)
 
 
 @pytest.fixture(scope='module')
