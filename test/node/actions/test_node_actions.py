@@ -205,7 +205,7 @@ def test_what_is_not_reached_in_time_is_aborted(client, user):
 @pytest.mark.parametrize('event', ['stop', 'pause', 'reset', 'stale', 'mode'])
 def test_what_holds_the_node_aborts_the_goal_and_it_is_not_taken_up_again(client, user, event):
     words = {
-        'stop': 'stopped', 'pause': 'paused', 'reset': '~/reset', 'stale': 'no joint states',
+        'stop': 'stopped', 'pause': 'paused', 'reset': '~/reset', 'stale': 'joint_state_timeout',
         'mode': 'HOLD',
     }  # fmt: skip
     with slowly(client):

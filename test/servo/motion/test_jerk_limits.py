@@ -13,6 +13,7 @@ from benchmarks.motion.joint_targets import ACCELERATION
 from benchmarks.motion.joint_targets import jerk_limits
 from benchmarks.motion.joint_targets import ROBOT
 from benchmarks.motion.joint_targets import SEVERAL
+from ros_ik.servo.interface.obstacle import Obstacle
 from ros_ik.settings import SettingsError
 
 JOINTS = load_robot(ROBOT).joints
@@ -141,17 +142,19 @@ def test_strict_limits_hold_where_a_motion_follows_a_stop_at_once():
 
 
 def test_strict_limits_hold_where_a_barrier_is_seen_late():
-    box = {'frame': 'tool0', 'max': [np.inf, np.inf, 0.5], 'gain': 100.0}
-    values = {f'barriers__position__lid__{name}': value for name, value in box.items()}
-    rig = make_rig(10, ee__frame='tool0', **values)
+    # The ball appears little more than the length of a stop before the tool.
+    rig = make_rig(10, ee__frame='tool0')
     rig.aim_twist(linear=(0.0, 0.0, 0.5))
-    rows, heights, cuts = [rig.q[rig.robot.coords]] * 3, [], []
+    rows, distances, cuts = [*positions(rig, 40)], [], []
+    pose = np.array([*rig.pose()[:3] + [0.0, 0.0, 0.22], 0.0, 0.0, 0.0, 1.0])
+    rig.change(obstacles=(Obstacle('ball', 'sphere', (0.1,), pose, rig.robot.base_link),))
     enforce = rig.servo._solver.limit_to_stoppable
     rig.servo._solver.limit_to_stoppable = lambda *steps: cuts.append(enforce(*steps)) or cuts[-1]
-    for _ in range(200):
+    for _ in range(160):
         rows.extend(positions(rig, 1)[3:])
-        heights.append(rig.pose()[2])
-    assert any(cuts) and 0.48 < max(heights) <= 0.5 + 1e-6
+        distances.append(rig.outputs[-1].barrier_distance)
+    margin = rig.settings.barriers_world_margin
+    assert any(cuts) and margin - 1e-6 <= min(distances) < margin + 0.01
     jerks = np.diff(rows, 3, axis=0) / rig.dt**3
     assert np.abs(jerks).max() <= 10 * ACCELERATION * (1.0 + 1e-6)
 
