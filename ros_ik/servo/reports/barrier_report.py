@@ -68,13 +68,13 @@ class BarrierReport:
         is_held = wanted >= self._least_step and achieved <= _SLOWED * wanted
         before = self._values_at(joint_q)
         # Pairs are named as at the last evaluation, so that of the end of the step comes last.
-        allowed = self._solver.least_change(joint_q, before) if is_held else before
+        allowed = self._solver.least_change(joint_q, before) if is_held else None
         values = self._values_at(after)
         if len(values):
             row = self._least_row(values)
             if row >= 0:
                 self._fill_barrier_fields(output, values, row)
-        if is_held:
+        if allowed is not None:
             self._explain(output, before, allowed, values, after, achieved < _HALTED * wanted, cut)
         self._last_report = _REPEATED(output)
 
