@@ -43,8 +43,8 @@ from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
-from ros_ik.solvers.differential_ik.quadratic_program.lead import largest_gain
-from ros_ik.solvers.differential_ik.quadratic_program.lead import share_of_change
+from ros_ik.solvers.differential_ik.quadratic_program.lead import bounds_with_lead
+from ros_ik.solvers.differential_ik.quadratic_program.lead import gains_with_lead
 
 # Time constant of the posture [s]. It is slow compared with the tasks, so that they keep their
 # accuracy.
@@ -263,8 +263,7 @@ class StepSolver:
             return allowed
         previous = self.diff.integrate(joint_q, -self.limits.step_before_last)
         steady = values - self.barrier_values(previous)
-        share = share_of_change(lead, self._settings.period)
-        return share * allowed + (1.0 - share) * steady
+        return bounds_with_lead(allowed, steady, lead, self._settings.period)
 
     def row_pair(self, row: int) -> tuple[str, str]:
         """Return the pair of links of a row of the last barrier values; '' twice without one."""
@@ -311,8 +310,7 @@ class StepSolver:
             self.diff.set_max_iterations(settings.solver_max_iterations)
         if previous is None or _BARRIERS(settings) != _BARRIERS(previous):
             apply_settings(self.barriers, self.scene, settings)
-            largest = largest_gain(self.diff.settings.barrier_lead)
-            gains = np.array([min(barrier.gain, largest) for barrier in self.barriers])
+            gains = np.array(gains_with_lead(self.barriers, self.diff.settings.barrier_lead))
             self._row_gain = gains[self.barrier_rows]
         if previous is None or settings.solver_damping != previous.solver_damping:
             for task in (*self._pose_tasks, *self._center_tasks):

@@ -24,6 +24,7 @@ from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.limits import Limit
 from ros_ik.objectives.recording.snapshot import Snapshots
+from ros_ik.solvers.differential_ik.quadratic_program.lead import gains_with_lead
 from ros_ik.solvers.differential_ik.settings import DifferentialIKSettings
 from ros_ik.solvers.differential_ik.shared_graphs import shared_parts
 from ros_ik.solvers.differential_ik.shared_graphs import SharedGraphs
@@ -140,7 +141,8 @@ class StepProblem:
             self._box_revision = Limit.changes
             self._box_graph.launch()
         if self._gains_revision != Barrier.changes and self._barriers:
-            self._arrays.barriers.gain.assign(self._arrays.gains(self._barriers))
+            gains = gains_with_lead(self._barriers, self._arrays.lead)
+            self._arrays.barriers.gain.assign(gains)
         self._gains_revision = Barrier.changes
         if self._revision == Task.changes:
             return

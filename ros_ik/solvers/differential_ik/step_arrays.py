@@ -4,13 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import warp as wp
 
-from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
@@ -19,7 +17,7 @@ from ros_ik.solvers.differential_ik.quadratic_program.barrier_rows import step_b
 from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import list_of_failed
 from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import make_dual_program
 from ros_ik.solvers.differential_ik.quadratic_program.elimination_order import step_elimination
-from ros_ik.solvers.differential_ik.quadratic_program.lead import largest_gain
+from ros_ik.solvers.differential_ik.quadratic_program.lead import gains_with_lead
 from ros_ik.solvers.differential_ik.quadratic_program.lead import make_step_lead
 from ros_ik.solvers.differential_ik.quadratic_program.program import every_variable
 from ros_ik.solvers.differential_ik.quadratic_program.program import make_step_program
@@ -99,16 +97,12 @@ class StepArrays:
         self.barriers = step_barriers_struct()()
         self.barriers.start = wp.array(self.barrier_start, dtype=wp.int32, device=device)
         for name, values in (
-            ('gain', self.gains(barriers)),
+            ('gain', gains_with_lead(barriers, self.lead)),
             ('margin', [barrier.margin for barrier in barriers]),
             ('displacement_weight', [barrier.safe_displacement_gain for barrier in barriers]),
             ('recovery', [barrier.recovery_speed for barrier in barriers]),
         ):
             setattr(self.barriers, name, wp.array(values, dtype=wp.float64, device=device))
-
-    def gains(self, barriers: Sequence[Barrier]) -> list[float]:
-        """Return the gains of barriers that count with the lead [1/s]."""
-        return [min(barrier.gain, largest_gain(self.lead)) for barrier in barriers]
 
 
 class ScratchArrays:

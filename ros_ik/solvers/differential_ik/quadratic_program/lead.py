@@ -14,14 +14,17 @@ safety-critical constraints", ACC 2016). The row of x is J x >= s d + (1 - s) J 
 at most 1 / (4 tau): with larger ones, h passes the boundary before it comes to rest.
 """
 
+from collections.abc import Sequence
 import functools
 import math
 from types import SimpleNamespace
 from typing import Any
 from typing import no_type_check
 
+import numpy as np
 import warp as wp
 
+from ros_ik.barriers import Barrier
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
@@ -48,14 +51,30 @@ def share_of_change(lead: float, dt: float) -> float:
     return dt / (dt + lead)
 
 
+def bounds_with_lead(bounds: np.ndarray, steady: np.ndarray, lead: float, dt: float) -> np.ndarray:
+    """Return the least changes s d + (1 - s) J l of values in a step.
+
+    Args:
+        bounds: Bounds d, shape [rows].
+        steady: Changes J l of the values in the previous step, shape [rows].
+        lead: The lead [s].
+        dt: Duration of a step [s].
+    """
+    share = share_of_change(lead, dt)
+    return share * bounds + (1.0 - share) * steady
+
+
 def largest_gain(lead: float) -> float:
     """Return the gain [1/s] up to which h comes to rest without a swing, for a lead [s]."""
     return 0.25 / lead if lead > 0.0 else math.inf
 
 
-def make_step_lead(
-    n: int, variables: int, time: float, dt: float, device: wp.DeviceLike
-) -> Any:
+def gains_with_lead(barriers: Sequence[Barrier], lead: float) -> list[float]:
+    """Return the gains of barriers as they count with a lead [s], in 1/s."""
+    return [min(barrier.gain, largest_gain(lead)) for barrier in barriers]
+
+
+def make_step_lead(n: int, variables: int, time: float, dt: float, device: wp.DeviceLike) -> Any:
     """Allocate the previous steps of ``n`` robots.
 
     Args:
