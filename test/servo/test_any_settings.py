@@ -8,6 +8,7 @@ from support.long_forms import either
 from support.long_forms import in_pairs
 from support.long_forms import in_turn
 from support.rigs.servo_rig import Rig
+from support.robots import mobile_arm
 from support.robots.humanoid import ARMS
 from support.robots.humanoid import one_handed
 from support.robots.humanoid import TORSO
@@ -166,4 +167,28 @@ def test_a_joint_that_meets_its_limit_makes_no_hand_swing(way, ratio, mode):
     # It may be led aside once.
     assert len(rises(distances)) <= 1
     assert np.ptp(distances[-round(0.5 / rig.dt) :]) < 3e-3
+    rig.assert_within_limits()
+
+
+# Displacements of an arm that starts with aligned axes. It had swung by 0.8 and 0.5 m.
+FROM_SINGULAR = [((-0.175, -0.174, 0.021), 3.0), ((0.106, -0.083, 0.076), 10.0)]
+
+
+@pytest.mark.parametrize(('way', 'ratio'), FROM_SINGULAR)
+@pytest.mark.parametrize('mode', either(['soft'], ['soft', 'strict']))
+def test_a_tool_that_leaves_a_singularity_does_not_swing(way, ratio, mode):
+    limits = motion_limits(mobile_arm.CONTROLLED, 1.0, ratio)
+    rig = mobile_arm.on_rail(limits__jerk=mode, **limits)
+    rig.reports = False
+    target = rig.pose().copy()
+    target[:3] += way
+    rig.aim(target)
+    assert rig.servo._solver.commanded_state.singularity.sigma()[0] < 1e-3
+    distances = []
+    for _ in range(round(7.0 / rig.dt)):
+        rig.tick()
+        distances.append(np.linalg.norm(rig.pose()[:3] - target[:3]))
+    # It passes the target once: there, it loses speed more slowly than on the way.
+    assert len(rises(distances)) <= 1 and max(rises(distances), default=0.0) < 0.05
+    assert max(distances[-round(0.5 / rig.dt) :]) < 2e-3
     rig.assert_within_limits()

@@ -13,6 +13,14 @@ largest from which the motion can end there. From v and A, the stopping distance
     D(v) = v^2 / (2 a) + v a / (2 j)  where v >= a^2 / j,  else v sqrt(v / j)
 
 The speed across this direction decreases to zero. All numbers here are per tick.
+
+Beside a singularity a may fall far below |A| in a few ticks. With a / T the motion would keep A
+for many times T, long past its target. Joints can end any acceleration in T. Then
+
+    j = 2 (|A| - a) / T  where it is larger than a / T
+
+With it the excess of A decreases exponentially, and the speed changes as by a linear decrease to
+a in T.
 """
 
 from __future__ import annotations
@@ -92,10 +100,15 @@ class ApproachLimits:
         """
         return min(self.acceleration, (float_length(displacement) / time + speed) / time)
 
-    def changes(self, dt: float) -> tuple[float, float]:
-        """Return the limits of the change of a tick's displacement, and of the change of that."""
+    def changes(self, dt: float, change: Vector) -> tuple[float, float]:
+        """Return the limits of the change of a tick's displacement, and of the change of that.
+
+        Args:
+            dt: Duration of a tick [s].
+            change: Change of the displacement that was requested in the previous tick.
+        """
         slowdown = self.acceleration * dt * dt
-        return slowdown, slowdown * dt / self.ramp
+        return slowdown, max(slowdown, 2.0 * (float_length(change) - slowdown)) * dt / self.ramp
 
 
 def ramped_approach(
@@ -114,7 +127,7 @@ def ramped_approach(
         limits: Bounds on the motion.
         dt: Duration of a tick [s].
     """
-    slowdown, jerk = limits.changes(dt)
+    slowdown, jerk = limits.changes(dt, change)
     distance = float_length(difference)
     along = float_scaled(difference, 1.0 / distance) if distance > 0.0 else ZERO
     speed, speed_change = _dot(along, last), _dot(along, change)

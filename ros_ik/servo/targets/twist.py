@@ -164,7 +164,7 @@ class TwistMotion:
         for want, have, change, bounds in zip(target, base, self._change, limits, strict=True):
             last: Vector = tuple((have * dt).tolist())
             wanted: Vector = tuple((want * dt).tolist())
-            step = ramped_step(wanted, last, change, *bounds.changes(dt))
+            step = ramped_step(wanted, last, change, *bounds.changes(dt, change))
             changes.append(float_less(step, last))
             velocities.append(np.array(step) / dt)
         self._change = (changes[0], changes[1])

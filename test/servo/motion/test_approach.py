@@ -173,3 +173,22 @@ def test_a_motion_needs_its_whole_acceleration_until_it_has_lost_its_speed(left)
 def test_a_short_displacement_from_rest_needs_less_acceleration():
     limits = ApproachLimits(0.5, 2.0, 1.0, np.inf, ramp=0.2)
     assert limits.full_acceleration((1e-7, 0.0, 0.0), 0.004)[0] < 0.01
+
+
+def test_an_acceleration_above_a_limit_that_has_dropped_ends_in_time():
+    dt, ramp = 0.01, 1.0 / 3.0
+    approach, place, moved, speeds = Approach(dt), np.array([-1.0, 0.0, 0.0]), np.zeros(3), []
+    # As beside a singularity: at the largest acceleration, the joints allow a thirtieth of it.
+    for tick in range(round(60.0 / dt)):
+        acceleration = 2.5 if tick < 40 else 0.08
+        limits = ApproachLimits(5.0, acceleration, 1.0, np.inf, ramp)
+        moved = np.array(approach.step((-place).tolist(), moved.tolist(), limits))
+        place += moved
+        speeds.append(moved[0] / dt)
+    change = np.diff(speeds) / dt
+    assert change[38] > 2.0
+    # It would take 30 ramps to end at a constant 0.08 / ramp.
+    assert np.abs(change[40 + round(2.0 * ramp / dt) :]).max() < 0.2
+    assert np.abs(change[40 + round(4.0 * ramp / dt) :]).max() < 0.0801
+    assert max(speeds) < speeds[39] + 0.6 * change[38] * ramp
+    assert np.linalg.norm(place) < 1e-3 and abs(speeds[-1]) < 1e-3

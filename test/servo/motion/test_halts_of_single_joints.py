@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fault of one joint ends the motion of the others by braking only."""
 
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from support.robots import mobile_arm
 from support.robots.urdf_limits import urdf_limits
 
 from ros_ik.demo.robots import find_robot
-from ros_ik.demo.robots import RobotFiles
 from ros_ik.servo import Mode
 from ros_ik.servo import StatusCode
 from ros_ik.servo import StopState
@@ -26,10 +24,7 @@ TRIALS = 8
 def make(robot, **values):
     """Return a rig of a robot, and its limits from its description."""
     if robot == 'mobile_arm':
-        files = RobotFiles(
-            robot, Path(), base_link='floor_rail', tip_link='flange', home=mobile_arm.START
-        )
-        rig, text = Rig(files, model=mobile_arm.model(), **FREE, **values), mobile_arm.urdf()
+        rig, text = mobile_arm.on_rail(**FREE, **values), mobile_arm.urdf()
     else:
         rig, text = Rig(robot, **FREE, **values), find_robot(robot).urdf_path.read_text()
     return rig, urdf_limits(text, rig.robot.group.joint_names)

@@ -3,7 +3,11 @@
 """An arm on a rail: prismatic joints, one of them coupled to another, and continuous ones."""
 
 import functools
+from pathlib import Path
 
+from support.rigs.servo_rig import Rig
+
+from ros_ik.demo.robots import RobotFiles
 from ros_ik.model import Model
 
 _LINK = """
@@ -38,6 +42,7 @@ _JOINTS = (
     ('roll', 'continuous', 6, 7, '0.42 0 0', '1 0 0', (None, None, 3.0), ''),
     ('bend', 'revolute', 7, 8, '0.08 0 0', '0 1 0', (-1.8, 1.8, 3.0), ''),
 )
+CONTROLLED = tuple(joint[0] for joint in _JOINTS if not joint[-1])
 # A posture without contacts [rad or m].
 START = {'lift': 0.2, 'lift_upper': 0.1, 'shoulder': 0.7, 'elbow': -1.3, 'bend': 0.5}
 
@@ -69,3 +74,11 @@ def urdf():
 def model():
     """Return the model on the CPU."""
     return Model.from_urdf(urdf(), device='cpu')
+
+
+def on_rail(**values):
+    """Return the arm with its flange as the frame task."""
+    files = RobotFiles(
+        'mobile_arm', Path(), base_link='floor_rail', tip_link='flange', home=START
+    )
+    return Rig(files, model=model(), **values)
