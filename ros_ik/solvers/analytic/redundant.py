@@ -246,6 +246,7 @@ class RedundantClosedFormIK:
         self._distances = wp.zeros((n, s), dtype=wp.float64, device=device)
         self._origin = wp.zeros((n, s), dtype=wp.int32, device=device)
         self._merged = wp.zeros((n, s, joints), dtype=wp.float64, device=device)
+        self._n_merged = wp.zeros(n, dtype=wp.int32, device=device)
         self._n_branches = wp.zeros(n, dtype=wp.int32, device=device)
         self._out = SolutionBuffers.allocate(n, s, self.model.joint_coord_count, joints, device)
         self._result = self._out.on_host()
@@ -354,18 +355,18 @@ class RedundantClosedFormIK:
             ],
             outputs=[
                 self._distances, self._origin, self._merged, out.free_direction.array,
-                out.singular.array, out.n_exist.array, out.n_found.array, self._n_branches,
+                out.singular.array, out.n_exist.array, self._n_merged, self._n_branches,
             ],
             device=self._device,
         )  # fmt: skip
         launch_verification(
             [
                 self._tree.arrays, self._placement, self._poses.array, self._seeds.array,
-                self._merged, out.n_found.array, self._n_branches,
+                self._merged, self._n_merged, self._n_branches,
             ],
             [
                 out.joint_q.array, out.position_error.array, out.rotation_error.array,
-                out.status.array,
+                out.n_found.array, out.status.array,
             ],
             self._device,
         )  # fmt: skip

@@ -17,7 +17,6 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
-from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.runtime.row_list import BYTES_PER_ROW
 from ros_ik.kinematics.tree import kinematic_tree
@@ -26,7 +25,6 @@ from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.candidates.general_axes.kernel import GENERAL_CANDIDATES
-from ros_ik.solvers.analytic.refinement.verify import count_kernel
 from ros_ik.solvers.analytic.refinement.verify import launch_verification
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import checked_settings
@@ -183,11 +181,6 @@ class ClosedFormIK:
                 arrays.n_branches,
             ]  # fmt: skip
             launch_verification(inputs, outputs, self._device)
-        launch(
-            count_kernel(), dim=self.n_problems,
-            inputs=[self._out.n_exist.array, self._degree],
-            outputs=[self._out.n_found.array, self._out.singular.array], device=self._device,
-        )  # fmt: skip
 
     def _views(self, first: int) -> tuple[tuple[Any, Any], StageArrays, list[Any]]:
         """Return the poses and seeds of a block, and the arrays that its kernels write."""
@@ -197,12 +190,12 @@ class ClosedFormIK:
         arrays = dataclasses.replace(
             self._arrays.rows(slice(0, rows.stop - first)),
             directions=out.free_direction.array[rows],
-            singular=self._degree[rows],
+            singular=out.singular.array[rows],
             n_exist=out.n_exist.array[rows],
         )
         outputs = [
             out.joint_q.array[first * s : rows.stop * s], out.position_error.array[rows],
-            out.rotation_error.array[rows], out.status.array[rows],
+            out.rotation_error.array[rows], out.n_found.array[rows], out.status.array[rows],
         ]  # fmt: skip
         return problem, arrays, outputs
 
@@ -212,10 +205,9 @@ class ClosedFormIK:
         self._poses = HostBuffer((n,), wp.transformd, device)
         self._seeds = HostBuffer((n, joints), wp.float64, device)
         self._out = SolutionBuffers.allocate(n, s, self.model.joint_coord_count, joints, device)
-        self._degree = wp.zeros((n, s), dtype=wp.int32, device=device)
         self._arrays = StageArrays.allocate(
             self._block, s, joints, device, directions=self._out.free_direction.array,
-            singular=self._degree, n_exist=self._out.n_exist.array,
+            singular=self._out.singular.array, n_exist=self._out.n_exist.array,
         )  # fmt: skip
         self._blocks = [self._views(first) for first in range(0, n, self._block)]
         self._result, self._on_device = self._out.on_host(), self._out.on_device()

@@ -48,7 +48,7 @@ class StageArrays:
         distances: Their squared distances to the seed, [n, s].
         branch_of: Branch of each solution, of which it is a turn, [n, s].
         directions: See ``AllSolutions.free_direction``, [n, s, joints].
-        singular: 1 for a singular solution, [n, s].
+        singular: True for a singular solution, [n, s].
         n_exist: Number of solutions within the limits, [n].
         n_branches: Number of solutions without regard to limits, [n].
         n_beside: Number of solutions just outside the limits, in the entries after the others,
@@ -76,7 +76,7 @@ class StageArrays:
             'distances': ((n, n_entries), wp.float64),
             'branch_of': ((n, n_entries), wp.int32),
             'directions': ((n, n_entries, joints), wp.float64),
-            'singular': ((n, n_entries), wp.int32),
+            'singular': ((n, n_entries), wp.bool),
             'n_exist': ((n,), wp.int32),
             'n_branches': ((n,), wp.int32),
             'n_beside': ((n,), wp.int32),
@@ -131,7 +131,7 @@ class SolutionStage:
             all_turns: See :class:`ClosedFormIK`.
             device: Warp device.
             sparse: True to leave unused entries unchanged; otherwise those of ``singular`` are
-                set to zero.
+                set to False.
             beside: Largest distance of kept solutions outside the limits [rad, reaches].
         """
         self._device, self._kind = device, (len(chain.slides), any(chain.slides), len(free) > 0)

@@ -157,7 +157,7 @@ def merge_kernel() -> wp.Kernel:
         solutions: wp.array3d(dtype=wp.float64),  # [rows, entries, 6]
         distances: wp.array2d(dtype=wp.float64),  # [rows, entries]
         row_directions: wp.array3d(dtype=wp.float64),  # [rows, entries, 6]
-        row_singular: wp.array2d(dtype=wp.int32),  # [rows, entries]
+        row_singular: wp.array2d(dtype=wp.bool),  # [rows, entries]
         row_exist: wp.array(dtype=wp.int32),  # [rows]
         row_branches: wp.array(dtype=wp.int32),  # [rows]
         least_cost: wp.array(dtype=wp.float64),  # [rows]
@@ -167,7 +167,7 @@ def merge_kernel() -> wp.Kernel:
         directions: wp.array3d(dtype=wp.float64),  # [n, s, 7]
         singular: wp.array2d(dtype=wp.bool),  # [n, s]
         n_exist: wp.array(dtype=wp.int32),  # [n]
-        n_found: wp.array(dtype=wp.int32),  # [n]
+        n_merged: wp.array(dtype=wp.int32),  # [n]
         n_branches: wp.array(dtype=wp.int32),  # [n]
     ):
         problem = wp.tid()
@@ -194,25 +194,25 @@ def merge_kernel() -> wp.Kernel:
                     found = wp.min(found + 1, room)
             row += n
         n_exist[problem] = exist
-        n_found[problem] = found
+        n_merged[problem] = found
         n_branches[problem] = branches
         for k in range(room):
-            flag = int(0)
+            is_singular = bool(False)
             if k < wp.max(found, 1):
                 value_row = origin[problem, k] // n_entries
                 entry = origin[problem, k] % n_entries
                 if found > 0:
-                    flag = row_singular[value_row, entry]
+                    is_singular = row_singular[value_row, entry]
                 merged[problem, k, redundancy.index] = values[value_row]
                 for other in range(6):
                     j = other + wp.where(other >= redundancy.index, 1, 0)
                     merged[problem, k, j] = solutions[value_row, entry, other]
-                    if flag == 1:
+                    if is_singular:
                         directions[problem, k, j] = row_directions[value_row, entry, other]
             # Directions are zero where there is no mark.
-            if flag == 0 and singular[problem, k]:
+            if singular[problem, k] and not is_singular:
                 for j in range(7):
                     directions[problem, k, j] = wp.float64(0.0)
-            singular[problem, k] = flag == 1
+            singular[problem, k] = is_singular
 
     return merge

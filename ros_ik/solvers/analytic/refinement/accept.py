@@ -52,7 +52,7 @@ def accept_kernel(n: int, has_slides: bool, has_free_turns: bool) -> wp.Kernel:
         distances: wp.array2d(dtype=wp.float64),  # [n_problems, max_solutions]
         branch_of: wp.array2d(dtype=wp.int32),  # [n_problems, max_solutions]
         directions: wp.array3d(dtype=wp.float64),  # [n_problems, max_solutions, n]
-        singular: wp.array2d(dtype=wp.int32),  # [n_problems, max_solutions]
+        singular: wp.array2d(dtype=wp.bool),  # [n_problems, max_solutions]
         n_exist: wp.array(dtype=wp.int32),  # [n_problems], solutions inside the limits
         n_branches: wp.array(dtype=wp.int32),  # [n_problems], solutions regardless of limits
         n_beside: wp.array(dtype=wp.int32),  # [n_problems], 0
@@ -109,8 +109,8 @@ def accept_kernel(n: int, has_slides: bool, has_free_turns: bool) -> wp.Kernel:
                     solutions[problem, k, j] = q[j]
             for k in range(solutions.shape[1]):
                 # Directions are zero for regular solutions.
-                if singular[problem, k] != 0:
-                    singular[problem, k] = 0
+                if singular[problem, k]:
+                    singular[problem, k] = False
                     for j in range(n):
                         directions[problem, k, j] = wp.float64(0.0)
             n_exist[problem] = count

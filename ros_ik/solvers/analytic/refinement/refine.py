@@ -60,7 +60,7 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
         distances: wp.array2d(dtype=wp.float64),  # [n_problems, max_solutions]
         branch_of: wp.array2d(dtype=wp.int32),  # [n_problems, max_solutions]
         directions: wp.array3d(dtype=wp.float64),  # [n_problems, max_solutions, n]
-        singular: wp.array2d(dtype=wp.int32),  # [n_problems, max_solutions]
+        singular: wp.array2d(dtype=wp.bool),  # [n_problems, max_solutions]
         n_exist: wp.array(dtype=wp.int32),  # [n_problems], solutions inside the limits
         n_branches: wp.array(dtype=wp.int32),  # [n_problems], solutions regardless of limits
         n_beside: wp.array(dtype=wp.int32),  # [n_problems], solutions just outside the limits
@@ -263,8 +263,8 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
                 if value < refinement.singular_value:
                     flag = 1
             # Directions are zero for regular solutions.
-            if flag == 1 or singular[problem, k] == 1:
-                singular[problem, k] = flag
+            if flag == 1 or singular[problem, k]:
+                singular[problem, k] = flag == 1
                 for j in range(n):
                     directions[problem, k, j] = x[j] * wp.float64(flag)
         n_exist[problem] = count

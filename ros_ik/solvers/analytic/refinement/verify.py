@@ -61,6 +61,7 @@ def verify_kernel(lanes: int) -> wp.Kernel:
         joint_q: wp.array2d(dtype=wp.float64),  # [n_problems * max_solutions, coordinates]
         position_error: wp.array2d(dtype=wp.float64),  # [n_problems, max_solutions]
         rotation_error: wp.array2d(dtype=wp.float64),  # [n_problems, max_solutions]
+        n_found: wp.array(dtype=wp.int32),  # [n_problems], solutions in joint_q
         status: wp.array(dtype=wp.int32),  # [n_problems]
     ):
         problem = wp.tid()
@@ -119,6 +120,8 @@ def verify_kernel(lanes: int) -> wp.Kernel:
             position_error[problem, k] = distance
             rotation_error[problem, k] = angle
             k += 1
+        if begin == 0:
+            n_found[problem] = count
         if valid and count == 0 and begin == 0:
             code = unsolved(tree, placement, start, joint_q, pose)
             if n_branches[problem] > 0:
@@ -150,23 +153,3 @@ def launch_verification(
         with LAUNCH_LOCK.shared():
             status.zero_()
     launch(verify_kernel(lanes), dim=n, inputs=inputs, outputs=outputs, device=device)
-
-
-@no_type_check
-@functools.cache
-def count_kernel() -> wp.Kernel:
-    """Build the kernel that counts the solutions of a pose and marks the singular ones."""
-
-    @compiled_kernel()
-    def count_solutions(
-        n_exist: wp.array(dtype=wp.int32),  # [n_problems]
-        degree: wp.array2d(dtype=wp.int32),  # [n_problems, n_solutions], 0 for regular ones
-        n_found: wp.array(dtype=wp.int32),  # [n_problems]
-        singular: wp.array2d(dtype=wp.bool),  # [n_problems, n_solutions]
-    ):
-        problem = wp.tid()
-        n_found[problem] = wp.min(n_exist[problem], degree.shape[1])
-        for k in range(degree.shape[1]):
-            singular[problem, k] = degree[problem, k] > 0
-
-    return count_solutions
