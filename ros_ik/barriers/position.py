@@ -199,7 +199,8 @@ class PositionBarrier(Barrier):
         ]
         if not rows:
             raise ArgumentError(
-                f'no selected axis has a finite bound: {p_min}, {p_max}, axes {axes}'
+                'p_min and p_max must have a finite bound on a selected axis, got '
+                f'{p_min} and {p_max} with axes {axes}'
             )
         self._rows = rows
 

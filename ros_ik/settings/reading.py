@@ -220,7 +220,8 @@ def _check_aims(settings: Settings) -> None:
     if settings.posture_weight == 0.0 and max(settings.posture_centering, *speeds) > 0.0:
         raise SettingsError(
             'posture.weight',
-            'expected a weight above 0, with which elbows, centering and manipulability act',
+            'expected a weight above 0, without which elbow_speed, manipulability_speed and '
+            'posture.centering have no effect',
         )
 
 

@@ -167,7 +167,10 @@ def _delay(stamp: Any, ros_now: float, duration: float) -> float:
             Drop.TOO_OLD,
         )
     if delay > LONGEST:
-        raise _error(f'trajectory.header.stamp: it starts only in {delay:g} s')
+        raise _error(
+            f'trajectory.header.stamp: the trajectory starts in {delay:g} s, at most '
+            f'{LONGEST:g} s are permitted'
+        )
     return delay
 
 

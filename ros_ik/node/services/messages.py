@@ -158,7 +158,9 @@ def check_size(request: Any, settings: Settings, n_tasks: int) -> None:
         return  # bounded where it is answered
     most = settings.services_max_poses
     if size > most:
-        raise RequestError(f'{what}: at most {most} are permitted (services.max_poses): {size}')
+        raise RequestError(
+            f'{what}: at most {most} are permitted (services.max_poses), got {size}'
+        )
 
 
 def time_of(request: Any, settings: Settings) -> float:

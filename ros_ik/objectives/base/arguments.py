@@ -66,7 +66,9 @@ def checked_quaternions(name: str, values: Any, start: int, *, unit: bool = Fals
         return values  # the caller checks the shape
     norms = np.linalg.norm(table[:, start:], axis=1, keepdims=True)
     if not np.all(np.isfinite(table)) or np.any(norms < 1e-9):
-        raise ArgumentError(f'{name} must be finite with quaternions that are not zero: {table}')
+        raise ArgumentError(
+            f'{name} must be finite, with quaternions that are not zero, got {table}'
+        )
     for row, norm in enumerate(norms[:, 0].tolist() if unit else ()):
         if norm_fault(norm):
             raise ArgumentError(f'{name}[{row}]: {norm_fault(norm)}')

@@ -151,7 +151,8 @@ class IkRequest:
         n, targets = self.n_problems, self.poses
         if len(self.base_poses) not in (0, 1, n):
             raise RequestError(
-                f'base_poses must be none, one, or one per problem ({n}): {len(self.base_poses)}'
+                f'base_poses must be none, one, or one per problem ({n}), got '
+                f'{len(self.base_poses)}'
             )
         if len(self.base_poses):
             targets = seen_from_bases(self.base_poses, targets, self.set_size)

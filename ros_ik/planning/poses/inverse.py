@@ -146,7 +146,8 @@ def _seed_rows(
     """
     if len(seeds) not in (0, 1, n_problems):
         raise RequestError(
-            f'seeds must be none, one, or one per pose or goal set ({n_problems}): {len(seeds)}'
+            f'seeds must be none, one, or one per pose or goal set ({n_problems}), got '
+            f'{len(seeds)}'
         )
     rows = np.tile(_default_seed(planner, solved), (max(1, len(seeds)), 1))
     coords_of: dict[tuple[str, ...], np.ndarray] = {}

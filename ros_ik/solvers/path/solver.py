@@ -88,7 +88,10 @@ def solve_path(
     if not max_joint_step > 0.0:
         raise ArgumentError(f'max_joint_step must be positive, got {max_joint_step}')
     if PoseTolerance.checked(position_tolerance, rotation_tolerance).by_axis:
-        raise ArgumentError('position_tolerance and rotation_tolerance of a path are two numbers')
+        raise ArgumentError(
+            'position_tolerance and rotation_tolerance must be one number each for a path, got '
+            f'{position_tolerance} and {rotation_tolerance}'
+        )
     problem = PathProblem(
         model=model,
         link=link,

@@ -280,8 +280,8 @@ def _in_closed_form(
     """Solve by the closed form."""
     if np.isinf(tolerance.lengths).any():
         raise ArgumentError(
-            'method closed_form: a tolerance is infinite or by axis; all_solutions takes '
-            'free_rotation'
+            'method closed_form: a tolerance is infinite or by axis; closed forms need one finite '
+            'number each, and all_solutions takes free_rotation'
         )
     chain = {name: shared[name] for name in ('joint_group', 'joint_q', 'offset')}
     form = closed_form(model, link, **chain)

@@ -227,13 +227,15 @@ def _per_row(key: str, value: Any, count: int, joint: int) -> dict[int, Any]:
     if isinstance(value, Mapping):
         if any(not isinstance(row, int) or not 0 <= row < count for row in value):
             raise ArgumentError(
-                f'custom attribute {key!r} of joint {joint}: rows {list(value)} of {count}'
+                f'custom attribute {key!r} of joint {joint}: rows must lie in [0, {count}), got '
+                f'{list(value)}'
             )
         return dict(value)
     if isinstance(value, np.ndarray) and value.ndim or isinstance(value, list | tuple):
         if len(value) != count:
             raise ArgumentError(
-                f'custom attribute {key!r} of joint {joint}: {len(value)} values for {count} rows'
+                f'custom attribute {key!r} of joint {joint}: expected {count} values, one per '
+                f'row, got {len(value)}'
             )
         return dict(enumerate(value))
     return dict.fromkeys(range(count), value)

@@ -93,8 +93,7 @@ class GroupLimits:
         if np.any(self.coords < 0):
             name = labels[self.driven[np.argmax(self.coords < 0)]]
             raise ArgumentError(
-                f'group: joint {name!r} has a rotation for a coordinate; leave free and ball '
-                'joints out'
+                f'group: joint {name!r} is a free or ball joint; leave it out of the joint group'
             )
         self._n = group.n_variables
         alone = np.bincount(self.variable, minlength=self._n) == 1

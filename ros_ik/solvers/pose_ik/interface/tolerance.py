@@ -110,7 +110,7 @@ def _checked(name: str, value: float | Sequence[float] | np.ndarray) -> float | 
     if axes.ndim == 0:
         return checked_number(name, float(axes), positive=True, finite=False)
     if axes.shape != (3,):
-        raise ArgumentError(f'{name} must be a number or have 3, got shape {list(axes.shape)}')
+        raise ArgumentError(f'{name} must be one number or 3, got shape {list(axes.shape)}')
     return tuple(
         checked_number(f'{name}[{k}]', float(each), positive=True, finite=False)
         for k, each in enumerate(axes)
