@@ -427,14 +427,14 @@ def test_steps_with_ranked_rows_are_those_with_all_rows(lead):
     target = IKObjectiveJointPosition(model, model.neutral_joint_q())
     joint_q = model.random_joint_q(1000, rng)
     apart = distances(balls, pairs, joint_q).min(axis=1) > 0.03
-    held = 0
+    tasks, held = [Task(target)], 0
     for q in joint_q[apart][:600]:
         last = period * rng.uniform(-0.3, 0.3, dofs)
         limits[1].set_last_displacement(last)
         target.set_target_positions(model.random_joint_q(1, rng)[0])
         steps = np.zeros((3, dofs))
         for barriers, step in zip(([ranked], [], [every]), steps, strict=True):
-            status = solver.solve_ik(q, [Task(target)], limits, barriers, step)
+            status = solver.solve_ik(q, tasks, limits, barriers, step)
         # A relaxation depends on all rows, also on those that are left out.
         if status is SolveStatus.CONVERGED:
             np.testing.assert_allclose(steps[0], steps[2], atol=1e-12)
