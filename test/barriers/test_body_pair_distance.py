@@ -74,9 +74,9 @@ def test_hands_that_are_sent_to_one_place_stay_apart():
         Task(IKObjectivePosition(barrier.link_indices[k], np.zeros(3), meeting), gain=0.1)
         for k in range(2)
     ]
-    found = []
+    limits, found = [VelocityLimit()], []
     for _ in range(150):
-        assert diff.solve_ik(joint_q, tasks, [VelocityLimit()], [barrier], step).ok
+        assert diff.solve_ik(joint_q, tasks, limits, [barrier], step).ok
         diff.enforce_barriers(joint_q, [barrier], step)
         joint_q = diff.integrate(joint_q, step)
         found.append(diff.barrier_values(joint_q, [barrier])[0])

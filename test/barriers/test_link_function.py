@@ -136,9 +136,9 @@ def pull(model, barriers, joint_q, n_steps, is_checked=False):
     tip = model.body_index('panda_hand_tcp')
     target = np.tile([0.75, 0.1, 0.1], (len(joint_q), 1))
     task, step = Task(IKObjectivePosition(tip, np.zeros(3), target), gain=0.05), 0.0 * joint_q
-    way, codes = [], set()
+    tasks, limits, way, codes = [task], [VelocityLimit()], [], set()
     for _ in range(n_steps):
-        status = solver.solve_ik(joint_q, [task], [VelocityLimit()], barriers, step, 1e-6)
+        status = solver.solve_ik(joint_q, tasks, limits, barriers, step, 1e-6)
         codes |= set(np.ravel(status).tolist())
         if is_checked:
             solver.enforce_barriers(joint_q, barriers, step)

@@ -108,10 +108,10 @@ def test_a_barrier_of_ones_own_equals_the_built_in():
     floor = pose[2] - 0.05
     own = HeightBarrier(tip, floor, gain=5.0, margin=0.01)
     built_in = PositionBarrier(tip, [-np.inf, -np.inf, floor], [np.inf] * 3, gain=5.0, margin=0.01)
-    q, steps = HOME.copy(), np.zeros((2, model.joint_dof_count))
+    q, steps, limits = HOME.copy(), np.zeros((2, model.joint_dof_count)), [VelocityLimit()]
     for _ in range(200):
         for barrier, step in zip((own, built_in), steps, strict=True):
-            status = diff.solve_ik(q, [task, posture], [VelocityLimit()], [barrier], step)
+            status = diff.solve_ik(q, [task, posture], limits, [barrier], step)
             assert status == SolveStatus.CONVERGED
         # The hand-written Jacobian sees no link offset: equal to rounding.
         np.testing.assert_allclose(steps[0], steps[1], atol=1e-9)
