@@ -57,6 +57,8 @@ class JointTargets:
             limits__jerk='strict', barriers__self_collision__enabled=False,
             **motion_limits(self.joints, acceleration, ratio),
         )  # fmt: skip
+        # They take a quarter of the time of a tick.
+        self.rig.reports = False
         dofs, count = self.rig.robot.group.variable_dof, len(self.joints)
         self.limits = {
             'velocity': self.rig.robot.velocity[dofs],
