@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import either
 from support.rigs.servo_rig import Rig
 
 from benchmarks.motion.ticked_servo import motion_limits
@@ -55,17 +56,25 @@ def test_an_arm_at_the_edge_of_its_reach_rests():
     assert np.abs(speeds[-500:]).max() < 1e-3
 
 
-CASES = [
-    ('six_axis', 'soft', 100.0, 1),
-    ('six_axis', 'soft', 100.0, 3),
-    ('panda', 'free', 100.0, 5),
-    ('panda', 'soft', 500.0, 6),
+# Faults of the damping, of the approach and of the requests show up in the first two cases where
+# they do so in any. The third one has no jerk limits.
+CHOSEN = [
     ('ur5', 'soft', 100.0, 3),
-    ('ur5', 'soft', 100.0, 8),
     # Near a singularity of the joints that are not at their limits.
     ('tiago', 'soft', 100.0, 25),
-    ('tiago', 'soft', 100.0, 60),
+    ('panda', 'free', 100.0, 5),
 ]
+CASES = either(
+    CHOSEN,
+    [
+        *CHOSEN,
+        ('six_axis', 'soft', 100.0, 1),
+        ('six_axis', 'soft', 100.0, 3),
+        ('panda', 'soft', 500.0, 6),
+        ('ur5', 'soft', 100.0, 8),
+        ('tiago', 'soft', 100.0, 60),
+    ],
+)
 
 
 def draw(rng):
