@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fault of one joint ends the motion of the others by braking only."""
 
-
 import numpy as np
 import pytest
 from support.rigs.servo_rig import Rig
