@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A user of the node's actions who knows public messages only."""
 
+import collections
+
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from support.rigs.ros_rig import LONG
@@ -25,13 +27,22 @@ class Goal:
 
     Attributes:
         accepted: True if the node has accepted it.
-        feedback: Feedback messages so far.
     """
 
-    def __init__(self, client, handle, feedback):
-        self._client, self._handle, self.feedback = client, handle, feedback
+    def __init__(self, client, handle, received):
+        self._client, self._handle, self._received = client, handle, received
         self.accepted = handle.accepted
         self._result = handle.get_result_async() if handle.accepted else None
+
+    @property
+    def feedback(self):
+        """Feedback messages so far."""
+        return [message for message, _ in self._received]
+
+    @property
+    def feedback_times(self):
+        """Times of their publication [s]."""
+        return [seconds for _, seconds in self._received]
 
     @property
     def done(self):
@@ -67,13 +78,21 @@ class ActionUser:
     def __init__(self, client, kind, name):
         self._client = client
         self._server = ActionClient(client.node, kind, f'ros_ik/{name}')
+        # Action clients of rclpy keep ten messages, and lose others while a busy machine suspends
+        # their process.
+        self._feedback = collections.defaultdict(list)
+        client.listen(
+            kind.Impl.FeedbackMessage, f'ros_ik/{name}/_action/feedback', self._on_feedback, 1000
+        )
         client.wait_for(self._server.server_is_ready, f'action {name}', LONG)
 
     def send(self, goal):
         """Send a goal and wait until the node has accepted or refused it."""
-        feedback = []
-        future = self._server.send_goal_async(
-            goal, feedback_callback=lambda message: feedback.append(message.feedback)
-        )
+        future = self._server.send_goal_async(goal)
         self._client.wait_for(future.done, 'an answer to the goal', LONG)
-        return Goal(self._client, future.result(), feedback)
+        handle = future.result()
+        return Goal(self._client, handle, self._feedback[bytes(handle.goal_id.uuid)])
+
+    def _on_feedback(self, message, info):
+        received = self._feedback[bytes(message.goal_id.uuid)]
+        received.append((message.feedback, 1e-9 * info['source_timestamp']))
