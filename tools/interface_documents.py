@@ -33,6 +33,9 @@ parameters, [troubleshooting.md](troubleshooting.md) the status codes and remedi
 Positions are in m, angles in rad, times in s. A pose is a position and a unit quaternion x, y, z,
 w. An empty `frame_id` selects the `reference_frame` of the task, by default `base_frame`.
 
+Topics, services and actions exist while the node is configured, active or not, unless their row
+says otherwise. Targets move the robot only while the node is active.
+
 `make docs` generates this page from `docs/interface.yaml` and the files in `ros_ik_interfaces`.
 """
 _QOS_NOTE = """\
