@@ -84,14 +84,14 @@ class Bench:
     def finite_differences(self, barrier, joint_q, h=1e-6):
         """Return the Jacobian by central differences."""
         n_variables = self.state.group.n_variables
-        columns = []
+        jacobian = np.zeros((self.n, barrier.row_count, n_variables))
         for k in range(n_variables):
             step = np.zeros((self.n, n_variables))
             step[:, k] = h
             ahead, _ = self.evaluate(barrier, self.step(joint_q, step))
             behind, _ = self.evaluate(barrier, self.step(joint_q, -step))
-            columns.append((ahead - behind) / (2 * h))
-        return np.stack(columns, axis=-1)
+            jacobian[..., k] = (ahead - behind) / (2 * h)
+        return jacobian
 
 
 def coal_shape(geometry, k):

@@ -11,6 +11,7 @@ import warp as wp
 from ros_ik import DifferentialIK
 from ros_ik import IKObjectivePosition
 from ros_ik import LinkFunctionBarrier
+from ros_ik import Model
 from ros_ik import PositionBarrier
 from ros_ik import SolveStatus
 from ros_ik import Task
@@ -115,6 +116,19 @@ def test_slopes_are_those_of_finite_differences(name, link, reference, functions
     _, jacobian = bench.evaluate(barrier, joint_q)
     assert np.abs(jacobian).max() > 0.1
     np.testing.assert_allclose(jacobian, bench.finite_differences(barrier, joint_q), atol=1e-6)
+
+
+def test_a_robot_without_joints_has_distances_and_no_slopes():
+    urdf = (
+        '<robot name="post"><link name="base"/><link name="top"/><joint name="mount" type="fixed">'
+        '<parent link="base"/><child link="top"/><origin xyz="0 0 0.5"/></joint></robot>'
+    )
+    model = Model.from_urdf(urdf, device='cpu')
+    barrier = LinkFunctionBarrier(model.body_index('top'), room, room_rate, walls())
+    bench, joint_q = Bench(model, 2), np.zeros((2, 0))
+    values, jacobian = bench.evaluate(barrier, joint_q)
+    np.testing.assert_allclose(values, [[0.3, 0.6]] * 2)
+    assert jacobian.shape == bench.finite_differences(barrier, joint_q).shape == (2, 2, 0)
 
 
 @pytest.mark.parametrize('reference', [-1, 2])
