@@ -31,6 +31,12 @@ def main():
     now = Recorded({'warp-lang': metadata.version('warp-lang'), 'ptxas': ptxas_version(ptxas)})
     before, variants = read_table(), product_variants()
     is_part = options.missing or bool(options.only)
+    if options.record and is_part and before.versions != now.versions:
+        # One label is that of all rows.
+        sys.exit(
+            f'the table was recorded with {before.versions}, this is {now.versions}: use those '
+            'versions, or record all kernels, without --missing and --only'
+        )
     # Times count from nothing.
     place = tempfile.TemporaryDirectory() if options.record else nullcontext()
     with place as folder:

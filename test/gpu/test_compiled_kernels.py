@@ -9,6 +9,7 @@ table names every variant that was compiled, and must name all that there are.
 import ast
 import itertools
 import re
+import sys
 from types import SimpleNamespace
 from typing import no_type_check
 
@@ -17,6 +18,7 @@ from support.long_forms import either
 import warp as wp
 
 from benchmarks.gpu import kernels
+import benchmarks.gpu.__main__ as command
 from benchmarks.gpu.compiled import compile_modules
 from benchmarks.gpu.compiled import entry_points
 from benchmarks.gpu.compiled import generated_source
@@ -193,12 +195,27 @@ def test_growth_of_stack_and_spills_is_named_and_registers_may_change():
     assert growth(before, before) == []
 
 
+@pytest.mark.parametrize('part', [['--missing'], ['--only', 'pair_kernels']])
+def test_rows_of_another_assembler_do_not_join_the_table(part, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, 'argv', ['benchmarks.gpu', '--record', *part])
+    monkeypatch.setattr(command, 'read_table', lambda: Recorded({'ptxas': '1'}))
+    monkeypatch.setattr(command, 'find_ptxas', lambda: 'ptxas')
+    monkeypatch.setattr(command, 'ptxas_version', lambda ptxas: '2')
+    # Nothing is compiled or written.
+    monkeypatch.setattr(command, 'product_variants', list)
+    monkeypatch.setattr(command, 'TABLE', tmp_path / 'table.json')
+    monkeypatch.setattr(command, 'write_section', lambda table: None)
+    with pytest.raises(SystemExit, match="this is .*'ptxas': '2'}: use those"):
+        command.main()
+    assert not (tmp_path / 'table.json').exists()
+
+
 def test_a_table_survives_its_file_and_takes_newer_variants(tmp_path):
     table = Recorded({'ptxas': '1'}, {'m.f(x=1).k': Usage(1, 2, 3, 4), 'm.g().k': Usage(
         5, 6, 7, 8)}, {'m.f(x=1)': 0.5, 'm.g()': 1.0})  # fmt: skip
     table.write(tmp_path / 'table.json')
     assert read_table(tmp_path / 'table.json') == table
-    newer = Recorded({'ptxas': '2'}, {'m.g().other': Usage(0, 0, 0, 0)}, {'m.g()': 2.0})
+    newer = Recorded({'ptxas': '1'}, {'m.g().other': Usage(0, 0, 0, 0)}, {'m.g()': 2.0})
     merged = table.updated(newer)
     assert set(merged.kernels) == {'m.f(x=1).k', 'm.g().other'}
     assert merged.seconds == {'m.f(x=1)': 0.5, 'm.g()': 2.0}
