@@ -28,7 +28,7 @@ import warp as wp
 from ros_ik.kinematics.collision.distance.convex_cores import collision_structs
 from ros_ik.kinematics.collision.distance.convex_cores import core_function
 from ros_ik.kinematics.collision.distance.convex_cores import support_function
-from ros_ik.kinematics.collision.distance.simplex import simplex_functions
+from ros_ik.kinematics.collision.distance.simplex import simplex_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.conventions.joint_type import GeoType
 
@@ -56,7 +56,7 @@ def _core_functions(scalar: type) -> SimpleNamespace:
     mat33 = wp.types.matrix((3, 3), scalar)
     mat43 = wp.types.matrix((4, 3), scalar)
     support = support_function(scalar)
-    nearest_of_simplex = simplex_functions(scalar).nearest_of_simplex
+    nearest_of_simplex = simplex_function(scalar)
     Core = collision_structs(scalar).Core
     agreement, touch = _AGREEMENT[scalar], _TOUCH[scalar]
 
@@ -101,7 +101,7 @@ def _core_functions(scalar: type) -> SimpleNamespace:
             if k < n and weights[k] > scalar(0.0):
                 v += weights[k] * corners[k]
                 point += weights[k] * on_a[k]
-                # Rows of constant index, as in with_corner, whose copies take 4 to 9 % of a
+                # Rows of constant index, as in with_row, whose copies take 4 to 9 % of a
                 # collision check on a CPU.
                 for i in range(k):
                     if i == kept:

@@ -24,7 +24,7 @@ import warp as wp
 from ros_ik.kinematics.collision.distance.convex_cores import collision_structs
 from ros_ik.kinematics.collision.distance.convex_cores import support_function
 from ros_ik.kinematics.collision.distance.direction_triangles import triangle_functions
-from ros_ik.kinematics.collision.distance.simplex import simplex_functions
+from ros_ik.kinematics.collision.distance.simplex import simplex_function
 from ros_ik.kinematics.spatial import spatial_functions
 
 # Largest number of triangles of directions, of which 2 in 1,000 random pairs need more than 150,
@@ -68,8 +68,7 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
     largest_gap_between = triangles.largest_gap_between
     Core = collision_structs(scalar).Core
     support = support_function(scalar)
-    simplex = simplex_functions(scalar)
-    nearest_of_simplex, with_corner = simplex.nearest_of_simplex, simplex.with_corner
+    nearest_of_simplex = simplex_function(scalar)
     zero, one = wp.constant(scalar(0.0)), wp.constant(scalar(1.0))
     rounding, settled = _ROUNDING[scalar], _SETTLED
 
@@ -89,6 +88,7 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def with_row(rows: mat33, k: int, row: vec3) -> mat33:
+        """Replace a row. A variable index would move the matrix of a GPU to the stack."""
         for i in range(3):
             if i == k:
                 rows[i] = row
@@ -246,8 +246,8 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
         side = wp.normalize(wp.cross(n, helper))
         other = wp.cross(n, side)
         best, new_point, x = gap_along(points, a, b, pose_a, pose_b, n)
-        corners = mat43()  # of the difference
-        on_a = mat43()  # the corresponding points of core a
+        corners = mat33()  # of the difference
+        on_a = mat33()  # the corresponding points of core a
         k = int(0)
         while k < 3:
             # At 0, 120 and 240 degrees; sine and cosine would be called with a stack of their own.
@@ -261,8 +261,8 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
                 across = scalar(wp.static(_THIRDS[1].imag))
             tilted = n + tilt * (along * side + across * other)
             _gap, new_point, x = gap_along(points, a, b, pose_a, pose_b, wp.normalize(tilted))
-            corners = with_corner(corners, k, x)
-            on_a = with_corner(on_a, k, new_point)
+            corners = with_row(corners, k, x)
+            on_a = with_row(on_a, k, new_point)
             k += 1
         for _step in range(wp.static(_MAX_STEPS)):
             w = triangle_weights(corners[0], corners[1], corners[2])
@@ -292,8 +292,8 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
                 leaving = 0
             elif second <= third:
                 leaving = 1
-            corners = with_corner(corners, leaving, x)
-            on_a = with_corner(on_a, leaving, new_point)
+            corners = with_row(corners, leaving, x)
+            on_a = with_row(on_a, leaving, new_point)
         return n, point
 
     @wp.func(inline=False)

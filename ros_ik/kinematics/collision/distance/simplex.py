@@ -9,7 +9,7 @@ without area or volume are reduced to their edges or faces.
 """
 
 import functools
-from types import SimpleNamespace
+from typing import Any
 from typing import no_type_check
 
 import warp as wp
@@ -19,12 +19,10 @@ from ros_ik.kinematics.spatial import spatial_functions
 
 @no_type_check
 @functools.cache
-def simplex_functions(scalar: type) -> SimpleNamespace:
-    """Build the functions of a simplex, whose corners are the rows of a 4 x 3 matrix.
+def simplex_function(scalar: type) -> Any:
+    """Build ``nearest_of_simplex(corners, n) -> weights``.
 
-    - ``nearest_of_simplex(corners, n) -> weights``;
-    - ``with_corner(corners, k, corner) -> corners`` replaces a corner. On a GPU, the matrix stays
-      in registers, whereas an assignment to a row of variable index moves it to the stack.
+    The corners are the first n rows of a 4 x 3 matrix.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -129,11 +127,4 @@ def simplex_functions(scalar: type) -> SimpleNamespace:
             return vec4(one - t, t, zero, zero)
         return vec4(one, zero, zero, zero)
 
-    @wp.func
-    def with_corner(corners: mat43, k: int, corner: vec3) -> mat43:
-        for i in range(4):
-            if i == k:
-                corners[i] = corner
-        return corners
-
-    return SimpleNamespace(nearest_of_simplex=nearest_of_simplex, with_corner=with_corner)
+    return nearest_of_simplex
