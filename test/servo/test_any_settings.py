@@ -170,8 +170,12 @@ def test_a_joint_that_meets_its_limit_makes_no_hand_swing(way, ratio, mode):
     rig.assert_within_limits()
 
 
-# Displacements of an arm that starts with aligned axes. It had swung by 0.8 and 0.5 m.
-FROM_SINGULAR = [((-0.175, -0.174, 0.021), 3.0), ((0.106, -0.083, 0.076), 10.0)]
+# Displacements of an arm that starts with aligned axes, and jerk limits over acceleration limits.
+# It had swung by 0.8, 0.5 and 0.4 m.
+FROM_SINGULAR = [
+    ((-0.175, -0.174, 0.021), 3.0), ((0.106, -0.083, 0.076), 10.0),
+    ((-0.061, 0.313, -0.221), 5.0),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(('way', 'ratio'), FROM_SINGULAR)

@@ -60,6 +60,18 @@ class SingularDirection:
             rate = min(rate, way / (_RAMPS * ramp))
         return self.sigma * max(rate, 0.0)
 
+    def dominates(self, shift: Vector, turn: Vector, weights: Sequence[float]) -> bool:
+        """Return True if the larger part of a weighted motion is along ``direction``.
+
+        Args:
+            shift: Displacement [m].
+            turn: Rotation vector [rad].
+            weights: Weights of the axes, linear first, six numbers.
+        """
+        motion = [*map(operator.mul, weights, (*shift, *turn))]
+        along = sum(map(operator.mul, self.direction, motion))
+        return along * along > 0.5 * sum(x * x for x in motion)
+
 
 def slowed_approach(
     shift: Vector,

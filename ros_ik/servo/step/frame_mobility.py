@@ -65,9 +65,14 @@ class FrameMobility:
         *,
         ends: bool = False,
     ) -> tuple[ApproachLimits, ApproachLimits]:
-        """Return limits that the joints can keep; see :meth:`TaskDemand.limits_along`."""
+        """Return limits that the joints can keep; see :meth:`TaskDemand.limits_along`.
+
+        They do not count where a motion ends at a singularity, such as the edge of the reach of
+        an arm. Its end is the slowed approach, and joints keep no acceleration along it.
+        """
+        if not (self.slows and self.direction().dominates(*displacements, self.weights)):
+            limits = self.demand.limits_along(limits, displacements, achieved, ends=ends)
         if self.slows:
-            # The approach of a singularity is limited separately.
+            # The singularity slows the motion, and is reported.
             self.demand.limiting_joint = -1
-            return limits
-        return self.demand.limits_along(limits, displacements, achieved, ends=ends)
+        return limits

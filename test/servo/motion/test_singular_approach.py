@@ -69,6 +69,20 @@ def test_without_damping_it_swings():
     assert swing(make_rig('ur5', 2.0, 0, **values), 'pose', FORWARD) > 0.2
 
 
+def test_a_direction_dominates_motions_within_half_a_right_angle_of_it():
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        direction, motion = rng.normal(size=(2, 6))
+        direction /= np.linalg.norm(direction)
+        weights = rng.choice([0.0, 0.3, 1.0], size=6)
+        motion += 2.0 * direction
+        weighted = weights * motion
+        cosine = abs(direction @ weighted) / max(np.linalg.norm(weighted), 1e-12)
+        lost = SingularDirection(direction.tolist(), 0.1, 0.1, 1.0)
+        shift, turn = tuple(motion[:3].tolist()), tuple(motion[3:].tolist())
+        assert lost.dominates(shift, turn, weights.tolist()) == (cosine > math.cos(math.pi / 4))
+
+
 @pytest.mark.parametrize('ramp', [0.0, 0.02, 0.2])
 @pytest.mark.parametrize('dt', [0.001, 0.01])
 def test_what_is_allowed_can_be_braked(ramp, dt):
