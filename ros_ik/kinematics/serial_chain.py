@@ -23,6 +23,7 @@ from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.kinematics.tree import root_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.conventions.poses import cross
 from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
 from ros_ik.model.joint_group import checked_joint_group
@@ -253,6 +254,6 @@ def _axis_motion(axis: np.ndarray, slides: bool, value: float) -> np.ndarray:
 def _frame_along(axis: np.ndarray) -> np.ndarray:
     """Return a rotation matrix whose z axis is a unit axis."""
     helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    x = np.cross(helper, axis)
+    x = cross(helper, axis)
     x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(axis, x), axis])
+    return np.column_stack([x, cross(axis, x), axis])

@@ -50,7 +50,7 @@ MARKS = {
     'folded chain in registers': r'pivots\[i, k\] = p\[k\]',
     "determinant of J J', its derivative": r'wp\.func_grad',
     'derivative of columns by joints': r'def column_derivative|cumsum\(moments',
-    'Jacobian of a tool from axes': r'wp\.cross\(turned, end\)|np\.cross\(lines, arms\)',
+    'Jacobian of a tool from axes': r'wp\.cross\(turned, end\)|\bcross\(lines, arms\)',
     'costs of preferences, the best of all solutions': r'follows = value > floor',
     'largest step from which braking ends in time': r'8\.0\)? \* (D\)|ratio\)|distance)',
     'default acceleration of a joint': r'velocity / _RISE_TIME',

@@ -42,7 +42,8 @@ def matrix_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
     """Return the rotation matrix of a unit quaternion, shape [3, 3]."""
     if HAS_TF_TRANSFORMATIONS:
         return np.asarray(tf_transformations.quaternion_matrix(quaternion))[:3, :3]
-    return quaternions.quat2mat(np.roll(quaternion, 1))
+    x, y, z, w = quaternion
+    return quaternions.quat2mat((w, x, y, z))
 
 
 def _xyzw(wxyz: np.ndarray) -> np.ndarray:

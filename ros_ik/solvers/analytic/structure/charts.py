@@ -9,10 +9,13 @@ moved by M. With both, the three special axes may be anywhere among the six.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
+import functools
 
 import numpy as np
 
+from ros_ik.model.conventions.poses import cross
 from ros_ik.solvers.analytic.structure.structure import angle_between
 from ros_ik.solvers.analytic.structure.structure import Axes
 from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
@@ -106,11 +109,16 @@ def best_chart(axes: Axes, tolerances: StructureTolerances) -> Chart | None:
     An exact structure is better than an approximate one, two quadratic equations are better than a
     quartic, and the order of the chain is better than any other.
     """
+
+    @functools.cache
+    def angle(first: int, second: int) -> float:
+        return angle_between(axes.directions[first], axes.directions[second])
+
     found = [
         chart
         for backwards in (False, True)
         for wrapped in (False, True)
-        for chart in _charts(axes, backwards, wrapped, tolerances)
+        for chart in _charts(axes, angle, backwards, wrapped, tolerances)
     ]
     return min(found, key=lambda chart: chart_rank(chart, tolerances)) if found else None
 
@@ -153,24 +161,32 @@ def chart_rank(
     return False, not exact, chart.split is Split.JOINT, wrapped, rounded
 
 
+_Angle = Callable[[int, int], float]  # of two axes, by their places in the order
+
+
 def _charts(
-    axes: Axes, backwards: bool, wrapped: bool, tolerances: StructureTolerances
+    axes: Axes, angle: _Angle, backwards: bool, wrapped: bool, tolerances: StructureTolerances
 ) -> list[Chart]:
-    """Return the charts for one order of the axes."""
+    """Return the charts for one order of the axes; ``angle`` is of axes in that of the chain."""
     order = np.arange(6)[::-1] if backwards else np.arange(6)
     order = np.roll(order, 1) if wrapped else order
     h = axes.directions[order] * (-1.0 if backwards else 1.0)
     p = axes.points[order]
+    places = order.tolist()
+
+    def between(first: int, second: int) -> float:
+        return angle(*sorted((places[first], places[second])))
+
     makers = (_spherical_charts, _parallel_charts)
     return [
         Chart(
             family=family, split=split, row=row, backwards=backwards, wrapped=wrapped,
-            order=tuple(int(k) for k in order), directions=directions, points=points,
+            order=tuple(places), directions=directions, points=points,
             center=center, signs=signs, deviation=deviation,
         )
         for make in makers
         for family, split, row, directions, points, center, signs, deviation in make(
-            h, p, wrapped, tolerances
+            h, p, between, wrapped, tolerances
         )
     ]  # fmt: skip
 
@@ -181,13 +197,14 @@ _Made = tuple[
 
 
 def _spherical_charts(
-    h: np.ndarray, p: np.ndarray, wrapped: bool, tolerances: StructureTolerances
+    h: np.ndarray, p: np.ndarray, between: _Angle, wrapped: bool, tolerances: StructureTolerances
 ) -> list[_Made]:
     """Return charts with intersecting axes 4, 5, 6; x is the angle of axis 1, y of axis 3."""
-    center, gap = meeting_point(h[3:], p[3:])
     # If two of the three axes coincide, the wrist has only two independent rotations.
-    straight = min(angle_between(h[3], h[4]), angle_between(h[4], h[5]))
-    if gap > tolerances.length or straight < tolerances.angle:
+    if min(between(3, 4), between(4, 5)) < tolerances.angle:
+        return []
+    center, gap = meeting_point(h[3:], p[3:])
+    if gap > tolerances.length:
         return []
     points = p.copy()
     points[3:] = center
@@ -200,7 +217,7 @@ def _spherical_charts(
         if first == 0 and wrapped:
             continue
         pair = slice(first, first + 2)
-        tilt = angle_between(h[first], h[first + 1])
+        tilt = between(first, first + 1)
         if tilt <= tolerances.angle:
             along = h.copy()
             along[pair] = _common_direction(h[pair])
@@ -228,16 +245,17 @@ def _spherical_charts(
 
 
 def _parallel_charts(
-    h: np.ndarray, p: np.ndarray, wrapped: bool, tolerances: StructureTolerances
+    h: np.ndarray, p: np.ndarray, between: _Angle, wrapped: bool, tolerances: StructureTolerances
 ) -> list[_Made]:
     """Return charts with parallel axes 2, 3, 4; x is the angle of axis 1, y of axis 5."""
-    tilt = max(angle_between(h[1], h[2]), angle_between(h[2], h[3]), angle_between(h[1], h[3]))
-    links = np.linalg.norm(np.cross(np.diff(p[1:4], axis=0), h[1]), axis=1)
+    tilt = max(between(1, 2), between(2, 3), between(1, 3))
+    if tilt > tolerances.angle:
+        return []
+    links = np.linalg.norm(cross(np.diff(p[1:4], axis=0), h[1]), axis=1)
     # The first axis of a wrapped order depends on the pose.
-    ends = angle_between(h[4], h[3])
-    ends = ends if wrapped else min(ends, angle_between(h[0], h[1]))
+    ends = between(4, 3) if wrapped else min(between(4, 3), between(0, 1))
     # With coinciding axes, or a fourth parallel one, a pose does not determine all angles.
-    if tilt > tolerances.angle or links.min() < _MIN_LINK or ends < tolerances.angle:
+    if links.min() < _MIN_LINK or ends < tolerances.angle:
         return []
     directions = h.copy()
     directions[1:4] = _common_direction(h[1:4])
@@ -245,7 +263,7 @@ def _parallel_charts(
     made: list[_Made] = [
         (ClosedFormFamily.PARALLEL, Split.JOINT, 0, directions, p, p[5], signs, tilt)
     ]
-    bend = angle_between(h[4], h[5])
+    bend = between(4, 5)
     if bend <= tolerances.angle:
         along = directions.copy()
         along[4:] = _common_direction(h[4:])

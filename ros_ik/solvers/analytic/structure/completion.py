@@ -18,10 +18,12 @@ chain has two completions with different locked axes, whose candidates are combi
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Sequence
 import dataclasses
 
 import numpy as np
 
+from ros_ik.model.conventions.poses import cross
 from ros_ik.solvers.analytic.structure.charts import best_chart
 from ros_ik.solvers.analytic.structure.charts import best_slide_chart
 from ros_ik.solvers.analytic.structure.charts import Chart
@@ -78,7 +80,7 @@ def completions(axes: Axes, free: np.ndarray, tolerances: StructureTolerances) -
         a kernel solves them. Empty if all completions are singular.
     """
     count = _JOINTS - len(axes.directions) - len(free)
-    own = _regularity(axes, free, np.arange(len(axes.directions)))
+    own = _regularity(axes, free, range(len(axes.directions)))
     least = _MIN_REGULARITY * own
     templates = [(make, at_base) for at_base in (False, True) for make in _TEMPLATES]
     if not any(axes.slides):
@@ -141,18 +143,18 @@ def tool_jacobians(axes: Axes, q: np.ndarray, free: np.ndarray) -> np.ndarray:
     m, n = q.shape
     R, t = np.tile(np.eye(3), (m, 1, 1)), np.zeros((m, 3))
     lines, points = np.zeros((m, n, 3)), np.zeros((m, n, 3))
+    turns = np.swapaxes(turned(axes.directions[:, None, None], q.T[..., None], np.eye(3)), 2, 3)
     for k in range(n):
         h, p = axes.directions[k], axes.points[k]
         lines[:, k], points[:, k] = R @ h, R @ p + t
         if axes.slides[k]:
             t = t + q[:, k, None] * lines[:, k]
         else:
-            turn = np.swapaxes(turned(h, q[:, k, None], np.eye(3)), 1, 2)
-            t = t + np.einsum('mij,mj->mi', R, p - turn @ p)
-            R = R @ turn
+            t = t + np.einsum('mij,mj->mi', R, p - turns[k] @ p)
+            R = R @ turns[k]
     arms = (R @ axes.tool[:3, 3] + t)[:, None] - points
     slides = np.array(axes.slides)[:, None]
-    linear = np.where(slides, lines, np.cross(lines, arms))
+    linear = np.where(slides, lines, cross(lines, arms))
     angular = np.where(slides, 0.0, lines)
     if len(free) == 3:
         angular = np.zeros_like(angular)
@@ -262,9 +264,9 @@ def _intersecting_last_axes(meeting: int, count: int, rng: np.random.Generator) 
 
 def _perpendicular_pair(axis: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return two unit vectors perpendicular to each other and to an axis, [2, 3]."""
-    first = np.cross(axis, rng.normal(size=3))
+    first = cross(axis, rng.normal(size=3))
     first /= np.linalg.norm(first)
-    return np.array([first, np.cross(axis, first)])
+    return np.array([first, cross(axis, first)])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -311,7 +313,8 @@ def _try_template(
         if made is None:
             return None
         six, real, locked = made
-        regularity = _regularity(six, np.zeros((0, 3)), np.setdiff1d(np.arange(_JOINTS), locked))
+        moving = [k for k in range(_JOINTS) if k not in locked]
+        regularity = _regularity(six, np.zeros((0, 3)), moving)
         if regularity >= least:
             find = best_slide_chart if any(six.slides) else best_chart
             return _CompletionTrial(
@@ -348,7 +351,7 @@ def _with_locked_axes(
     first = 0 if at_base else n
     sliding = (np.arange(count) < (missing if make is _prismatic_axes else 0))[::sense]
     locked = first + np.arange(count)
-    real = np.setdiff1d(np.arange(n + count), locked)
+    real = np.delete(np.arange(n + count), locked)
     # Rows after those of the chain and the locked axes are the free ones.
     points = np.insert(axes.points, np.full(count, first), p, axis=0)
     points = np.vstack([points, *[end[None]] * f])
@@ -366,7 +369,7 @@ def _with_locked_axes(
     return six, real, locked
 
 
-def _regularity(axes: Axes, free: np.ndarray, moving: np.ndarray) -> float:
+def _regularity(axes: Axes, free: np.ndarray, moving: Sequence[int]) -> float:
     """Return the median ratio of the least to the largest singular value of a Jacobian.
 
     It is evaluated at random configurations of the movable joints, with the others at zero.

@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.model.conventions.poses import cross
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.serial_chain import SerialChain
@@ -130,14 +132,15 @@ def joint_axes(chain: SerialChain) -> Axes:
 
 def angle_between(a: np.ndarray, b: np.ndarray) -> float:
     """Return the angle between two lines [rad], at most a quarter turn."""
-    return float(np.arctan2(np.linalg.norm(np.cross(a, b)), abs(float(a @ b))))
+    across = cross(a, b)
+    return float(np.arctan2(math.sqrt(across @ across), abs(float(a @ b))))
 
 
 def turned(h: np.ndarray, angle: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Rotate vectors v about unit vectors h by angles [rad]; shapes are broadcast."""
     along = h * np.sum(h * v, axis=-1, keepdims=True)
     c, s = np.cos(angle)[..., None], np.sin(angle)[..., None]
-    return along + c * (v - along) + s * np.cross(h, v)
+    return along + c * (v - along) + s * cross(h, v)
 
 
 def meeting_point(h: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, float]:
