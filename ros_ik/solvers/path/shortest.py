@@ -7,6 +7,8 @@ Seven joints are solved at values of the redundant joint; the path through them 
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from ros_ik.kinematics.evaluate import eval_jacobian
@@ -28,6 +30,7 @@ from ros_ik.solvers.path.smoothing import Correct
 from ros_ik.solvers.path.smoothing import smoothed
 from ros_ik.solvers.pose_ik.search.pairs import chain_pairs
 from ros_ik.solvers.pose_ik.search.search import ChainProblem
+from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.status import SolveStatus
 
 # A local search that ends this close to a solution has found it, because it stops within a
@@ -74,6 +77,7 @@ class _ShortestPath:
         )  # fmt: skip
         local = problem.solver(settings=LOCAL)
         self._follower = BranchFollower(local, self._check, problem.max_joint_step)
+        self._correctors: dict[int, ChainIK] = {}
 
     def solve(self) -> PathResult:
         """Return the path."""
@@ -168,11 +172,15 @@ class _ShortestPath:
 
     def _start_solutions(self, pose: int, near: np.ndarray) -> np.ndarray:
         """Return the solutions [a, n] of a pose by a search, or ``near`` if there is none."""
-        found = self._problem.free_solver(n_solutions=self._n_branches).solve(
+        found = self._start_solver.solve(
             self._problem.targets[pose, None], self._branches.rows(near[None])
         )
         rows = found.joint_q.reshape(self._n_branches, -1)[: int(found.n_found[0])]
         return rows[:, self._chain.coordinates].copy() if len(rows) else near[None]
+
+    @functools.cached_property
+    def _start_solver(self) -> ChainIK:
+        return self._problem.free_solver(n_solutions=self._n_branches)
 
     def _followed(self, begin: np.ndarray, first: int) -> np.ndarray:
         """Return the variables [k, n] on the branch of ``begin`` for the poses from ``first``."""
@@ -258,18 +266,29 @@ class _ShortestPath:
 
     def _correction(self, first: int, count: int) -> Correct:
         """Return the correction of configurations to reach ``count`` poses from ``first`` on."""
-        targets = self._problem.targets[first : first + count]
-        exact = min(_SMOOTHED, *self._problem.tolerances)
-        solver = self._problem.solver(count, (exact, exact), settings=LOCAL)
+        solver = self._corrector(count)
+        # The last pose fills the batch.
+        index = np.minimum(np.arange(solver.n_problems), count - 1)
+        targets = self._problem.targets[first + index]
         rows, columns = self._branches.rows, self._chain.coordinates
 
         def correct(wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            found = solver.solve(targets, rows(wanted))
-            there = found.joint_q[:, columns].copy()
+            found = solver.solve(targets, rows(wanted)[index])
+            there = found.joint_q[:count, columns].copy()
             near = np.max(np.abs(there - wanted), axis=1) < _NEAR
-            return there, near & (found.status == SolveStatus.CONVERGED)
+            return there, near & (found.status[:count] == SolveStatus.CONVERGED)
 
         return correct
+
+    def _corrector(self, count: int) -> ChainIK:
+        """Return a solver of at least ``count`` poses; parts of similar lengths share one."""
+        size = min(2 ** (count - 1).bit_length(), len(self._problem.targets))
+        solver = self._correctors.get(size)
+        if solver is None:
+            exact = min(_SMOOTHED, *self._problem.tolerances)
+            solver = self._problem.solver(size, (exact, exact), settings=LOCAL)
+            self._correctors[size] = solver
+        return solver
 
     def _tangents(self, path: np.ndarray) -> np.ndarray:
         """Return unit vectors of the self-motion, which does not move the tool, or zeros."""
