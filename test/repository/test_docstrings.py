@@ -8,6 +8,7 @@ from pathlib import Path
 import re
 
 import pytest
+from repository.docstrings import docstrings
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = 'ros_ik', 'examples', 'launch', 'tools', 'benchmarks', 'test'
@@ -23,11 +24,8 @@ def first_lines(folder):
         name = path.relative_to(ROOT)
         if name.parts[0] != folder:
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            kinds = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
-            text = ast.get_docstring(node) if isinstance(node, kinds) else None
-            if text:
-                found.append((name, text.splitlines()[0]))
+        texts = docstrings(ast.parse(path.read_text()))
+        found += [(name, text.splitlines()[0]) for text in texts if text]
     return found
 
 

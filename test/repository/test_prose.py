@@ -10,6 +10,7 @@ from pathlib import Path
 import re
 
 import pytest
+from repository.docstrings import docstrings
 
 from ros_ik.settings.schema import SCHEMA
 
@@ -100,10 +101,10 @@ def test_changelogs_are_read_without_their_tables(tmp_path):
 def remarks(path, shown):
     """Yield the docstrings and comments of a module, and all its texts if they are shown."""
     source = path.read_text()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield ast.get_docstring(node) or ''
-        elif shown and isinstance(node, ast.Constant) and isinstance(node.value, str):
+    tree = ast.parse(source)
+    yield from docstrings(tree)
+    for node in ast.walk(tree) if shown else ():
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
     yield from re.findall(r'#.*', source)
 

@@ -51,7 +51,7 @@ def checked_array(where: str, values: Any, shape: tuple[int, ...]) -> np.ndarray
     array = real_array(where, values)
     if array.size != math.prod(shape):
         raise ArgumentError(f'{where}: expected shape {list(shape)}, got {list(array.shape)}')
-    if not np.all(np.isfinite(array)):
+    if not np.isfinite(array).all():
         raise ArgumentError(f'{where}: must be finite, got {array.tolist()}')
     array = array.reshape(shape)
     array.setflags(write=False)
@@ -65,7 +65,7 @@ def checked_inertia(where: str, values: Any) -> np.ndarray:
         ArgumentError: Not nine finite numbers, or a negative moment.
     """
     inertia = checked_array(where, values, (3, 3))
-    if np.any(np.diagonal(inertia) < MIN_MOMENT):
+    if (inertia.diagonal() < MIN_MOMENT).any():
         raise ArgumentError(f'{where}: moments must not be negative, got {inertia.tolist()}')
     return inertia
 

@@ -13,6 +13,8 @@ import importlib.util
 
 import numpy as np
 
+# Faster than np.roll.
+_VECTOR_FIRST = [1, 2, 3, 0]
 HAS_TF_TRANSFORMATIONS = importlib.util.find_spec('tf_transformations') is not None
 
 if HAS_TF_TRANSFORMATIONS:
@@ -48,4 +50,4 @@ def matrix_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
 
 def _xyzw(wxyz: np.ndarray) -> np.ndarray:
     """Return a quaternion w, x, y, z as x, y, z, w."""
-    return np.roll(wxyz, -1)
+    return wxyz[_VECTOR_FIRST]

@@ -34,6 +34,8 @@ AXIS_COUNTS = {
     **{kind: (len(linear), len(angular)) for kind, (linear, angular) in _FIXED_AXES.items()},
 }
 MAX_AXES = 3
+# Keyword arguments that belong to the axis of a joint with one.
+_LIMITS = {field.name for field in dataclasses.fields(JointDofConfig)} - {'axis'}
 
 
 def joint_sizes(kind: JointType, axis_count: int) -> tuple[int, int]:
@@ -53,10 +55,9 @@ def one_axis(
         settings: Keyword arguments.
         default: Defaults.
     """
-    names = {field.name for field in dataclasses.fields(JointDofConfig)} - {'axis'}
-    settings = used(method, settings, (*JOINT, *names))
-    limits = {name: value for name, value in settings.items() if name in names}
-    common = {name: value for name, value in settings.items() if name not in names}
+    settings = used(method, settings, (*JOINT, *_LIMITS))
+    limits = {name: value for name, value in settings.items() if name in _LIMITS}
+    common = {name: value for name, value in settings.items() if name not in _LIMITS}
     if isinstance(axis, DofData | JointDofConfig):
         if limits:
             raise ArgumentError(
