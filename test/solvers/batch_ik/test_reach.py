@@ -30,9 +30,9 @@ def link_points(model, link, joint_q):
     return p + OFFSET + q[:, 3:] * across + np.cross(q[:, :3], across)
 
 
-def solver_of(model, link, targets, **options):
-    objective = IKObjectivePosition(link, OFFSET, targets)
-    return IKSolver(model, len(targets), [objective], jacobian_mode='analytic', **options)
+def solver_of(model, objective, **options):
+    count = len(objective.target_positions)
+    return IKSolver(model, count, [objective], jacobian_mode='analytic', **options)
 
 
 def judged(solver):
@@ -54,7 +54,8 @@ def test_no_pose_of_a_configuration_is_beyond_the_reach(path):
     for tip in tips:
         points = link_points(model, tip, joint_q)
         try:
-            solver = solver_of(model, tip, points)
+            objective = IKObjectivePosition(tip, OFFSET, points)
+            solver = solver_of(model, objective)
         except ArgumentError as error:
             assert 'moves' in str(error)  # the tip never does
             continue
@@ -62,7 +63,8 @@ def test_no_pose_of_a_configuration_is_beyond_the_reach(path):
         # No link is 200 m long, but some slides have no limits.
         away = rng.normal(size=(N, 3))
         away *= 1000.0 / np.linalg.norm(away, axis=1)[:, None]
-        beyond = judged(solver_of(model, tip, away))
+        objective.set_target_positions(away)
+        beyond = judged(solver)
         assert beyond.all() or not beyond.any()
 
 
@@ -86,8 +88,9 @@ def test_a_target_beyond_the_reach_is_unreachable_at_once(optimizer, distance):
 def test_a_residual_that_is_tolerated_is_no_reason():
     model = panda()
     link, target = model.body_index('panda_hand_tcp'), np.array([[5.0, 0.0, 0.0]])
-    assert judged(solver_of(model, link, target)).all()
-    assert not judged(solver_of(model, link, target, cost_tolerance=30.0)).any()
+    objective = IKObjectivePosition(link, OFFSET, target)
+    assert judged(solver_of(model, objective)).all()
+    assert not judged(solver_of(model, objective, cost_tolerance=30.0)).any()
     pose = np.array([[5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
     for weight, beyond in ((1.0, True), ([1.0, 1.0, 0.0], False), (1e-4, False)):
         objective = IKObjectivePose(link, pose, position_weight=weight)
