@@ -151,6 +151,8 @@ class AccelerationLimit(ScaledLimit):
                 f'acceleration must have shape [{dofs}], got {self._acceleration.shape}'
             )
         check_some_may_move('acceleration', self._acceleration, state.group)
+        # A joint brakes no harder than those that move with it.
+        self._coupled = state.group.coupled_limits(self._acceleration)
         self._min = HostBuffer((dofs,), state.scalar, state.device)
         self._max = HostBuffer((dofs,), state.scalar, state.device)
         self._write_range(state, self._position_margin)
@@ -274,5 +276,5 @@ class AccelerationLimit(ScaledLimit):
 
     def _write(self) -> None:
         """Copy the scaled accelerations to the device."""
-        self._device_acceleration.host[:] = self._scale * self._acceleration
+        self._device_acceleration.host[:] = self._scale * self._coupled
         self._device_acceleration.upload()

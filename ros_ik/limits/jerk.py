@@ -134,6 +134,8 @@ class JerkLimit(LastStepsLimit, ScaledLimit):
             if values.shape != (dofs,):
                 raise ArgumentError(f'{name} must have shape [{dofs}], got {values.shape}')
         self._dt = state.dt
+        # The acceleration of a joint changes no faster than of those that move with it.
+        self._coupled = state.group.coupled_limits(self._jerk)
         self._max_step = wp.array(velocity * state.dt, dtype=state.scalar, device=state.device)
         self._max_change = HostBuffer((dofs,), state.scalar, state.device)
         self._allocate_steps(state)
@@ -141,5 +143,5 @@ class JerkLimit(LastStepsLimit, ScaledLimit):
 
     def _write(self) -> None:
         """Copy the scaled jerks to the device."""
-        self._max_change.host[...] = self._scale * self._jerk * self._dt**3
+        self._max_change.host[...] = self._scale * self._coupled * self._dt**3
         self._max_change.upload()

@@ -80,6 +80,21 @@ class JointGroup:
         np.minimum.at(result, self.dof_variable[driven], least)
         return result
 
+    def coupled_limits(self, limits: np.ndarray) -> np.ndarray:
+        """Return limits of the degrees of freedom with which those that move along keep theirs.
+
+        Args:
+            limits: As for :meth:`variable_limits`.
+
+        Returns:
+            Shape [joint_dof_count]; degrees of freedom without a variable keep their own.
+        """
+        coupled = np.array(host_array(limits), dtype=np.float64)
+        driven = np.flatnonzero((self.dof_variable >= 0) & (self.dof_scale != 0.0))
+        of_variable = self.variable_limits(coupled)[self.dof_variable[driven]]
+        coupled[driven] = np.abs(self.dof_scale[driven]) * of_variable
+        return coupled
+
 
 def checked_joint_group(
     model: Model, group: JointGroup | str | Sequence[str] | None, name: str = 'joint_group'

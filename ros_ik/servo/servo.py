@@ -254,6 +254,7 @@ class Servo:
     def _synchronise(self, now: float, measurement: Measurement) -> None:
         """Start a motion at the state that the controller holds, with its velocity."""
         known = np.isfinite(measurement.received)
+        self._starts.command.rest(now, self.joint_q)
         start = self._starts.find(now, measurement, self._solver.limits.acceleration)
         measured = measurement.joint_q.copy()
         if start.positions is None:
@@ -359,6 +360,8 @@ class Servo:
         """Brake, return after a stall, then rest."""
         self._reason = reason
         self._motion_report.forget_standstill()
+        if reason.waiting_for:
+            self._starts.command.forget()
         returns = reason.code == StatusCode.FOLLOWING_ERROR
         returns = returns and self.following.state is FollowingState.RETURNS
         if returns:
@@ -382,8 +385,6 @@ class Servo:
         self._halt.end()
         self._solver.limits.rest()
         self._starts.command.rest(now, self.joint_q)
-        if reason.waiting_for:
-            self._starts.command.forget()
         self._starts.command.observe(now, measurement.joint_q)
         if not (self.settings.publish_when_idle and reason.may_repeat):
             self._machine.handle(ServoEvent.SILENCE)

@@ -46,7 +46,8 @@ class ControlledRobot:
         needed_coords: Their coordinates.
         lower: Position limits [joint_dof_count], rad or m.
         upper: Position limits [joint_dof_count], rad or m.
-        velocity: Velocity limits [joint_dof_count], rad/s or m/s, tightened by the settings.
+        velocity: Velocity limits [joint_dof_count], rad/s or m/s, tightened by the settings; these
+            and the next two also so that joints keep those of joints that move with them.
         acceleration: Acceleration limits [joint_dof_count], rad/s^2 or m/s^2.
         jerk: Jerk limits [joint_dof_count], rad/s^3 or m/s^3, inf where there is none.
         coord_of: Coordinate of each joint with one degree of freedom, by joint name.
@@ -86,6 +87,11 @@ class ControlledRobot:
         return float(np.max(self.acceleration[dofs] / self.jerk[dofs], initial=0.0))
 
     @functools.cached_property
+    def has_followers(self) -> bool:
+        """True if controlled joints drive mimic joints."""
+        return int(np.count_nonzero(self.group.dof_variable >= 0)) > self.group.n_variables
+
+    @functools.cached_property
     def shapes(self) -> RobotShapes:
         """Collision geometry of the robot; meshes are read at the first use."""
         return robot_shapes(self.model, self.settings)
@@ -106,8 +112,10 @@ class ControlledRobot:
     def position_margin(self, settings: Settings) -> np.ndarray:
         """Return the margin to the position limits [joint_dof_count], at most half a range."""
         margin = np.zeros(self.model.joint_dof_count)
-        margin[self.group.variable_dof] = settings.limits_position_margin
-        return np.minimum(margin, 0.5 * (self.upper - self.lower))
+        of_variables = np.broadcast_to(settings.limits_position_margin, self.group.n_variables)
+        # Mimic joints move in proportion.
+        self.group.write_steps(of_variables, margin)
+        return np.minimum(np.abs(margin), 0.5 * (self.upper - self.lower))
 
 
 def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
@@ -162,9 +170,9 @@ def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
         needed_coords=np.array([coord_of[name] for name in needed]),
         lower=limits.lower,
         upper=limits.upper,
-        velocity=limits.velocity,
-        acceleration=limits.acceleration,
-        jerk=limits.jerk,
+        velocity=group.coupled_limits(limits.velocity),
+        acceleration=group.coupled_limits(limits.acceleration),
+        jerk=group.coupled_limits(limits.jerk),
         coord_of=coord_of,
         output_coords=tuple(np.array([coord_of[name] for name in joints]) for joints in names),
         output_names=names,

@@ -88,6 +88,8 @@ class LimitsInForce:
         coords = dof_coordinates(robot.model)
         self._moving = np.flatnonzero((robot.group.dof_variable >= 0) & (coords >= 0))
         self._moving_coords = coords[self._moving]
+        joints = np.searchsorted(robot.model.joint_qd_start.numpy(), self._moving, 'right') - 1
+        self._moving_names = [robot.model.joint_label[joint] for joint in joints]
         # Bounds of coordinates after a tracking step, checked before they are published.
         self._lowest = robot.lower[self._moving] - _ROUNDING
         self._highest = robot.upper[self._moving] + _ROUNDING
@@ -282,12 +284,15 @@ class LimitsInForce:
         return f'the step would break the {limit} limit of degree of freedom {dof}'
 
     def bound_joint(self, joint_q: np.ndarray) -> str:
-        """Return the name of a controlled joint at its position limit, or ''."""
+        """Return the name of a joint at its position limit, or ''.
+
+        Joints are the controlled ones and those that mimic them.
+        """
         lowest, highest = self._inner_bounds
-        q = joint_q[self._robot.coords]
+        q = joint_q[self._moving_coords]
         room = np.minimum(q - lowest, highest - q)
         least = int(room.argmin())
-        return self._robot.group.joint_names[least] if room[least] < 1e-6 else ''
+        return self._moving_names[least] if room[least] < 1e-6 else ''
 
     def _can_stop_with(
         self, scale: float, margin: np.ndarray, joint_q: np.ndarray, last_step: np.ndarray
@@ -304,7 +309,7 @@ class LimitsInForce:
             self._jerk.set_margin(margin)
         self._acceleration_limit.set_position_margin(margin)
         self._singularity.set_position_margin(margin)
-        robot, dofs = self._robot, self._robot.group.variable_dof
+        robot, dofs = self._robot, self._moving
         self._inner_bounds = robot.lower[dofs] + margin[dofs], robot.upper[dofs] - margin[dofs]
 
     def _scale_acceleration(self, scale: float) -> None:

@@ -195,7 +195,12 @@ class StepSolver:
             self._center.set_target_position(0, position)
 
     def set_joints(self, joint_q: np.ndarray) -> None:
-        """Set the coordinates of the posture or of the joint target, [joint_coord_count]."""
+        """Set the coordinates of the posture or of the joint target, [joint_coord_count].
+
+        Mimic joints follow their drivers.
+        """
+        if self._robot.has_followers:
+            joint_q = self._robot.model.apply_mimic(joint_q)
         self._joints.set_target(joint_q)
 
     def solve(self, joint_q: np.ndarray, last_step: np.ndarray, step: np.ndarray) -> SolveStatus:

@@ -222,3 +222,31 @@ def test_every_transition_of_the_last_command_is_made(monkeypatch, rig):
     command.observe(11.0, q)
     assert not command.holds(q)
     assert made == transitions(RESTING_TRANSITIONS)
+
+
+@pytest.mark.parametrize('ticks', [1, 3, 8, 12, 40])
+def test_a_pause_of_any_length_ends_without_a_step(rig, ticks):
+    rig.aim_joint_velocities(panda_joint1=0.6)
+    rig.tick(100)
+    rig.change(paused=True)
+    rig.tick(ticks)
+    rig.change(paused=False)
+    rig.tick(100)
+    assert rig.outputs[-1].motion_start == 'command'
+    q = np.array([output.joint_q for output in rig.published])[2:]
+    acceleration = np.abs(np.diff(q, 2, axis=0))[:, rig.robot.coords] / rig.dt**2
+    limit = rig.robot.acceleration[rig.robot.group.variable_dof]
+    assert np.all(acceleration <= limit * (1.0 + 1e-6))
+
+
+def test_the_command_is_not_used_after_joint_states_that_came_back_while_it_braked(rig):
+    rig.aim_joint_velocities(panda_joint1=0.6)
+    rig.tick(100)
+    rig.received = rig.now - 10.0
+    output = rig.tick()
+    assert output.publish and output.waiting_for
+    while not output.still:
+        output = rig.tick()
+    rig.received = None
+    rig.tick(2)
+    assert rig.outputs[-1].motion_start == 'measured'
