@@ -17,7 +17,6 @@ import numpy as np
 
 from ros_ik.solvers.path.branch_follower import BranchFollower
 from ros_ik.solvers.path.branch_follower import LOCAL
-from ros_ik.solvers.path.motion_check import MotionCheck
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult
 from ros_ik.solvers.status import SolveStatus
@@ -34,15 +33,13 @@ def path_along_branch(problem: PathProblem, n_branches: int) -> PathResult:
         n_branches: Number of solutions of the first pose to follow if no start is given.
     """
     targets = problem.targets
-    first = problem.free_solver(n_solutions=n_branches)
-    pairs = first.collision_pairs if problem.check_collisions else None
-    check = MotionCheck(problem.model, pairs, first.collision_margins)
+    check = problem.motion_check()
     follower = BranchFollower(problem.solver(settings=LOCAL), check, problem.max_joint_step)
     if problem.start is not None:
         come_from = problem.start
         path = follower.follow(targets, come_from, problem.start_pose())
     else:
-        ends = first.solve(targets[:1])
+        ends = problem.free_solver(n_solutions=n_branches).solve(targets[:1])
         branches = ends.joint_q.reshape(n_branches, -1)[: max(1, int(ends.n_found[0]))].copy()
         followed = [follower.follow(targets, branch, targets[0]) for branch in branches]
         best = max(range(len(followed)), key=lambda k: (len(followed[k]), -_length(followed[k])))

@@ -13,7 +13,12 @@ import numpy as np
 
 from ros_ik.kinematics.evaluate import eval_fk
 from ros_ik.model.conventions import poses as pose_math
+from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
+from ros_ik.solvers.analytic.structure.form import folded_chain
+from ros_ik.solvers.path.motion_check import MotionCheck
+from ros_ik.solvers.pose_ik.search.pairs import chain_pairs
+from ros_ik.solvers.pose_ik.search.search import ChainProblem
 from ros_ik.solvers.pose_ik.solver import ChainIK
 
 if TYPE_CHECKING:
@@ -89,6 +94,21 @@ class PathProblem:
             collision_pairs=self.collision_pairs, collision_margin=self.collision_margin,
             **arguments,
         )  # fmt: skip
+
+    def motion_check(self) -> MotionCheck:
+        """Return the collision check of the pairs that the chain moves."""
+        if not self.check_collisions:
+            return MotionCheck(self.model, None, np.zeros(0))
+        link = link_index(self.model, self.link, least=0)
+        chain, locked_joint_q = folded_chain(
+            self.model, link, self.joint_group, self.start, self.offset
+        )
+        tool = checked_pose('offset', self.offset)
+        pairs, margins = chain_pairs(
+            ChainProblem(self.model, link, chain, locked_joint_q, tool),
+            self.collision_pairs, self.collision_margin,
+        )  # fmt: skip
+        return MotionCheck(self.model, pairs, margins)
 
     def start_pose(self) -> np.ndarray:
         """Return the pose of the tool at the start, shape [7]."""

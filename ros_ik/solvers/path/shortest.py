@@ -12,7 +12,6 @@ import functools
 import numpy as np
 
 from ros_ik.kinematics.evaluate import eval_jacobian
-from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.structure.form import ClosedForm
 from ros_ik.solvers.analytic.structure.form import folded_chain
@@ -22,14 +21,11 @@ from ros_ik.solvers.path.branch_follower import SHORT_STEP
 from ros_ik.solvers.path.branches import Branches
 from ros_ik.solvers.path.branches import Layer
 from ros_ik.solvers.path.layered_graph import LayeredGraph
-from ros_ik.solvers.path.motion_check import MotionCheck
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult
 from ros_ik.solvers.path.singular_poses import with_solutions_between
 from ros_ik.solvers.path.smoothing import Correct
 from ros_ik.solvers.path.smoothing import smoothed
-from ros_ik.solvers.pose_ik.search.pairs import chain_pairs
-from ros_ik.solvers.pose_ik.search.search import ChainProblem
 from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.status import SolveStatus
 
@@ -70,7 +66,7 @@ class _ShortestPath:
         self._chain, locked_joint_q = folded_chain(
             model, link, group, problem.start, problem.offset
         )
-        self._check = _motion_check(problem)
+        self._check = problem.motion_check()
         self._branches = Branches(
             model, link, form, self._chain, locked_joint_q=locked_joint_q, joint_group=group,
             offset=problem.offset, tolerances=problem.tolerances, check=self._check,
@@ -308,19 +304,3 @@ class _ShortestPath:
 def _rank(path: np.ndarray) -> tuple[int, float]:
     """Return the sort key of a path, number of poses and then least joint motion."""
     return len(path), -float(np.sum(np.linalg.norm(np.diff(path, axis=0), axis=1)))
-
-
-def _motion_check(problem: PathProblem) -> MotionCheck:
-    """Return the collision check of the pairs that the chain moves."""
-    if not problem.check_collisions:
-        return MotionCheck(problem.model, None, np.zeros(0))
-    model, link = problem.model, link_index(problem.model, problem.link, least=0)
-    chain, locked_joint_q = folded_chain(
-        model, link, problem.joint_group, problem.start, problem.offset
-    )
-    tool = checked_pose('offset', problem.offset)
-    pairs, margins = chain_pairs(
-        ChainProblem(model, link, chain, locked_joint_q, tool),
-        problem.collision_pairs, problem.collision_margin,
-    )  # fmt: skip
-    return MotionCheck(model, pairs, margins)

@@ -295,7 +295,7 @@ def test_a_solve_reads_it_again(model, kind, optimizer, tmp_path):
     for v in (BEFORE, AFTER):
         if v == AFTER:
             objective.change()
-        solver.step(q, q, iterations=40)
+        solver.step(q, q, iterations=8)
         np.testing.assert_allclose(q.numpy()[:, 1], v, atol=1e-3)
 
 

@@ -223,5 +223,5 @@ def test_the_next_solve_sees_it(make, optimizer):
             change()
         joint_q = wp.zeros((1, model.joint_coord_count), dtype=float)
         for _ in range(2):
-            solver.step(joint_q, joint_q, iterations=40)
+            solver.step(joint_q, joint_q, iterations=8)
         np.testing.assert_allclose(joint_q.numpy()[0, :3], goal, atol=1e-3)
