@@ -22,6 +22,8 @@ from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.conventions.poses import inverse
 from ros_ik.model.conventions.poses import multiply
 
+_KNOWN_TYPES = {int(kind) for kind in JointType}
+
 
 @no_type_check
 @functools.cache
@@ -85,9 +87,8 @@ def kinematic_tree(model: Any, scalar: type) -> KinematicTree:
             with two incoming joints; joints of an articulation that form a loop.
     """
     device = model.device
-    known = {int(kind) for kind in JointType}
     for joint, kind in enumerate(model.joint_type.numpy().tolist()):
-        if kind not in known:
+        if kind not in _KNOWN_TYPES:
             raise ArgumentError(f'model: joint {joint} has the unsupported type {kind}')
     arrays = tree_struct(scalar)()
     for name in (
@@ -141,16 +142,19 @@ def incoming_joints(model: Any) -> dict[int, int]:
         inside = articulation.numpy() >= 0
     count = model.body_count
     for name, bodies, least in (('joint_parent', parent, -1), ('joint_child', child, 0)):
-        wrong = np.flatnonzero(inside & ((bodies < least) | (bodies >= count)))
-        if len(wrong):
+        outside = inside & ((bodies < least) | (bodies >= count))
+        if outside.any():
+            wrong = np.flatnonzero(outside)
             raise ArgumentError(
                 f'model: {name} of joint {wrong[0]} must lie in [{least}, {count}), '
                 f'got {bodies[wrong[0]]}'
             )
-    bodies, counts = np.unique(child[inside], return_counts=True)
-    if np.any(counts > 1):
+    joints = np.flatnonzero(inside)
+    incoming = dict(zip(child[joints].tolist(), joints.tolist(), strict=True))
+    if len(incoming) < len(joints):
+        bodies, counts = np.unique(child[joints], return_counts=True)
         raise ArgumentError(f'model: body {bodies[counts > 1][0]} has two incoming joints')
-    return {int(child[joint]): int(joint) for joint in np.flatnonzero(inside)}
+    return incoming
 
 
 def fixed_body_poses(model: Any) -> np.ndarray:
