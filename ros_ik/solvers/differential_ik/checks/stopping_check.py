@@ -258,10 +258,8 @@ class StoppingCheck:
         """Copy limits per step [joint_dof_count] to the device, consistent for coupled joints."""
         group = self._state.group
         of_variables.host[:] = group.variable_limits(values)
-        driven = group.dof_variable >= 0
-        of_variable, scale = of_variables.host[group.dof_variable[driven]], group.dof_scale[driven]
-        of_dofs.host.fill(locked)
-        of_dofs.host[driven] = of_variable * np.where(scale == 0.0, 1.0, np.abs(scale))
+        coupled = group.coupled_limits(values)
+        of_dofs.host[:] = np.where(group.dof_variable >= 0, coupled, locked)
         for buffer in (of_variables, of_dofs):
             buffer.upload()
 
