@@ -4,7 +4,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+import contextlib
 import importlib
+import os
+import signal
 import sys
 
 _ROS = 'install ROS 2 and source its setup.bash'
@@ -28,12 +32,13 @@ _REMEDIES = {
 
 def mock_robot() -> int:
     """Run the mock robot of the demo."""
-    return _run('mock_robot', 'ros_ik.demo.mock_robot')
+    return _run('mock_robot', 'ros_ik.demo.mock_robot', is_node=True)
 
 
 def robot_description_publisher() -> int:
     """Run the publisher of ``robot_description``."""
-    return _run('robot_description_publisher', 'ros_ik.demo.robot_description_publisher')
+    module = 'ros_ik.demo.robot_description_publisher'
+    return _run('robot_description_publisher', module, is_node=True)
 
 
 def ros_ik_demo() -> int:
@@ -43,7 +48,7 @@ def ros_ik_demo() -> int:
 
 def ros_ik_node() -> int:
     """Run the node."""
-    return _run('ros_ik_node', 'ros_ik.node.ros_ik_node')
+    return _run('ros_ik_node', 'ros_ik.node.ros_ik_node', is_node=True)
 
 
 def ros_ik_setup() -> int:
@@ -58,13 +63,21 @@ def ros_ik_srdf_lines() -> int:
 
 def ros_ik_viewer() -> int:
     """Run the page in the browser."""
-    return _run('ros_ik_viewer', 'ros_ik.viewer.__main__')
+    return _run('ros_ik_viewer', 'ros_ik.viewer.__main__', is_node=True)
 
 
-def _run(program: str, module: str) -> int:
-    """Return the exit code of ``main`` of a module, 2 if a package is missing."""
+def _run(program: str, module: str, *, is_node: bool = False) -> int:
+    """Return the exit code of ``main`` of a module, 2 if a package is missing.
+
+    Args:
+        program: Name of the program.
+        module: The module.
+        is_node: True to end with exit code 0 if a signal comes during the imports.
+    """
     try:
-        code: int = importlib.import_module(module).main()
+        with _ended_by_signals() if is_node else contextlib.nullcontext():
+            imported = importlib.import_module(module)
+        code: int = imported.main()
     except ModuleNotFoundError as error:
         package = (error.name or '').partition('.')[0]
         remedy = _ROS if package.endswith('_msgs') else _REMEDIES.get(package)
@@ -73,3 +86,15 @@ def _run(program: str, module: str) -> int:
         print(f'{program} needs {package}: {remedy}', file=sys.stderr)
         return 2
     return code
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let SIGINT and SIGTERM end the process with exit code 0: nothing has begun."""
+    numbers = signal.SIGINT, signal.SIGTERM
+    before = [signal.signal(number, lambda *_: os._exit(0)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
