@@ -4,9 +4,16 @@
 
 from __future__ import annotations
 
+import copyreg
+from typing import Any
+
 
 class RosIkError(Exception):
-    """Base of all errors that ros_ik raises."""
+    """Base of all errors that ros_ik raises; each can be copied and pickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Restore text and attributes; Exception would pass the text to ``__init__``."""
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class ModelError(RosIkError, ValueError):

@@ -65,9 +65,16 @@ def checked_inertia(where: str, values: Any) -> np.ndarray:
         ArgumentError: Not nine finite numbers, or a negative moment.
     """
     inertia = checked_array(where, values, (3, 3))
-    if (inertia.diagonal() < MIN_MOMENT).any():
-        raise ArgumentError(f'{where}: moments must not be negative, got {inertia.tolist()}')
+    if moment_fault(inertia):
+        raise ArgumentError(f'{where}: {moment_fault(inertia)}')
     return inertia
+
+
+def moment_fault(inertia: np.ndarray) -> str:
+    """Return the fault of an inertia [3, 3] with a negative moment, '' for none."""
+    if (inertia.diagonal() < MIN_MOMENT).any():
+        return f'moments must not be negative, got {inertia.tolist()}'
+    return ''
 
 
 def as_number(where: str, value: Any) -> float:

@@ -23,6 +23,7 @@ from ros_ik.errors import ModelError
 from ros_ik.model.building.tables.joint_dof import DofData
 from ros_ik.model.building.tables.joint_dof import UNLIMITED
 from ros_ik.model.building.worlds.worlds import Worlds
+from ros_ik.model.conventions.checks import moment_fault
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
 from ros_ik.model.readers.loops import find_loop
@@ -217,6 +218,8 @@ def _add_link(builder: Worlds, bodies: dict[str, int], name: str, element: Eleme
     )
     rotation = matrix_from_quaternion(pose[3:])
     inertia = rotation @ np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]) @ rotation.T
+    if moment_fault(inertia):
+        raise ModelError(f'{where} inertia', moment_fault(inertia))
     bodies[name] = builder.add_link(name, mass=mass, com=pose[:3], inertia=inertia)
 
 

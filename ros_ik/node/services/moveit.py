@@ -14,6 +14,7 @@ from geometry_msgs.msg import PoseStamped
 import numpy as np
 from sensor_msgs.msg import JointState
 
+from ros_ik.errors import RosIkError
 from ros_ik.model.conventions import poses as pose_math
 from ros_ik.node.services.moveit_package import HAS_MOVEIT
 from ros_ik.node.transport.pose_messages import fill_pose
@@ -38,7 +39,7 @@ if HAS_MOVEIT:
 _SOURCE = 'ros_ik'
 
 
-class _MoveItError(Exception):
+class _MoveItError(RosIkError):
     """A failure with an error code of MoveIt."""
 
     def __init__(self, code: int, text: str) -> None:

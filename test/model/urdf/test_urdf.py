@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robot descriptions: every real robot loads, and every broken one is refused by name."""
 
+import re
+
 import numpy as np
 import pytest
 from support.robots.robots import ALL_URDFS
@@ -60,6 +62,12 @@ BROKEN = {
     'negative mass': ('<mass value="2"/>', '<mass value="-2"/>', "link 'a' mass"),
     'nan mass': ('<mass value="2"/>', '<mass value="nan"/>', "link 'a' mass.*not finite"),
     'nan inertia': ('ixx="1"', 'ixx="nan"', "link 'a' inertia.*not finite"),
+    'negative moment': ('ixx="1"', 'ixx="-1"', "link 'a' inertia: moments must not be negative"),
+    'moment that its axes make negative': (
+        '1.5707963267948966"/>\n<mass value="2"/><inertia ixx="1" ixy="0"',
+        '0.7"/>\n<mass value="2"/><inertia ixx="1" ixy="9"',
+        "link 'a' inertia: moments must not be negative",
+    ),
     'mimic of itself': ('<axis xyz="0 0 2"/>', '<axis xyz="0 0 2"/><mimic joint="j1"/>', "joint 'j1' mimic"),
     'huge origin': ('xyz="0 0 1"', 'xyz="0 1e300 1"', "joint 'j1' origin.*larger"),
     'huge axis': ('<axis xyz="1 0 0"/>', '<axis xyz="1e300 0 0"/>', "joint 'j2' axis.*larger"),
@@ -162,6 +170,33 @@ def test_broken_descriptions_are_refused_by_name(name):
     assert old in GOOD
     with pytest.raises(ModelError, match=f'(?s){message}'):
         Model.from_urdf(GOOD.replace(old, new), device='cpu')
+
+
+ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
+RICH = GOOD.replace('rpy="0 0 1.5707963267948966"', 'rpy="0 0 0.7"').replace(
+    '<link name="c"/>',
+    """<link name="c"><collision><origin xyz="0 0 0" rpy="0 0 0"/><geometry><box size="1 1 1"/></geometry>
+    </collision><collision><geometry><cylinder radius="1" length="1"/></geometry></collision>
+    <visual><geometry><mesh filename="x.stl" scale="1 1 1"/></geometry></visual></link><link name="d"/>
+    <link name="e"/><link name="f"/><joint name="j3" type="planar"><parent link="c"/><child link="d"/>
+    <dynamics friction="1"/></joint><joint name="j4" type="prismatic"><parent link="d"/><child link="e"/>
+    <limit lower="-1" upper="1" velocity="1" effort="1"/><mimic joint="j1" multiplier="1" offset="0"/>
+    </joint><joint name="j5" type="floating"><parent link="e"/><child link="f"/></joint>""",
+)
+
+
+@pytest.mark.parametrize(
+    'value', ['', '-9', '9', '0', '1e9', '-1e9', '1e-300', 'a', '-9 9 -9', '0 0 0', '1e9 -1e9 1e9']
+)
+def test_each_attribute_is_accepted_or_refused_by_name(value):
+    found = list(ATTRIBUTE.finditer(RICH))
+    assert len(found) > 50
+    for match in found:
+        start, end = match.span(2)
+        try:
+            Model.from_urdf(RICH[:start] + value + RICH[end:], device='cpu')
+        except ModelError as error:
+            assert error.element
 
 
 def test_limits_of_size():
