@@ -21,15 +21,26 @@ MAX_MAGNITUDE = 1e9
 _DLPACK_CPU = 1
 
 
-def host_array(value: Any) -> np.ndarray:
-    """Return a NumPy array of a sequence, or of an array of any library on any device."""
+def host_array(value: Any, name: str = 'array') -> np.ndarray:
+    """Return a NumPy array of a sequence, or of an array of any library on any device.
+
+    Args:
+        value: The sequence or array.
+        name: Name of the value in an error.
+
+    Raises:
+        ArgumentError: Rows of different lengths.
+    """
     if isinstance(value, np.ndarray):
         return value
     if hasattr(value, '__dlpack_device__') and value.__dlpack_device__()[0] != _DLPACK_CPU:
         import warp as wp  # noqa: PLC0415  # nothing else here needs it
 
         value = wp.from_dlpack(value)
-    array = np.asarray(value.numpy() if hasattr(value, 'numpy') else value)
+    try:
+        array = np.asarray(value.numpy() if hasattr(value, 'numpy') else value)
+    except ValueError:
+        raise ArgumentError(f'{name} must be numbers, got {shown(value)}') from None
     # Matrices of Warp give their numbers in a row.
     return array.reshape(getattr(type(value), '_shape_', array.shape))
 

@@ -28,6 +28,7 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.numbers import host_array
 from ros_ik.numbers import real_value
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ class PositionBarrier(Barrier):
             if link < least:
                 raise ArgumentError(f'{label} must be at least {least}, got {link}')
         self.p_min, self.p_max = _corner('p_min', p_min), _corner('p_max', p_max)
-        if np.shape(axes) != (3,):
+        if host_array(axes, 'axes').shape != (3,):
             raise ArgumentError(f'axes must have 3 entries, got {axes}')
         if not np.all(self.p_min < self.p_max):
             raise ArgumentError(

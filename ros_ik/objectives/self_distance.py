@@ -23,6 +23,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import dofs_of_links
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.numbers import host_array
+from ros_ik.numbers import real_array
 from ros_ik.objectives.base.arguments import checked_links
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import BuiltinObjective
@@ -164,7 +165,7 @@ class IKObjectiveSelfDistance(BuiltinObjective):
         self._pairs = _checked_pairs(pairs, self._link_of_sphere)
         super().__init__(checked_weight('weight', weight, len(self._pairs)))
         radius = checked_weight('radii', radii, count)
-        center = np.asarray(host_array(centers), dtype=np.float64)
+        center = real_array('centers', centers)
         if center.shape != (count, 3) or not np.all(np.isfinite(center)):
             raise ArgumentError(
                 f'centers must be finite, of shape [{count}, 3], got shape {list(center.shape)}'
@@ -216,7 +217,7 @@ class IKObjectiveSelfDistance(BuiltinObjective):
 
 def _checked_pairs(pairs: Any, links: np.ndarray) -> np.ndarray:
     """Return pairs of spheres as int32 [n, 2], or raise ArgumentError."""
-    table = host_array(pairs)
+    table = host_array(pairs, 'pairs')
     if table.ndim != 2 or table.shape[1] != 2 or not len(table):
         raise ArgumentError(f'pairs must have shape [n, 2], got {list(table.shape)}')
     if not np.issubdtype(table.dtype, np.integer) or np.any((table < 0) | (table >= len(links))):

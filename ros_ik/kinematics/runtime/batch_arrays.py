@@ -17,6 +17,7 @@ from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.array_exchange import wait_for_warp
 from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.numbers import check_writable
+from ros_ik.numbers import host_array
 
 # Warp's types that have a name of their own.
 _WARP_TYPES = (
@@ -53,10 +54,7 @@ def batch_input(
     if is_exchanged(given):
         given = as_numbers(exchanged(name, given))
     else:
-        try:
-            given = np.asarray(given)
-        except ValueError as error:
-            raise ArgumentError(f'{name} must be numbers: {error}') from error
+        given = host_array(given, name)
     found = given.dtype if isinstance(given, wp.array) else _SCALARS.get(given.dtype)
     allowed = (wp.float32, wp.float64) if scalar is None else (scalar,)
     if found is None or found not in allowed:

@@ -13,7 +13,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.hulls.hull_reduction import reduced_points
-from ros_ik.numbers import host_array
+from ros_ik.numbers import real_array
 
 # Maximum number of points of a reduced hull; see hull_reduction.
 MAX_POINTS = 256
@@ -99,7 +99,7 @@ class CollisionShape:
         Raises:
             ArgumentError: Not finite numbers of shape [n, 3].
         """
-        given = np.asarray(host_array(vertices), dtype=np.float64)
+        given = real_array('vertices', vertices)
         if given.ndim != 2 or given.shape[1] != 3 or not len(given):
             raise ArgumentError(f'vertices must have shape [n, 3], got {list(given.shape)}')
         if not np.all(np.isfinite(given)):

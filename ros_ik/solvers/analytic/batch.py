@@ -143,7 +143,7 @@ def all_solutions(
     targets = rows_where('poses', poses, on_device)
     starts = rows_where('seeds', seeds, on_device)
     if not isinstance(targets, wp.array):
-        targets = np.atleast_2d(host_array(targets))
+        targets = np.atleast_2d(host_array(targets, 'poses'))
     on_device = isinstance(targets, wp.array) or isinstance(starts, wp.array)
     n = len(targets)
     if n == 0:

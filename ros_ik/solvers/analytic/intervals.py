@@ -64,7 +64,7 @@ def redundant_intervals(
             reason; poses of another shape; fewer than two samples.
     """
     checked_count('redundant_values', redundant_values, 2)
-    targets = np.atleast_2d(host_array(poses))
+    targets = np.atleast_2d(host_array(poses, 'poses'))
     if targets.ndim != 2 or targets.shape[1] != 7:
         raise ArgumentError(f'poses must have shape [n, 7], got {list(targets.shape)}')
     found: list[np.ndarray] = []

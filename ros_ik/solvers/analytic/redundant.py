@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
+from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
@@ -293,8 +294,15 @@ class RedundantClosedFormIK:
         Args:
             poses: Targets in the world, shape [n_problems, 7].
             values: Values for each pose, shape [n_problems, k]; NaN has no solution.
+
+        Raises:
+            ArgumentError: Arrays of other shapes.
         """
-        values = host_array(values)
+        values = host_array(values, 'values')
+        if values.ndim != 2 or len(values) != self.n_problems:
+            raise ArgumentError(
+                f'values must have shape [{self.n_problems}, k], got {list(values.shape)}'
+            )
         self._poses.host[:] = pose_rows(checked_rows('poses', poses, self.n_problems, 7))
         self._seeds.host[:] = self._default_seed
         self._poses.upload()

@@ -151,7 +151,9 @@ def inverse_kinematics(
         poses, seeds = rows_where('poses', poses, on_device), rows_where('seeds', seeds, on_device)
         if isinstance(poses, wp.array) and poses.ndim == 3:
             poses, seeds = (rows_where('', rows, False) for rows in (poses, seeds))
-    is_set = np.ndim(poses) == 3
+    if not isinstance(poses, wp.array):
+        poses = host_array(poses, 'poses')
+    is_set = poses.ndim == 3
     goals, n_goals = _goal_rows(poses)
     targets = goals if base_poses is None else seen_from_bases(base_poses, goals, n_goals)
     starts = seed_rows(seeds, len(targets) // n_goals)

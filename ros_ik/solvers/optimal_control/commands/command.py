@@ -23,6 +23,7 @@ from ros_ik.kinematics.dynamics.center_of_mass import check_mass
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.model import Model
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
+from ros_ik.numbers import host_array
 from ros_ik.numbers import real_value
 from ros_ik.objectives.base.arguments import checked_pose
 from ros_ik.objectives.base.arguments import checked_vector
@@ -137,7 +138,7 @@ class OptimalControlCommandBuilder:
         Raises:
             ArgumentError: A wrong shape, a number that is not finite, a negative weight.
         """
-        column = np.shape(pose) == (3, 1)
+        column = host_array(pose, 'pose').shape == (3, 1)
         position = checked_vector('pose', np.ravel(pose) if column else pose, 3)
         position.setflags(write=False)
         target = CenterOfMassTarget(

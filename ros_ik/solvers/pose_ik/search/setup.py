@@ -23,6 +23,7 @@ from ros_ik.model.conventions.poses import multiply
 from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.numbers import host_array
 from ros_ik.numbers import real_array
+from ros_ik.numbers import shown
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bounds_struct
@@ -197,7 +198,7 @@ def rows_where(name: str, given: Any, on_device: bool) -> Any:
     if not is_exchanged(given):
         return given
     if not on_device:
-        return host_array(given)
+        return host_array(given, name)
     rows = as_numbers(exchanged(name, given))
     return rows.reshape((1, rows.shape[0])) if rows.ndim == 1 else rows
 
@@ -211,13 +212,15 @@ def seed_rows(seeds: Any, n: int) -> Any:
         n: Number of problems.
 
     Raises:
-        ArgumentError: Another number of rows.
+        ArgumentError: No rows, or another number of them.
     """
     if seeds is None:
         return None
     if isinstance(seeds, wp.array) and seeds.ndim == 2 and seeds.shape[0] == n:
         return seeds
-    starts = host_array(seeds)
+    starts = host_array(seeds, 'seeds')
+    if not starts.ndim:
+        raise ArgumentError(f'seeds must be rows of numbers, got {shown(seeds)}')
     if starts.ndim == 2 and len(starts) == 1 != n:
         starts = starts[0]
     if starts.ndim == 1:
