@@ -31,10 +31,12 @@ _START_ARRAYS = {'joint_q_start': 'joint_coord', 'joint_qd_start': 'joint_dof'}
 
 
 def device_array(values: Any, dtype: Any, device: Any, requires_grad: bool = False) -> wp.array:
-    """Return rows of numbers as an array; without rows it is empty, of the same type."""
+    """Return rows of numbers as an array; without rows it is empty, of the same type and rank."""
     values = np.asarray(values, dtype=wp.dtype_to_numpy(_scalar(dtype)))
     if not len(values):
-        return wp.empty(0, dtype=dtype, device=device, requires_grad=requires_grad)
+        # The columns of vectors are part of their type.
+        shape = values.shape if _scalar(dtype) is dtype else 0
+        return wp.empty(shape, dtype=dtype, device=device, requires_grad=requires_grad)
     return wp.array(values, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
@@ -61,6 +63,8 @@ def fill_arrays(model: Model, builder: Articulations) -> None:
             host = np.append(host, builder.row_count(_START_ARRAYS[name]))
         elif name == 'articulation_start':
             host = np.append(host, builder.joint_count)
+        elif name == 'joint_dof_dim':
+            host = host.reshape(-1, 2)
         elif name in _LIMITS:
             host = np.clip(host, -UNLIMITED, UNLIMITED)
         grad = column.grad and model.requires_grad
