@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from array import array as typed_array
 from collections.abc import Iterable
 import math
 import operator
@@ -179,7 +180,7 @@ def shown(value: Any) -> str:
     """Return a value as text, however long and of any class."""
     if isinstance(value, str | bytes):
         text = repr(value)
-    elif isinstance(value, np.ndarray | list | tuple):
+    elif isinstance(value, np.ndarray | list | tuple | typed_array):
         text = str(np.asarray(value, dtype=object).tolist())
     else:
         text = str(value)

@@ -68,6 +68,11 @@ def descriptor(parameter: Parameter) -> ParameterDescriptor:
     return message
 
 
+_CLOCK_IS_FIXED = (
+    "parameter 'use_sim_time': cannot change while the node runs; start the node with it"
+)
+
+
 class NodeParameters:
     """The parameters of a node.
 
@@ -89,6 +94,7 @@ class NodeParameters:
                 the reason why they cannot, or ''.
         """
         self._on_change = on_change
+        self._use_sim_time = node.get_parameter('use_sim_time').value
         self.settings: Settings | None = None
         self.errors: list[str] = []
         # Names of joints and barriers come from the overrides. rclpy has no public access to
@@ -142,6 +148,10 @@ class NodeParameters:
 
     def _on_set(self, parameters: Sequence[RosParameter]) -> SetParametersResult:
         """Check a change as a whole and apply it, or return why not."""
+        clocks = [given.value for given in parameters if given.name == 'use_sim_time']
+        if any(clock != self._use_sim_time for clock in clocks):
+            # This callback runs before the one of rclpy, which switches the clock.
+            return SetParametersResult(successful=False, reason=_CLOCK_IS_FIXED)
         known = {
             parameter.name: parameter.value
             for parameter in parameters

@@ -117,7 +117,9 @@ def test_every_dynamic_parameter_can_be_set_and_no_other(client):
         ('ee.gain', 0.0, "'ee.gain'"),
         ('ee.gain', 2.0, 'ee.gain'),
         ('ee.position_weight', [1.0, 2.0], '3 entries'),
+        ('ee.position_weight', [1.0, 2.0], 'got [1.0, 2.0]'),
         ('ee.position_weight', 'heavy', 'heavy'),
+        ('use_sim_time', True, "'use_sim_time': cannot change while the node runs; start the"),
         ('limits.position_margin', [0.1, 0.1], 'one per controlled joint'),
         ('posture.positions', [0.0], 'one per controlled joint'),
         ('target_jump_policy', 'hope', "'saturate'"),
@@ -129,6 +131,10 @@ def test_a_wrong_change_is_refused_with_the_reason(client, name, value, reason):
     result = client.set(**{name: value})[name]
     assert not result.successful
     assert reason in result.reason
+
+
+def test_the_clock_can_be_set_to_itself(client):
+    assert client.set(use_sim_time=False)['use_sim_time'].successful
 
 
 def test_changes_take_effect_while_it_moves(client):
