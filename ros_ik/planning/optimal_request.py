@@ -20,6 +20,7 @@ from ros_ik.planning.context.planner import Planner
 from ros_ik.solvers import CommandHeaderBuilder
 from ros_ik.solvers import OptimalControlCommand
 from ros_ik.solvers import OptimalControlCommandBuilder
+from ros_ik.solvers.optimal_control.commands.targets import check_joint
 
 # Maximum number of costs, because every iteration evaluates them and a search cannot be
 # interrupted.
@@ -119,6 +120,7 @@ def make_command(planner: Planner, request: OptimalRequest) -> OptimalControlCom
     for index, joint in enumerate(request.joints):
         with _naming(f'joint_costs[{index}]'):
             planner.driving_coordinates([joint.joint])
+            check_joint(joint.joint, planner.model, planner.robot.group)
             builder.add_joint_position_target(joint.joint, joint.target, joint.weight)
     center = request.center_of_mass
     if center is not None:
@@ -164,7 +166,7 @@ def _set_options(builder: OptimalControlCommandBuilder, request: OptimalRequest)
     ):  # fmt: skip
         value = getattr(request, name)
         if value != 0:
-            with _naming(name):
+            with _naming(''):  # the error names the option
                 getattr(builder, f'set_{name}')(value)
     builder.set_command_header(CommandHeaderBuilder().set_control_hold_time(hold))
 
@@ -180,4 +182,4 @@ def _naming(field: str) -> Iterator[None]:
     try:
         yield
     except (ArgumentError, RequestError) as error:
-        raise RequestError(f'{field}: {error}') from error
+        raise RequestError(f'{field}: {error}' if field else str(error)) from error

@@ -45,6 +45,13 @@ def answer_solve_optimal(planner: Planner, request: Any, budget: Budget) -> Solv
     return response
 
 
+def refusal(reason: str) -> SolveOptimal.Response:
+    """Return the response of a refused request."""
+    return SolveOptimal.Response(
+        success=False, message=reason, reason=SolveOptimal.Response.FAILED
+    )
+
+
 def _read(request: Any) -> OptimalRequest:
     """Convert a request message."""
     center = request.center_of_mass

@@ -38,6 +38,7 @@ from ros_ik.node.execution.warp_programs import prepare_warp
 from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.node.services import moveit
 from ros_ik.node.services import moveit_package
+from ros_ik.node.services import optimal
 from ros_ik.node.services.jobs import Job
 from ros_ik.node.services.jobs import Jobs
 from ros_ik.node.services.messages import answer_check_trajectory
@@ -45,7 +46,6 @@ from ros_ik.node.services.messages import answer_solve_fk
 from ros_ik.node.services.messages import answer_solve_ik
 from ros_ik.node.services.messages import check_size
 from ros_ik.node.services.messages import time_of
-from ros_ik.node.services.optimal import answer_solve_optimal
 from ros_ik.node.services.process_link import Description
 from ros_ik.node.services.process_link import DetourAnswer
 from ros_ik.node.services.process_link import DetourRequest
@@ -122,7 +122,7 @@ class PlannerNode(GuardedNode):
             'check_trajectory': functools.partial(
                 answer_check_trajectory, most_checks=identity.settings.services_max_poses
             ),
-            'solve_optimal': answer_solve_optimal,
+            'solve_optimal': optimal.answer_solve_optimal,
             'compute_ik': functools.partial(moveit.answer_compute_ik, threads=threads),
             'compute_fk': moveit.answer_compute_fk,
         }
@@ -153,6 +153,8 @@ class PlannerNode(GuardedNode):
             kind = _TYPES[name]
             if name in moveit_package.NAMES:
                 self._finish(future, moveit.refusal(kind, reason))
+            elif kind is SolveOptimal:
+                self._finish(future, optimal.refusal(reason))
             else:
                 self._finish(future, kind.Response(success=False, message=reason))
 

@@ -15,8 +15,8 @@ from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.planner import Planner
-from ros_ik.solvers.pose_batches.choice import checked_preference
 from ros_ik.solvers.pose_batches.choice import N_CANDIDATES
+from ros_ik.solvers.pose_batches.choice import PREFERENCES
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.search.setup import seen_from_bases
 
@@ -115,8 +115,11 @@ class IkRequest:
         Raises:
             RequestError: The preference is unknown.
         """
-        with argument_errors_as_request_errors():
-            return str(checked_preference(self.preference or 'seed'))
+        if self.preference and self.preference not in PREFERENCES:
+            raise RequestError(
+                f'preference must be one of {", ".join(PREFERENCES)}, got {self.preference!r}'
+            )
+        return self.preference or 'seed'
 
     def checked_tolerance(self) -> PoseTolerance:
         """Return the tolerances.

@@ -152,6 +152,7 @@ def test_wrong_requests_are_refused_with_the_field(rig):
     ):  # fmt: skip
         answer = solve(client, **fields)
         assert not answer.success and words in answer.message, (words, answer.message)
+        assert answer.reason == Response.FAILED
         assert not answer.trajectory.points
     assert solve(client, cartesian_costs=[good]).message is not None
     assert isinstance(good.target, Pose)

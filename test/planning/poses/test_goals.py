@@ -180,7 +180,7 @@ def test_only_the_joints_of_a_group_move(planner, twin):
         ({'position_tolerances': [np.inf] * 3, 'rotation_tolerances': [np.inf] * 3}, 'both be'),
         ({'tolerance_frame': 'world'}, "tolerance_frame must be .* got 'world'"),
         ({'base_poses': GOOD[:3]}, r'base_poses must be none, one, or one per .* \(4\), got 3'),
-        ({'preference': 'elbow_up'}, "preference must be .* got 'elbow_up'"),
+        ({'preference': 'elbow_up'}, "preference must be .*, manipulability, got 'elbow_up'"),
         ({'joint_group': 'no_such_group'}, "'no_such_group'"),
     ],
 )

@@ -126,14 +126,18 @@ def check_names(command: OptimalControlCommand, model: Model) -> None:
 
 def check_joints(command: OptimalControlCommand, model: Model, group: JointGroup) -> None:
     """Raise ArgumentError for a target of a joint outside the group, which has no effect."""
-    starts = model.joint_qd_start.numpy()
     for target in command.joint_position_targets:
-        dof = int(starts[model.joint_index(target.joint_name)])
-        if group.dof_variable[dof] < 0:
-            raise ArgumentError(
-                f'joint_name: {target.joint_name!r} does not move with joint group '
-                f'{group.name!r}, whose joints are {", ".join(group.joint_names)}'
-            )
+        check_joint(target.joint_name, model, group)
+
+
+def check_joint(name: str, model: Model, group: JointGroup) -> None:
+    """Raise ArgumentError for a joint outside the group."""
+    dof = int(model.joint_qd_start.numpy()[model.joint_index(name)])
+    if group.dof_variable[dof] < 0:
+        raise ArgumentError(
+            f'joint_name: {name!r} does not move with joint group {group.name!r}, whose joints '
+            f'are {", ".join(group.joint_names)}'
+        )
 
 
 def structure_of(command: OptimalControlCommand) -> tuple:
