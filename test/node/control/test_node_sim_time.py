@@ -70,6 +70,9 @@ def test_it_says_that_it_waits_for_the_clock(tmp_path):
         assert 'waiting for robot_description' in status.text
         assert list(status.waiting_for) == ['robot_description', '/clock']
         client.wait_for(lambda: is_loop_warned(client, text), 'a warning on /diagnostics')
+        for value in (True, False):
+            result = client.set(use_sim_time=value)['use_sim_time']
+            assert result.successful == value, result.reason
         robot = HeldRobot(client)
         client.describe(panda_urdf())
         client.wait_for(lambda: client.status.model_generation == 1, 'a model', timeout=LONG)
