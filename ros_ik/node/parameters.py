@@ -34,6 +34,10 @@ _TYPES = {
     'string[]': RosParameter.Type.STRING_ARRAY,
 }
 
+_CLOCK_IS_FIXED = (
+    "parameter 'use_sim_time': cannot change while the node runs; start the node with it"
+)
+
 
 def descriptor(parameter: Parameter) -> ParameterDescriptor:
     """Return the descriptor of a parameter, as ``ros2 param describe`` shows it."""
@@ -66,11 +70,6 @@ def descriptor(parameter: Parameter) -> ParameterDescriptor:
             )
         ]
     return message
-
-
-_CLOCK_IS_FIXED = (
-    "parameter 'use_sim_time': cannot change while the node runs; start the node with it"
-)
 
 
 class NodeParameters:
