@@ -18,7 +18,6 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
 from rclpy.qos import ReliabilityPolicy
-from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
@@ -46,10 +45,6 @@ PATIENCE = 100.0
 LONG = 200.0
 # Time between two checks of a condition [s]: checks cost more than messages.
 _TURN = 0.01
-# Time between two looks whether the node compiles kernels [s].
-_LOOK_AGAIN = 0.2
-# Longest queue of messages that arrive between two turns, if a busy machine delays them.
-_BETWEEN = 10
 # A running process that is silent for so many turns has nothing to publish.
 _STANDSTILL = 500
 # A target in transit arrives before so many statuses.
@@ -97,34 +92,6 @@ class _ClientNode(PolledEventsMixin, Node):
         return (each for each in super().subscriptions if each.callback is not _taken_by_hand)
 
 
-class _Received(collections.deque):
-    """Received messages, each converted from its bytes when it is first looked at.
-
-    The conversion of all messages of a node takes most of the time of a client that waits.
-    """
-
-    def __init__(self, kind, maxlen):
-        super().__init__(maxlen=maxlen)
-        self._kind = kind
-
-    def __getitem__(self, index):
-        """Return a message."""
-        message = super().__getitem__(index)
-        if isinstance(message, bytes):
-            message = self[index] = deserialize_message(message, self._kind)
-        return message
-
-    def __iter__(self):
-        """Return an iterator over the messages."""
-        return (self[index] for index in range(len(self)))
-
-    def popleft(self):
-        """Remove the oldest message and return it."""
-        message = self[0]
-        super().popleft()
-        return message
-
-
 class Client:
     """A user of the node: publishes targets, listens to everything, calls services."""
 
@@ -143,19 +110,19 @@ class Client:
         self.node = _ClientNode('client', context=self.context, namespace=namespace)
         self._executor.add_node(self.node)
         self._streams, self._services = {}, {}
-        self.statuses = _Received(IkStatus, 20000)
+        self.statuses = collections.deque(maxlen=20000)
         self.trajectories = []
         self.sent = []
         self._count_before, self._number, self._publisher = 0, 0, None
-        self.states = _Received(JointState, 20000)
-        self.poses = _Received(PoseStamped, 100)
+        self.states = collections.deque(maxlen=20000)
+        self.poses = collections.deque(maxlen=100)
         self.diagnostics = collections.deque(maxlen=100)
         node = self.node
-        self._by_hand = []
         self._keep(IkStatus, 'ros_ik/status', self.statuses, 1000)
+        self._by_hand = []
         self.listen(JointTrajectory, 'ros_ik/joint_trajectory', self._on_trajectory, 1000)
-        self._keep(JointState, 'joint_states', self.states, _BETWEEN)
-        self._keep(PoseStamped, 'ros_ik/ee/current_pose', self.poses, _BETWEEN)
+        self._keep(JointState, 'joint_states', self.states, 1)
+        self._keep(PoseStamped, 'ros_ik/ee/current_pose', self.poses, 1)
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self._description = node.create_publisher(String, 'robot_description', LATCHED)
         self._clock = None
@@ -167,16 +134,13 @@ class Client:
         }
 
     def _keep(self, kind, topic, kept, depth):
-        self._take_by_hand(kind, topic, lambda message, _: kept.append(message), depth, True)
+        # rclpy wants a callback with a Python signature, which a deque's append lacks.
+        self.node.create_subscription(kind, topic, lambda message: kept.append(message), depth)
 
     def listen(self, kind, topic, receive, depth):
         """Pass messages and their DDS information to a function (message, info)."""
-        self._take_by_hand(kind, topic, receive, depth, False)
-
-    def _take_by_hand(self, kind, topic, receive, depth, raw):
-        # Without the executor, which wakes the client for each message.
         subscription = self.node.create_subscription(kind, topic, _taken_by_hand, depth)
-        self._by_hand.append((kind, raw, subscription.handle, receive))
+        self._by_hand.append((kind, subscription.handle, receive))
 
     def end(self):
         """Leave the domain, with the other clients."""
@@ -219,15 +183,13 @@ class Client:
     def wait_for(self, condition, what, timeout=PATIENCE):
         """Stream and listen until a condition holds; fail with the last status otherwise."""
         began = time.monotonic()
-        give_up, look_again = began + timeout, began
+        give_up = began + timeout
         while (now := time.monotonic()) < give_up:
             if condition():
                 return
             # Time for the compilation of kernels, once on each machine, does not count.
-            if look_again <= now < began + _COMPILING:
-                look_again = now + _LOOK_AGAIN
-                if self._compiles():
-                    give_up = now + timeout
+            if self._compiles() and now < began + _COMPILING:
+                give_up = now + timeout
             self._turn()
         status = self.status
         last = f'{status.code} {status.text!r}' if status else 'none'
@@ -293,15 +255,10 @@ class Client:
         if IkStatus.OK in codes:
             codes += (IkStatus.DEADLINE_MISSED,)
         self.statuses.clear()
-        found, looked = [], 0
+        found = []
 
         def seen():
-            nonlocal looked
-            # All of them once the first ones are dropped.
-            unseen = range(looked % self.statuses.maxlen, len(self.statuses))
-            looked = len(self.statuses)
-            new = (self.statuses[k] for k in unseen)
-            found.extend(s for s in new if s.code in codes and text in s.text)
+            found.extend(s for s in self.statuses if s.code in codes and text in s.text)
             return bool(found)
 
         self.wait_for(seen, f'status {codes} with {text!r}', timeout)
@@ -441,9 +398,9 @@ class Client:
             assert check_trajectory(trajectory_from_message(message), joints, now) is None
 
     def _take(self):
-        for kind, raw, handle, receive in self._by_hand:
+        for kind, handle, receive in self._by_hand:
             with handle:
-                while (taken := handle.take_message(kind, raw)) is not None:
+                while (taken := handle.take_message(kind, False)) is not None:
                     receive(*taken)
 
     def _on_trajectory(self, message, info):
@@ -467,9 +424,9 @@ class Client:
         while time.monotonic() < give_up:
             # Always the same timeout: with another one rclpy starts again with the entities that
             # are ready, and a busy client would never serve its last subscriptions.
-            self._executor.spin_once(timeout_sec=_TURN)
-        for client in self._together:
-            client._take()
+            self._executor.spin_once(timeout_sec=0.005)
+            for client in self._together:
+                client._take()
         if time.monotonic() >= self._next_stream:
             self._next_stream = time.monotonic() + 0.02
             for client in self._together:
