@@ -60,16 +60,26 @@ class SingularDirection:
             rate = min(rate, way / (_RAMPS * ramp))
         return self.sigma * max(rate, 0.0)
 
-    def dominates(self, shift: Vector, turn: Vector, weights: Sequence[float]) -> bool:
-        """Return True if the larger part of a weighted motion is along ``direction``.
+    def along(self, shift: Vector, turn: Vector, weights: Sequence[float]) -> float:
+        """Return the component of a weighted motion along ``direction``.
 
         Args:
             shift: Displacement [m].
             turn: Rotation vector [rad].
             weights: Weights of the axes, linear first, six numbers.
         """
-        motion = [*map(operator.mul, weights, (*shift, *turn))]
-        along = sum(map(operator.mul, self.direction, motion))
+        a, b, c, d, e, f = map(operator.mul, self.direction, weights)
+        x, y, z = shift
+        u, v, w = turn
+        return a * x + b * y + c * z + d * u + e * v + f * w
+
+    def dominates(self, shift: Vector, turn: Vector, weights: Sequence[float]) -> bool:
+        """Return True if the larger part of a weighted motion is along ``direction``.
+
+        The arguments are those of :meth:`along`.
+        """
+        along = self.along(shift, turn, weights)
+        motion = map(operator.mul, weights, (*shift, *turn))
         return along * along > 0.5 * sum(x * x for x in motion)
 
 
@@ -95,8 +105,7 @@ def slowed_approach(
         The changed step, or None if it needs no change.
     """
     u = singular.direction
-    a, b, c, d, e, f = map(operator.mul, u, weights)
-    along = a * shift[0] + b * shift[1] + c * shift[2] + d * turn[0] + e * turn[1] + f * turn[2]
+    along = singular.along(shift, turn, weights)
     if along * singular.slope >= 0.0:
         return None  # sigma grows
     bound = singular.speed_bound(ramp, dt) * dt
