@@ -18,6 +18,8 @@ from rclpy.context import Context
 from rclpy.executors import Executor
 from rclpy.executors import ExternalShutdownException
 
+from ros_ik.node.execution.missed_events import MissedEvents
+
 try:
     from rclpy.experimental.events_executor import EventsExecutor as _Executor
 except ImportError:  # before ROS 2 Kilted
@@ -95,9 +97,11 @@ def spin_until(
         Exception: For ``GIVE_UP`` seconds, every call of the executor has raised an error.
     """
     served = time.monotonic()
+    missed = MissedEvents(executor)
     while not ended.is_set():
         try:
             executor.spin_once(timeout_sec=LONGEST_WAIT)
+            missed.serve()
         except ExternalShutdownException:
             raise
         except Exception as error:  # noqa: BLE001 no message may end the node

@@ -11,6 +11,7 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
+from ros_ik.node.execution.missed_events import take_message
 from ros_ik.node.model_loading.model_builder import Built
 from ros_ik.node.model_loading.model_builder import Job
 from ros_ik.node.model_loading.model_builder import ModelBuilder
@@ -158,10 +159,7 @@ class ModelSource:
     def _take(self) -> None:
         """Read the descriptions that arrive while the executor is blocked."""
         for subscription in self._subscriptions:
-            with subscription.handle:
-                taken = subscription.handle.take_message(String, True)
-            if taken is not None:
-                subscription.callback(taken[0])  # type: ignore[call-arg]
+            take_message(subscription)
 
     def _on_urdf(self, message: String) -> None:
         if not message.data:

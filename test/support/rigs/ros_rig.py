@@ -31,6 +31,7 @@ from ros_ik.demo.controller.trajectory_rules import check_trajectory
 from ros_ik.demo.mock_robot import trajectory_from_message
 from ros_ik.demo.robots import find_robot
 from ros_ik.node.execution.executor import make_executor
+from ros_ik.node.execution.missed_events import MissedEvents
 from ros_ik.node.transport.polled_events import PolledEventsMixin
 from ros_ik_interfaces.msg import IkStatus
 
@@ -101,10 +102,12 @@ class Client:
             self.context = rclpy.Context()
             rclpy.init(context=self.context, domain_id=processes.domain)
             self._executor = make_executor(self.context)
+            self._missed = MissedEvents(self._executor)
             self._together = []
         else:
             # If one of them waits, all of them stream and listen.
             self.context, self._executor = beside.context, beside._executor
+            self._missed = beside._missed
             self._together = beside._together
         self._together.append(self)
         self.node = _ClientNode('client', context=self.context, namespace=namespace)
@@ -192,9 +195,11 @@ class Client:
                 give_up = now + timeout
             self._turn()
         status = self.status
-        last = f'{status.code} {status.text!r}' if status else 'none'
+        last = f'{status.code} {status.text!r} at tick {status.ticks}' if status else 'none'
+        readers = self._description.get_subscription_count()
         raise AssertionError(
-            f'no {what} within {timeout} s; last status: {last}\n{self.processes.explain()}'
+            f'no {what} within {timeout} s; last status: {last}; readers of robot_description: '
+            f'{readers}\n{self.processes.explain()}'
         )
 
     def wait_for_ticks(self, count):
@@ -425,6 +430,7 @@ class Client:
             # Always the same timeout: with another one rclpy starts again with the entities that
             # are ready, and a busy client would never serve its last subscriptions.
             self._executor.spin_once(timeout_sec=0.005)
+            self._missed.serve()
             for client in self._together:
                 client._take()
         if time.monotonic() >= self._next_stream:
