@@ -2,26 +2,41 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of different lengths are refused by the name of their argument."""
 
+import numpy as np
 import pytest
 
+from ros_ik import AccelerationLimit
 from ros_ik import all_solutions
 from ros_ik import ChainIK
 from ros_ik import CollisionShape
+from ros_ik import DifferentialIK
 from ros_ik import eval_com
+from ros_ik import IKObjectiveJointPosition
 from ros_ik import IKObjectiveSelfDistance
 from ros_ik import inverse_kinematics
+from ros_ik import JerkLimit
 from ros_ik import Model
 from ros_ik import OptimalControlCommandBuilder
 from ros_ik import PositionBarrier
 from ros_ik import redundant_intervals
 from ros_ik import RedundantClosedFormIK
 from ros_ik import solve_path
+from ros_ik import Task
 from ros_ik.demo.robots import find_robot
 from ros_ik.errors import ArgumentError
 from ros_ik.numbers import host_array
 
 POSE = [0.4, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0]
 TCP = 'panda_hand_tcp'
+
+
+
+def last_velocity(model, rows):
+    limit = AccelerationLimit(np.ones(9))
+    task = Task(IKObjectiveJointPosition(model, model.neutral_joint_q()))
+    DifferentialIK(model).solve_ik(model.neutral_joint_q(), [task], [limit], np.zeros(9))
+    limit.set_last_velocity(rows)
+
 
 CALLS = {
     'inverse_kinematics': ('poses', lambda model, rows: inverse_kinematics(model, TCP, rows)),
@@ -50,6 +65,18 @@ CALLS = {
     'centre of mass': (
         'pose',
         lambda model, rows: OptimalControlCommandBuilder().set_center_of_mass_target('', rows),
+    ),
+    'last displacement': (
+        'displacement',
+        lambda model, rows: AccelerationLimit(np.ones(9)).set_last_displacement(rows),
+    ),
+    'last velocity': ('velocity', last_velocity),
+    'last steps': (
+        'before_last',
+        lambda model, rows: JerkLimit(np.ones(9)).set_last_displacements(np.zeros(9), rows),
+    ),
+    'limits of variables': (
+        'limits', lambda model, rows: model.joint_group().variable_limits(rows),
     ),
 }  # fmt: skip
 

@@ -37,7 +37,6 @@ from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import STATE_TOLERANCE
 from ros_ik.limits.limit import write_rows
 from ros_ik.limits.limit import yield_function
-from ros_ik.numbers import host_array
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState
@@ -201,15 +200,17 @@ class AccelerationLimit(ScaledLimit):
         """Set the last velocity [rad/s or m/s], shape [joint_dof_count] or [n, joint_dof_count].
 
         Raises:
-            ArgumentError: Not finite, or before the first solve, which sets the duration of a
-                step.
+            ArgumentError: Not finite, of another shape, or before the first solve, which sets the
+                duration of a step.
         """
         if not self._is_bound:
             raise ArgumentError(
                 'velocity: the duration of a step is unknown before the first solve; use '
                 'set_last_displacement'
             )
-        self.set_last_displacement(self._dt * np.asarray(host_array(velocity), dtype=np.float64))
+        values = self._dt * finite_array('velocity', velocity)
+        write_rows('velocity', self._last_step, values)
+        self._last_displacement = values
 
     def set_target_displacement(self, displacement: np.ndarray) -> None:
         """Also brake for a target, until :meth:`clear_target_displacement`.

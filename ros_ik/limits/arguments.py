@@ -12,7 +12,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_numbers
-from ros_ik.numbers import host_array
+from ros_ik.numbers import real_array
 from ros_ik.numbers import real_value
 
 if TYPE_CHECKING:
@@ -62,13 +62,14 @@ def fraction(name: str, value: Any) -> float:
     return float(number)
 
 
-def finite_array(name: str, values: np.ndarray) -> np.ndarray:
-    """Return an argument as float64.
+def finite_array(name: str, values: Any) -> np.ndarray:
+    """Return an argument as float64, which may be the argument itself.
 
     Raises:
-        ArgumentError: Not finite; it names the argument.
+        ArgumentError: Not numbers, or not finite; it names the argument.
     """
-    array = np.asarray(host_array(values), dtype=np.float64)
+    is_float64 = isinstance(values, np.ndarray) and values.dtype == np.float64
+    array = values if is_float64 else real_array(name, values)
     # The sum of squares is quicker to test, and finite only if every number is. It may overflow.
     if not math.isfinite(np.vdot(array, array)) and not np.isfinite(array).all():
         raise ArgumentError(f'{name} must be finite, got {values}')

@@ -46,6 +46,11 @@ class JointGroup:
     variable_dof: np.ndarray
 
     @property
+    def title(self) -> str:
+        """Name in messages; groups of all joints, and of none, have no name."""
+        return f'joint group {self.name!r}' if self.name else 'the joint group'
+
+    @property
     def n_variables(self) -> int:
         """Number of variables of a solve over this group."""
         return len(self.variable_dof)
@@ -62,7 +67,8 @@ class JointGroup:
         """
         check_writable('step', step)
         driven = self.dof_variable >= 0
-        step[driven] = self.dof_scale[driven] * host_array(variables)[self.dof_variable[driven]]
+        values = host_array(variables, 'variables')
+        step[driven] = self.dof_scale[driven] * values[self.dof_variable[driven]]
 
     def variable_limits(self, limits: np.ndarray) -> np.ndarray:
         """Return the limit of each variable, so that all joints it drives keep theirs.
@@ -76,7 +82,7 @@ class JointGroup:
         """
         driven = np.flatnonzero((self.dof_variable >= 0) & (self.dof_scale != 0.0))
         result = np.full(self.n_variables, np.inf)
-        least = host_array(limits)[driven] / np.abs(self.dof_scale[driven])
+        least = host_array(limits, 'limits')[driven] / np.abs(self.dof_scale[driven])
         np.minimum.at(result, self.dof_variable[driven], least)
         return result
 
@@ -89,7 +95,7 @@ class JointGroup:
         Returns:
             Shape [joint_dof_count]; degrees of freedom without a variable keep their own.
         """
-        coupled = np.array(host_array(limits), dtype=np.float64)
+        coupled = np.array(host_array(limits, 'limits'), dtype=np.float64)
         driven = np.flatnonzero((self.dof_variable >= 0) & (self.dof_scale != 0.0))
         of_variable = self.variable_limits(coupled)[self.dof_variable[driven]]
         coupled[driven] = np.abs(self.dof_scale[driven]) * of_variable
@@ -110,7 +116,7 @@ def checked_joint_group(
         return model.joint_group(group)
     labels = [model.joint_label[k] for k in group.joint_indices if k < model.joint_count]
     if len(group.dof_variable) != model.joint_dof_count or tuple(labels) != group.joint_names:
-        raise ArgumentError(f'{name} {group.name!r} belongs to another model')
+        raise ArgumentError(f'{name}: {group.title} belongs to another model')
     return group
 
 

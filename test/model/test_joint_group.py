@@ -39,6 +39,12 @@ def test_whole_robot(panda):
     assert group.dof_variable[8] == group.dof_variable[7] == 7
 
 
+def test_only_a_group_with_a_name_has_it_in_messages(panda):
+    assert panda.joint_group('arm').title == "joint group 'arm'"
+    for joints in ('', []):
+        assert panda.joint_group(joints).title == 'the joint group'
+
+
 def test_chain(panda):
     group = panda.joint_group('panda_link2:panda_link5')
     assert group.joint_names == ('panda_joint3', 'panda_joint4', 'panda_joint5')

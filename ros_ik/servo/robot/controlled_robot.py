@@ -237,9 +237,13 @@ def _controlled_group(
     # Joint states and trajectories cannot represent joints with several degrees of freedom.
     names = [n for n in group.joint_names if n in coord_of and n not in settings.locked_joints]
     if not names:
-        raise SettingsError(
-            'joint_group', f'{settings.joint_group!r} has no movable joint'
+        reason = (
+            f'{settings.joint_group!r} has no movable joint'
+            if settings.joint_group
+            else 'the robot has no movable joint between the reference frames and the frames of '
+            'the tasks'
         )
+        raise SettingsError('joint_group', reason)
     return dataclasses.replace(model.joint_group(names), name=settings.joint_group)
 
 

@@ -102,7 +102,7 @@ class DifferentialIK(ReadOnce):
         threads = os.cpu_count() or 1 if n_threads is None else n_threads
         threads = checked_count('n_threads', threads, 1)
         if self.group.n_variables < 1:
-            raise ArgumentError(f'joint group {self.group.name!r} has no movable joint')
+            raise ArgumentError(f'group: {self.group.title} has no movable joint')
         scalar, device = wp.float64, model.device
         self._device = wp.get_device(device)
         self._tree = kinematic_tree(model, scalar)

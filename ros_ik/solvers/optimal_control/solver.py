@@ -115,7 +115,7 @@ class OptimalControl(ReadOnce):
         self.group = checked_joint_group(model, group, 'group')
         self.settings = settings or OptimalControlSettings()
         if self.group.n_variables < 1:
-            raise ArgumentError(f'joint group {self.group.name!r} has no movable joint')
+            raise ArgumentError(f'group: {self.group.title} has no movable joint')
         self._limits = GroupLimits(model, self.group, velocity, acceleration, position_margin)
         self._arrays = SearchArrays(model, self.group, barriers, self.dt)
         self._ends = EndSearch(self._arrays, self.settings)

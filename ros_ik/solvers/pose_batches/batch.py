@@ -296,7 +296,7 @@ def _goal_rows(poses: Any) -> tuple[Any, int]:
     """Return poses as rows, and the number of goals per problem."""
     if isinstance(poses, wp.array) and poses.ndim == 2 and len(poses):
         return poses, 1
-    targets = host_array(poses)
+    targets = host_array(poses, 'poses')
     if targets.ndim == 3:
         n_goals = targets.shape[1]
         targets = targets.reshape(-1, targets.shape[2])

@@ -135,8 +135,8 @@ def check_joint(name: str, model: Model, group: JointGroup) -> None:
     dof = int(model.joint_qd_start.numpy()[model.joint_index(name)])
     if group.dof_variable[dof] < 0:
         raise ArgumentError(
-            f'joint_name: {name!r} does not move with joint group {group.name!r}, whose joints '
-            f'are {", ".join(group.joint_names)}'
+            f'joint_name: {name!r} does not move with {group.title}, whose joints are '
+            f'{", ".join(group.joint_names)}'
         )
 
 
