@@ -159,7 +159,7 @@ class StepRecorder:
             outputs=[lead],
             device=state.device,
         )  # fmt: skip
-        return (lead.lower[:size], lead.upper[:size]) if lead.share < 1.0 else box
+        return lead.lower[:size], lead.upper[:size]
 
     def _last_motion(self, state: StepState) -> tuple[wp.array, wp.array]:
         """Return the last steps of the robots of a part, and the accelerations."""
