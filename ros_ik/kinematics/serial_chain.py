@@ -25,6 +25,7 @@ from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.poses import cross
 from ros_ik.model.conventions.poses import IDENTITY_POSE
+from ros_ik.model.conventions.poses import perpendicular
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
 from ros_ik.model.joint_group import checked_joint_group
 from ros_ik.numbers import real_array
@@ -253,7 +254,6 @@ def _axis_motion(axis: np.ndarray, slides: bool, value: float) -> np.ndarray:
 
 def _frame_along(axis: np.ndarray) -> np.ndarray:
     """Return a rotation matrix whose z axis is a unit axis."""
-    helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    x = cross(helper, axis)
+    x = -perpendicular(axis)
     x /= np.linalg.norm(x)
     return np.column_stack([x, cross(axis, x), axis])

@@ -33,7 +33,9 @@ ROOT = Path(__file__).resolve().parents[2]
 MARKS = {
     'sine and cosine, inlined': r'2\.50507602534068634195e-08',
     'rotation of a vector by a quaternion': r'cross\(u, cross\(u|tx, ty, tz = 2\.0',
+    'rotation matrix of a quaternion': r'quat2mat\(|_turned\(q, axis\)',
     'product of two quaternions': r'w \* v \+ s \* u|aw \* bw',
+    'vector perpendicular to another one': r'np\.eye\(3\)\[(int\()?np\.argmin',
     'rotation vector of a quaternion': r'atan2\(sine, w\)',
     'rotation vector between two orientations': r'rotation_log\(target \*|ax \* qw - aw',
     'quaternion of a rotation vector': r'wp\.sin\(half\) / half|sin\(0\.5 \* angle\) / angle',

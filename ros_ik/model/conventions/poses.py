@@ -114,6 +114,11 @@ def inverse(pose: np.ndarray) -> np.ndarray:
     return np.concatenate([-rotate(conjugate, pose[..., :3]), conjugate], axis=-1)
 
 
+def perpendicular(vector: np.ndarray) -> np.ndarray:
+    """Return the product of a vector [3] and the coordinate axis farthest from it."""
+    return cross(vector, np.eye(3)[int(np.argmin(np.abs(vector)))])
+
+
 def quaternion_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return the shortest rotation from one unit vector [3] to another, shape [4].
 
@@ -122,7 +127,6 @@ def quaternion_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     w = 1.0 + float(first @ second)
     vector = np.cross(first, second)
     if w < 1e-9:
-        helper = np.eye(3)[int(np.argmin(np.abs(first)))]
-        vector, w = np.cross(first, helper), 0.0
+        vector, w = perpendicular(first), 0.0
     quaternion = np.array([*vector, w])
     return quaternion / np.linalg.norm(quaternion)

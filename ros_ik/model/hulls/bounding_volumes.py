@@ -13,6 +13,7 @@ import dataclasses
 
 import numpy as np
 
+from ros_ik.model.conventions.poses import perpendicular
 from ros_ik.model.hulls.planar_hull import planar_hull
 from ros_ik.model.hulls.smallest_sphere import smallest_sphere_center
 
@@ -186,6 +187,5 @@ def split_hull(points: np.ndarray, normal: np.ndarray, offset: float) -> list[np
 
 def _planar_outline(points: np.ndarray, normal: np.ndarray) -> np.ndarray:
     """Return the indices of points in a plane that span their hull."""
-    helper = np.eye(3)[int(np.argmin(np.abs(normal)))]
-    u = np.cross(normal, helper)
+    u = perpendicular(normal)
     return planar_hull(points @ np.stack([u, np.cross(normal, u)]).T)

@@ -91,8 +91,7 @@ def turn(center: np.ndarray, angle: np.ndarray) -> Iterator[Marker]:
     """
     size = float(np.linalg.norm(angle))
     axis, most = angle / size, min(size, 2.0 * math.pi)
-    # A direction perpendicular to the axis, from the coordinate axis farthest from it.
-    first = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    first = poses.perpendicular(axis)
     first *= _ARC_RADIUS / np.linalg.norm(first)
     second = np.cross(axis, first)
     angles = np.linspace(0.0, most, max(2, math.ceil(most / _ARC_STEP) + 1))[:, None]

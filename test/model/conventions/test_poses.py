@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ros_ik.model.conventions.poses import cross
+from ros_ik.model.conventions.poses import perpendicular
 from ros_ik.model.conventions.poses import pose_fault
 from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.model.conventions.poses import unit_pose
@@ -79,3 +80,11 @@ def test_cross_products_are_numpys(shapes):
     rng = np.random.default_rng(1)
     first, second = (rng.normal(size=shape) for shape in shapes)
     np.testing.assert_array_equal(cross(first, second), np.cross(first, second))
+
+
+def test_a_perpendicular_vector_is_long_for_any_direction():
+    directions = np.vstack([np.eye(3), -np.eye(3), np.random.default_rng(5).normal(size=(50, 3))])
+    for direction in directions / np.linalg.norm(directions, axis=1, keepdims=True):
+        found = perpendicular(direction)
+        assert abs(found @ direction) < 1e-15
+        assert np.linalg.norm(found) > 0.81  # sqrt(2/3) where all coordinates are equal
