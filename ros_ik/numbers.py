@@ -108,8 +108,8 @@ def integer_array(name: str, value: Any) -> np.ndarray:
         value: An integer, nested sequences of integers, or an array of any library.
 
     Raises:
-        ArgumentError: A boolean or anything else that is not an integer, which NumPy would convert
-            in a list, or rows of different lengths; the message names the element.
+        ArgumentError: An element that is not an integer, which the message names, or rows of
+            different lengths. NumPy would convert booleans in a list.
     """
     try:
         array = host_array(value)

@@ -50,10 +50,10 @@ def max_resident_threads(device: wp.Device) -> int:
 
 
 def listed_threads(device: wp.Device, n: int) -> int:
-    """Return the number of threads for a list of at most n rows, which they share.
+    """Return the number of threads that share a list of at most n rows.
 
-    A GPU has enough for a warp to each row, but at most a few times the resident threads, because
-    even a thread without a row takes 20 ps.
+    A GPU gets a warp for each row, up to four times the resident threads, because even a thread
+    without a row takes 20 ps.
     """
     return min(WARP_SIZE * n, 4 * max_resident_threads(device)) if device.is_cuda else n
 

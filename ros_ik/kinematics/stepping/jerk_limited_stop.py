@@ -64,8 +64,8 @@ def jerk_limited_stop_functions(scalar: type) -> SimpleNamespace:
       ends at u = 1.
     - ``travel_at(stop, time)``: length of the path up to that time.
     - ``reach(stop)``: least, largest and final displacement.
-    - ``most_change(speed, jerk)``: largest change from which changes that shrink by the jerk sum
-      to a speed.
+    - ``most_change(speed, jerk)``: largest change of a step that brakes a speed to rest, if each
+      of the following changes is smaller by the jerk.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.

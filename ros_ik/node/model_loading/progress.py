@@ -22,7 +22,7 @@ class Progress:
     """Progress of a build.
 
     Attributes:
-        stage: Current step, '' before the first build.
+        stage: Current stage, '' before the first build.
         compiled: Number of compiled kernels.
         cached: Number of kernels loaded from the cache.
         last: Last finished kernel, or ''.
@@ -61,8 +61,8 @@ class ProgressLog:
         """Start to record another build.
 
         Args:
-            stage: First step.
-            goes_on: True if modules finished since the last call belong to it too.
+            stage: Its first stage.
+            goes_on: True if modules finished since the last call belong to this build too.
         """
         self._begin = time.monotonic()
         if goes_on:
@@ -72,7 +72,7 @@ class ProgressLog:
             self.latest.put(Progress(stage))
 
     def advance(self, stage: str) -> None:
-        """Record the next step of the build."""
+        """Record the next stage of the build."""
         self.latest.update(lambda now: dataclasses.replace(now, stage=stage))
 
     def summary(self) -> str:

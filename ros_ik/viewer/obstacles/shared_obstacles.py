@@ -142,8 +142,8 @@ class SharedObstacles:
     def take_message(self, from_world: np.ndarray, frame: str) -> ObstacleArray | None:
         """Return the changes made here since the last call, or None.
 
-        It contains every obstacle last changed by this page, for late subscribers, and no CLEAR,
-        to keep those of others.
+        The message contains every obstacle that this page changed last, for late subscribers. It
+        has no CLEAR, which would delete the obstacles of others.
 
         Args:
             from_world: Pose of the world in the frame [7].

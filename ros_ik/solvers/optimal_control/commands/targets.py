@@ -125,7 +125,7 @@ def check_names(command: OptimalControlCommand, model: Model) -> None:
 
 
 def check_joints(command: OptimalControlCommand, model: Model, group: JointGroup) -> None:
-    """Raise ArgumentError for a target of a joint outside the group, which has no effect."""
+    """Raise ArgumentError for a target of a joint outside the group: it would have no effect."""
     for target in command.joint_position_targets:
         check_joint(target.joint_name, model, group)
 
