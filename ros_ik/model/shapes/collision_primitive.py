@@ -57,7 +57,7 @@ class CollisionShape:
         """Return a sphere about the origin, ``radius`` in m.
 
         Raises:
-            ArgumentError: A size that is not positive, here and in the other shapes.
+            ArgumentError: A radius that is not positive. The same holds for sizes of other shapes.
         """
         r = _positive('radius', radius)
         return cls(GeoType.SPHERE, np.zeros(3), r, r)

@@ -46,8 +46,8 @@ class ControlledRobot:
         needed_coords: Their coordinates.
         lower: Position limits [joint_dof_count], rad or m.
         upper: Position limits [joint_dof_count], rad or m.
-        velocity: Velocity limits [joint_dof_count], rad/s or m/s, tightened by the settings; these
-            and the next two also so that joints keep those of joints that move with them.
+        velocity: Velocity limits [joint_dof_count], rad/s or m/s, tightened by the settings.
+            Within these and the next two, joints that move together keep each other's limits.
         acceleration: Acceleration limits [joint_dof_count], rad/s^2 or m/s^2.
         jerk: Jerk limits [joint_dof_count], rad/s^3 or m/s^3, inf where there is none.
         coord_of: Coordinate of each joint with one degree of freedom, by joint name.

@@ -38,11 +38,10 @@ def redundant_intervals(
 ) -> list[np.ndarray]:
     """Return the feasible intervals of the redundant joint of a chain of seven, for each pose.
 
-    In these intervals the other six joints have a solution within their limits. At an end of an
-    interval, a joint reaches its limit, or two branches meet in a singular configuration, or the
-    redundant joint reaches its own limit, or a whole turn if its limits allow more. It is sampled,
-    and each change between two samples is located by bisection. Intervals and gaps narrower than
-    the sampling step may be missed.
+    In these intervals the other six joints have a solution within their limits. An interval ends
+    where a joint reaches its limit, where two branches meet in a singular configuration, or after
+    a whole turn of the redundant joint. That joint is sampled, and each change between two samples
+    is located by bisection. Intervals and gaps narrower than the sampling step may be missed.
 
     Args:
         model: The model.

@@ -28,7 +28,7 @@ class DifferentialIKSettings:
         warm_start: True to start from the constraints that were active in the last step of the
             same tasks, limits and barriers. This is faster, with the same result up to rounding.
         barrier_lead: Time [s] by which barriers act ahead, for joints whose accelerations build
-            up slowly: 1.5 times the time of that. A barrier then bounds the velocity that the
+            up slowly: 1.5 times the time that takes. A barrier then bounds the velocity that the
             robot would have if its acceleration lasted for this time, and gains count as at most
             1 / (4 barrier_lead). It needs an :class:`~ros_ik.AccelerationLimit`.
         enforce_mode: Cut made by :meth:`DifferentialIK.enforce_barriers`.
