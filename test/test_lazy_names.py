@@ -34,6 +34,8 @@ def test_every_name_is_there_and_listed(name):
         ('from ros_ik import Model', 'ros_ik.solvers.differential_ik.solver'),
         ('from ros_ik.solvers import DifferentialIK', 'ros_ik.solvers.optimal_control'),
         ('import ros_ik.node.ros_ik_node', 'warp'),
+        # Planners run in a process of their own.
+        ('import ros_ik.node.ik_node', 'ros_ik.planning.context.planner'),
     ],
 )
 def test_what_is_not_asked_for_is_not_imported(code, absent):

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ros_ik.planning.poses.ik_request import IkRequest
     from ros_ik.planning.poses.ik_request import PoseCode
     from ros_ik.planning.poses.inverse import solve_ik
-    from ros_ik.planning.poses.reconfiguration import Reconfiguration
     from ros_ik.planning.poses.reconfiguration import reconfigure
+    from ros_ik.planning.poses.reconfiguration_answer import Reconfiguration
     from ros_ik.planning.trajectories.spline import Point
     from ros_ik.planning.trajectories.spline_limits import Violation
     from ros_ik.planning.trajectories.trajectory import check_trajectory

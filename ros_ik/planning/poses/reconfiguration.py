@@ -8,8 +8,6 @@ collision-free straight joint path, checked in small joint steps.
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from ros_ik.planning.context.budget import Budget
@@ -17,6 +15,7 @@ from ros_ik.planning.context.planner import Planner
 from ros_ik.planning.poses.ik_request import IkRequest
 from ros_ik.planning.poses.ik_request import PoseCode
 from ros_ik.planning.poses.inverse import solve_ik
+from ros_ik.planning.poses.reconfiguration_answer import Reconfiguration
 from ros_ik.servo.motion.pose_math import pose_inverse
 from ros_ik.servo.motion.pose_math import pose_multiply
 
@@ -28,21 +27,6 @@ _STEP = 0.02
 _ROOM = 5e-4
 # Rounding error of barrier values at the start [m].
 _ROUNDING = 1e-5
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Reconfiguration:
-    """Result of a search for a path to another configuration.
-
-    Attributes:
-        joint_names: Joints to move; empty without a result.
-        positions: Goal positions [rad or m].
-        message: Reason for a missing result, or ''.
-    """
-
-    joint_names: tuple[str, ...] = ()
-    positions: tuple[float, ...] = ()
-    message: str = ''
 
 
 def reconfigure(
