@@ -159,7 +159,7 @@ class Servo:
         """
         if self.state is ServoState.TRACKING or not self.moving:
             # A stop that has begun continues unchanged.
-            self._solver.limits.settle(self.joint_q, self._step)
+            self._solver.limits.apply_deferred(self.joint_q, self._step)
         self._notice_events(now, command)
         resumes = self.state.resumes
         if not (resumes or self.moving):

@@ -50,7 +50,7 @@ class BarrierStopCheck:
 
     def rest(self) -> None:
         """Apply deferred limits, because the robot is at rest or its stops are not checked."""
-        self._deceleration.settle()
+        self._deceleration.apply_requested()
 
     def allows_deceleration(self, deceleration: np.ndarray) -> bool:
         """Return True if stops are checked for these limits, or for shorter stops.
@@ -82,14 +82,14 @@ class BarrierStopCheck:
         if not self._barriers:
             return False
         deceleration = self._deceleration
-        if not deceleration.is_settled:
+        if not deceleration.is_applied:
             # A motion that began with other limits may need those to stop in time.
             self._trial[:] = step
             requested = deceleration.requested
             if not last_step.any() or self._passes(
                 joint_q, self._trial, last_step, step_before_last, requested
             ):
-                deceleration.settle()
+                deceleration.apply_requested()
         return not self._passes(
             joint_q, step, last_step, step_before_last, deceleration.in_force
         )

@@ -27,7 +27,7 @@ class Deferred(Generic[_Value]):
         self.in_force = self.requested = value
 
     @property
-    def is_settled(self) -> bool:
+    def is_applied(self) -> bool:
         """True if no value is deferred."""
         return self.requested is self.in_force
 
@@ -45,7 +45,7 @@ class Deferred(Generic[_Value]):
         """Put a value in force; another requested one stays deferred."""
         self.in_force = self.requested if np.array_equal(value, self.requested) else value
 
-    def settle(self) -> None:
+    def apply_requested(self) -> None:
         """Put the requested value in force."""
         self.in_force = self.requested
 

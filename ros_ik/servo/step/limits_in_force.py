@@ -5,7 +5,7 @@
 A robot in motion may be unable to keep limits that have just become stricter:
 
 - A wider margin to position limits is deferred until the robot can stop before it, see
-  :meth:`LimitsInForce.settle`. A narrower one applies at once.
+  :meth:`LimitsInForce.apply_deferred`. A narrower one applies at once.
 - A lower scale of velocities applies at once to the request, and speeds decrease as fast as the
   joints can brake. With strict jerk limits, the check of a step takes it at rest. A higher one
   applies at once.
@@ -115,16 +115,16 @@ class LimitsInForce:
         return self._jerk is not None
 
     @property
-    def is_settled(self) -> bool:
+    def is_applied(self) -> bool:
         """True if no setting is deferred."""
         return (
-            self._acceleration_scale.is_settled
-            and self._velocity_scale.is_settled
-            and self._margin.is_settled
+            self._acceleration_scale.is_applied
+            and self._velocity_scale.is_applied
+            and self._margin.is_applied
         )
 
     def apply(self, settings: Settings) -> None:
-        """Apply settings; stricter limits are deferred until :meth:`settle`."""
+        """Apply settings; stricter limits are deferred until :meth:`apply_deferred`."""
         previous, self._settings = self._settings, settings
         if settings.limits_position_margin != previous.limits_position_margin:
             self._margin.request(self._robot.position_margin(settings))
@@ -143,7 +143,7 @@ class LimitsInForce:
             self._scale_velocity(speed.requested)
         self._scale_jerk()
 
-    def settle(self, joint_q: np.ndarray, last_step: np.ndarray) -> None:
+    def apply_deferred(self, joint_q: np.ndarray, last_step: np.ndarray) -> None:
         """Apply deferred limits, as far as the robot can stop within them.
 
         With strict jerk limits this waits for rest.
@@ -152,7 +152,7 @@ class LimitsInForce:
             joint_q: Commanded coordinates [joint_coord_count].
             last_step: The last step [joint_dof_count].
         """
-        if self.is_settled or (self.is_strict and last_step.any()):
+        if self.is_applied or (self.is_strict and last_step.any()):
             return
         margin = self._margin
         acceleration = self._acceleration_scale
@@ -164,7 +164,7 @@ class LimitsInForce:
             self._scale_acceleration(scale)
         elif scale < in_force and self._can_stop_with(scale, margin.in_force, joint_q, last_step):
             self._scale_acceleration(scale)
-        if not margin.is_settled and self._can_stop_with(
+        if not margin.is_applied and self._can_stop_with(
             self._acceleration_scale.in_force, margin.requested, joint_q, last_step
         ):
             self._set_margin(margin.requested)

@@ -154,7 +154,7 @@ class StepSolver:
         self._warm_up(neutral)
 
     def apply(self, settings: Settings) -> None:
-        """Apply settings; stricter limits are deferred until :meth:`LimitsInForce.settle`."""
+        """Apply settings; stricter limits wait for :meth:`LimitsInForce.apply_deferred`."""
         self.limits.apply(settings)
         self._apply(settings, self._settings)
 

@@ -7,28 +7,28 @@ import numpy as np
 from ros_ik.servo.step.deferred import Deferred
 
 
-def test_a_wanted_value_has_no_effect_before_it_is_settled():
+def test_a_wanted_value_has_no_effect_before_it_is_applied():
     scale = Deferred(1.0)
     scale.request(0.5)
-    assert (scale.in_force, scale.is_settled) == (1.0, False)
-    scale.settle()
-    assert (scale.in_force, scale.is_settled) == (0.5, True)
+    assert (scale.in_force, scale.is_applied) == (1.0, False)
+    scale.apply_requested()
+    assert (scale.in_force, scale.is_applied) == (0.5, True)
 
 
 def test_a_value_that_is_changed_back_is_not_deferred():
     margin = Deferred(np.zeros(3))
     margin.request(np.ones(3))
     margin.request(np.zeros(3))
-    assert margin.is_settled
+    assert margin.is_applied
 
 
 def test_a_value_in_force_reaches_the_wanted_one_in_parts():
     scale = Deferred(1.0)
     scale.request(0.5)
     scale.enforce(0.75)
-    assert (scale.in_force, scale.requested, scale.is_settled) == (0.75, 0.5, False)
+    assert (scale.in_force, scale.requested, scale.is_applied) == (0.75, 0.5, False)
     scale.enforce(float('0.5'))
-    assert scale.is_settled
+    assert scale.is_applied
 
 
 def test_a_copy_has_the_value_in_force_and_the_wanted_one():
@@ -36,5 +36,5 @@ def test_a_copy_has_the_value_in_force_and_the_wanted_one():
     assert not second.differs_from(first)
     first.request(np.ones(2))
     second.continue_from(first)
-    second.settle()
-    assert second.differs_from(first) and not first.is_settled
+    second.apply_requested()
+    assert second.differs_from(first) and not first.is_applied
