@@ -195,6 +195,30 @@ def _exp(v: Iterable[float]) -> tuple[float, float, float, float]:
     return factor * x, factor * y, factor * z, math.cos(0.5 * angle)
 
 
+def rotation_change(before: Vector, after: Vector) -> Vector:
+    """Return the rotation vector from one near orientation to another.
+
+    It is log(exp(after) exp(-before)) = d + b m x d + c m x (m x d), up to the third order of d. d
+    is the difference and m the mean of both, b = (1 - cos |m|) / |m|^2, and
+    c = (1 - sin |m| / |m|) / |m|^2.
+
+    Args:
+        before: Rotation vector of the first orientation [rad].
+        after: Rotation vector of the second [rad].
+    """
+    x, y, z = float_less(after, before)
+    u, v, w = float_scaled(float_sum(before, after), 0.5)
+    square = u * u + v * v + w * w
+    if square < 1e-4:
+        b, c = 0.5 - square / 24.0, 1.0 / 6.0 - square / 120.0
+    else:
+        angle = math.sqrt(square)
+        b, c = (1.0 - math.cos(angle)) / square, (1.0 - math.sin(angle) / angle) / square
+    d, e, f = v * z - w * y, w * x - u * z, u * y - v * x
+    p, q, r = v * f - w * e, w * d - u * f, u * e - v * d
+    return x + b * d + c * p, y + b * e + c * q, z + b * f + c * r
+
+
 def length(vector: np.ndarray) -> float:
     """Return the norm of a vector; ``dot`` is the fastest way for a few numbers."""
     return math.sqrt(vector.dot(vector))

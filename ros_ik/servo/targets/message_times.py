@@ -9,6 +9,7 @@ fitted to the times of receipt. Both remove the jitter of ticks and networks.
 
 from __future__ import annotations
 
+import collections
 import math
 
 # Number of messages over which times of receipt and clock offsets are averaged.
@@ -26,6 +27,10 @@ _SILENCE, _SHORTEST_SILENCE = 6.0, 0.2
 # Change of the clock offset that is a jump [s], and number of consecutive decreasing stamps after
 # which the estimate restarts.
 _CLOCK_JUMP, _MAX_OLD = 0.25, 3
+# Number of stamps of which late copies are recognised. A network that doubles messages may deliver
+# several copies in succession, which are no sign of a clock that was set back. Of a recording that
+# is played in a loop, no more than these might be lost.
+_RECENT_STAMPS = 8
 
 
 class MessageTimes:
@@ -47,6 +52,7 @@ class MessageTimes:
         self._received = -math.inf
         self._offset = self._drift = 0.0
         self._count = self._old = 0
+        self._recent: collections.deque[float] = collections.deque(maxlen=_RECENT_STAMPS)
 
     @property
     def silence(self) -> float:
@@ -69,6 +75,9 @@ class MessageTimes:
     def _from_stamp(self, received: float, stamp: float) -> float | None:
         """Return the sending time by a stamp, None for one that is not newer than the last."""
         if self._count and not stamp > self._stamp:
+            if stamp < self._stamp and stamp in self._recent:
+                self._recent.remove(stamp)
+                return None
             self._old += 1
             if self._old < _MAX_OLD:
                 return None
@@ -84,6 +93,7 @@ class MessageTimes:
         else:
             self._offset = offset
         self._stamp = stamp
+        self._recent.append(stamp)
         return stamp + self._offset
 
     def _renew_offset(self, offset: float, interval: float) -> None:

@@ -1,6 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Predicted motion of the pose targets of one sender between its messages."""
+"""Predicted motion of the pose targets of one sender between its messages.
+
+Orientations are rotation vectors from one orientation, which stays the same for many messages. If
+each message had its own, the sum of two rotation vectors would be wrong to the second order: a
+target that turns about a changing axis would make a step with each message.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,9 @@ from ros_ik.servo.motion.pose_math import float_length
 from ros_ik.servo.motion.pose_math import float_less
 from ros_ik.servo.motion.pose_math import float_moved
 from ros_ik.servo.motion.pose_math import float_sum
+from ros_ik.servo.motion.pose_math import IDENTITY
 from ros_ik.servo.motion.pose_math import Pose
+from ros_ik.servo.motion.pose_math import rotation_change
 from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.motion.pose_math import ZERO
 from ros_ik.servo.targets.message_times import MessageTimes
@@ -33,6 +40,8 @@ _EARLIEST = -2.0
 _PERIOD_CHANGE = 1e-3
 # Fraction of the period within which an equal pose is a repetition of the same message.
 _REPETITION = 0.5
+# Largest rotation vector [rad]. Longer ones would distort speeds.
+_LONGEST_TURN = 0.5
 
 
 class TargetMotion:
@@ -41,6 +50,9 @@ class TargetMotion:
     def __init__(self) -> None:
         """Start without a target."""
         self._times = MessageTimes()
+        # Pose whose orientation has the rotation vector zero; that of the last message.
+        self._origin: Sequence[float] = IDENTITY.tolist()
+        self._turn = ZERO
         self.reset()
 
     def reset(self) -> None:
@@ -89,15 +101,20 @@ class TargetMotion:
         silence = self._times.silence
         if self._pose is None or not 0.0 < interval <= min(silence, _LONGEST_INTERVAL):
             self.restart()
+            self._origin, self._turn = pose, ZERO
         else:
             if not abs(period - self._gains.period) <= _PERIOD_CHANGE * period:
                 self._gains = Gains(period)
             gains = self._gains
-            moved = float_difference(pose, self._pose)
+            turn = float_difference(pose, self._origin)[1]
+            moved = float_difference(pose, self._pose)[0], float_less(turn, self._turn)
+            self._turn = turn
             limits = zip(speeds, accelerations, strict=True)
             seen = min(max(self._seen - time, _EARLIEST * period), silence)
             for part, displacement, most in zip(self._parts, moved, limits, strict=True):
                 part.add(displacement, interval, gains, most, seen)
+            if float_length(turn) > _LONGEST_TURN:
+                self._recentre(pose, seen)
         self._pose, self._time = pose, time
         self._until = time + min((self._times.gap + _CONTINUED_PERIODS) * period, silence)
         return True
@@ -121,12 +138,25 @@ class TargetMotion:
         displacement = float_less(linear.at(second), shift)
         if angular.rests:
             return float_moved(self._pose, shift, ZERO), (displacement, ZERO)
-        turn = angular.at(first)
-        # Rotation vectors do not add up: log(exp(turn + change) exp(-turn)), to the second order.
-        x, y, z = change = float_less(angular.at(second), turn)
-        a, b, c = 0.5 * turn[0], 0.5 * turn[1], 0.5 * turn[2]
-        change = float_sum(change, (b * z - c * y, c * x - a * z, a * y - b * x))
-        return float_moved(self._pose, shift, turn), (displacement, change)
+        turn = float_sum(self._turn, angular.at(first))
+        change = rotation_change(turn, float_sum(self._turn, angular.at(second)))
+        x, y, z, *_ = self._pose
+        return float_moved((x, y, z, *self._origin[3:]), shift, turn), (displacement, change)
+
+    def _recentre(self, pose: Sequence[float], seen: float) -> None:
+        """Let rotation vectors start at the orientation of the last message.
+
+        Args:
+            pose: Its pose.
+            seen: As in :meth:`VectorMotion.add`.
+        """
+        origin, turn = self._origin, self._turn
+
+        def recentred(moved: Vector) -> Vector:
+            return float_difference(float_moved(origin, ZERO, float_sum(turn, moved)), pose)[1]
+
+        self._parts[1].transform(recentred, seen)
+        self._origin, self._turn = pose, ZERO
 
     def _is_repetition(self, pose: Sequence[float], received: float) -> bool:
         """Return True if a message without a stamp repeats the previous one."""

@@ -28,6 +28,7 @@ If it starts again before that, the offset includes its first displacement.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import enum
 import math
 
@@ -59,6 +60,8 @@ _NOISE, _NOISE_WEIGHT, _NOISE_WEIGHT_OF_MANOEUVRES = 4.0, 0.2, 0.05
 _ACCELERATION_PERIODS = 2.0
 # Distance [m or rad] up to which poses are equal.
 SAME = 1e-9
+# Step of differences [s].
+_STEP = 1e-3
 
 
 class _Phase(enum.Enum):
@@ -220,6 +223,18 @@ class _Estimate:
         before, after = (one._state_at(self.offset_start) for one in (other, self))
         self.offset = _offset_after_jump(other.offset, before, after)
 
+    def transform(self, change: Callable[[Vector], Vector], seen: float) -> None:
+        """Express state and offset in other coordinates; see :meth:`VectorMotion.transform`."""
+        output = _derivatives(lambda time: change(self.output_at(time)), seen)
+        position, velocity, acceleration = self.state
+        if velocity == ZERO == acceleration:
+            self.state = change(position), ZERO, ZERO
+        else:
+            self.state = _derivatives(lambda time: change(self.position_at(time)), 0.0)
+        if self.offset != (ZERO, ZERO, ZERO):
+            self.offset_start = seen
+            self.offset = _offset_after_jump((ZERO, ZERO, ZERO), output, self._state_at(seen))
+
     def _state_at(self, time: float) -> State:
         """Return the state after a time."""
         _, velocity, acceleration = self.state
@@ -320,6 +335,17 @@ class VectorMotion:
                 estimate.correct(moved, interval, gains.acceleration_time, row, limits)
         self._choose(gains)
 
+    def transform(self, change: Callable[[Vector], Vector], seen: float) -> None:
+        """Express the motion in other coordinates, without a step of its acceleration.
+
+        Args:
+            change: Function of a displacement from the last message that returns it in the other
+                coordinates.
+            seen: As in :meth:`add`.
+        """
+        for estimate in self._estimates:
+            estimate.transform(change, seen)
+
     def _begin(self, velocity: Vector) -> None:
         """Restart every estimate, and use the one with the shortest memory."""
         *moving, resting = self._estimates
@@ -357,6 +383,14 @@ def _accelerated(time: float, constant: float) -> tuple[float, float, float]:
     of_p = 0.5 * constant * constant
     of_p += late * (constant + 0.5 * late - late * late / (6.0 * constant))
     return of_p + of_v * max(time - 2.0 * constant, 0.0), of_v, of_a
+
+
+def _derivatives(position: Callable[[float], Vector], time: float) -> State:
+    """Return the position at a time, and its first two derivatives by differences."""
+    before, at, after = (position(time + step) for step in (-_STEP, 0.0, _STEP))
+    change = float_less(float_sum(before, after), float_scaled(at, 2.0))
+    velocity = float_scaled(float_less(after, before), 0.5 / _STEP)
+    return at, velocity, float_scaled(change, 1.0 / _STEP**2)
 
 
 def _bounded(x: float, y: float, z: float, most: float) -> Vector:

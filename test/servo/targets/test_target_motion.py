@@ -59,6 +59,26 @@ def test_slow_streams_are_followed_as_smoothly_as_fast_ones(loop, rate, ratio):
     assert without.jerk(SETTLED) > 50.0 * at_loop_rate(loop)
 
 
+def tilted(time):
+    """Return rotation vectors of a target that turns about a changing axis, at up to 0.7 rad/s."""
+    return np.array([0.15, 0.3, 0.2]) * np.sin(np.array([1.7, 2.0, 1.3]) * time)
+
+
+@pytest.mark.parametrize(
+    ('robot', 'case'), in_turn(['panda', 'ur10'], [(500, 30, 2), (100, 10, 3), (200, 30, 2)])
+)
+def test_targets_that_turn_about_a_changing_axis_are_followed_as_smoothly(robot, case):
+    loop, rate, ratio = case
+    seconds = seconds_of(loop)
+    fast, slow = (
+        ride(Stream(rate=each), seconds, loop, name=robot, turning=tilted, **more)
+        for each, more in ((loop, UNPREDICTED), (rate, PREDICTED))
+    )
+    # 10 to 20 times as much where each message began rotation vectors of its own.
+    assert slow.jerk(SETTLED) < ratio * fast.jerk(SETTLED)
+    slow.rig.assert_within_limits()
+
+
 def eased(part):
     """Return a motion of least jerk from 0 to 1."""
     part = np.clip(part, 0.0, 1.0)
@@ -314,6 +334,39 @@ def test_no_message_makes_a_step_of_position_velocity_or_acceleration(some):
             motion.add(pose, time, time, *LIMITS)
 
 
+def tumble(time):
+    """Return the rotation of a target that turns by up to 1.2 rad about a changing axis."""
+    waves = 0.9 * time, 0.7 * time + 0.3, 0.55 * time
+    return Rotation.from_rotvec(np.array([0.7, 0.8, 0.6]) * np.sin(waves))
+
+
+@pytest.mark.parametrize('period', [0.1, 1.0 / 30.0, 0.01])
+def test_no_message_of_a_tumbling_target_makes_a_step_of_its_rotation(period):
+    motion, h, seen = TargetMotion(), 1e-3, []
+    for k in range(round(6.0 / period)):
+        time = k * period
+        pose = (*eight(time), *(tumble(time) * tumble(0.0).inv()).as_quat())
+        if k < 20:
+            motion.add(pose, time, time, *LIMITS)
+            continue
+        # Rotations from the message on, in turn before and after it.
+        sides = []
+        for added in (False, True):
+            if added:
+                motion.add(pose, time, time, *LIMITS)
+            poses = [at(motion, time + step * h) for step in (-1.0, 0.0, 1.0)]
+            before, here, after = (Rotation.from_quat(pose[3:]) for pose in poses)
+            turns = (here * before.inv()).as_rotvec(), (after * here.inv()).as_rotvec()
+            sides.append((here, turns[1] / h, (turns[1] - turns[0]) / h**2))
+            given = motion.between(time, time + h)[1][1]
+            np.testing.assert_allclose(given, turns[1], atol=1e-9)
+        assert (sides[1][0] * sides[0][0].inv()).magnitude() < 1e-8
+        np.testing.assert_allclose(sides[0][1], sides[1][1], atol=1e-5)
+        np.testing.assert_allclose(sides[0][2], sides[1][2], atol=0.02)
+        seen.append(np.linalg.norm(sides[1][1]))
+    assert max(seen) > 0.5
+
+
 def test_a_motion_goes_on_over_lost_messages_without_a_step_of_its_acceleration():
     motion, h = TargetMotion(), 1e-3
     feed(motion, 0.02 * np.arange(50), [(*eight(0.02 * k), *STILL) for k in range(50)])
@@ -345,6 +398,19 @@ def test_stamps_of_another_clock_count_by_their_differences():
     assert times.add(1.04, 100.02) == pytest.approx(1.04)
     # Likewise a clock that was set forward.
     assert times.add(1.06, 900.0) == pytest.approx(1.06)
+
+
+def test_late_copies_do_not_restart_a_stream():
+    times = MessageTimes()
+    for k in range(40):
+        assert times.add(0.02 * k, 0.02 * k) == pytest.approx(0.02 * k)
+        if k % 5 == 4:
+            # Copies of the last five messages, out of order.
+            for j in (0, 2, 1, 4, 3):
+                assert times.add(0.02 * k + 0.001 * j, 0.02 * (k - j)) is None
+    # A recording that starts again repeats its stamps.
+    answers = [times.add(0.8 + 0.02 * k, 0.02 * (28 + k % 12)) for k in range(60)]
+    assert answers.count(None) == 10
 
 
 @pytest.mark.parametrize('drift', [-0.01, 0.01])

@@ -51,8 +51,12 @@ class Ride:
         return mean_lag(self.way[part], self.target[part], self.rig.dt)
 
 
-def ride(stream, seconds, loop=100.0, seed=0, turns=0.0, name='panda', **settings):
-    """Let a robot follow a stream, whose orientations have noise of ``turns`` rad on each axis."""
+def ride(stream, seconds, loop=100.0, seed=0, turns=0.0, name='panda', turning=None, **settings):
+    """Let a robot follow a stream, whose orientations have noise of ``turns`` rad on each axis.
+
+    ``turning`` is a function of the time that returns rotation vectors from the orientation at the
+    start; without it the target does not turn.
+    """
     rig = Rig(name, control_rate=float(loop), **settings)
     # They take a quarter of the time of a tick.
     rig.reports = False
@@ -62,7 +66,8 @@ def ride(stream, seconds, loop=100.0, seed=0, turns=0.0, name='panda', **setting
     for time, messages in stream.arrivals(seconds, loop, np.random.default_rng(seed)):
         for _, made, shift in messages:
             stamp = 1000.0 + made if stream.stamped else None
-            place = move_pose(home, shift, turns * noise.normal(size=3))
+            turn = turns * noise.normal(size=3)
+            place = move_pose(home, shift, turn if turning is None else turn + turning(made))
             rig.change(
                 poses=(rig.reader.pose(0, '', place[:3], place[3:], start + time, stamp=stamp),)
             )
