@@ -36,6 +36,7 @@ _STAMPS_DECREASE = (
     'stamps of its targets run back: a second sender, or a network that mixes them up?'
 )
 _STAMPS_JUMP = 'the clock of the stamps of its targets jumped'
+_STAMPS_STAY = 'stamps of its targets do not advance'
 
 
 class SenderTurns:
@@ -131,7 +132,7 @@ class SenderCheck:
             sender: Identifier of the publisher; None if unknown.
         """
         if stamp is not None:
-            self._check_stamp(stamp, received)
+            self._check_stamp(stamp, received, position)
         changed = self._senders.add(sender, received)
         self._check_position(position, received)
         alternated = max(self._senders.alternated, self._alternated)
@@ -162,14 +163,16 @@ class SenderCheck:
         if self._turns >= _TURNS:
             self._alternated = received
 
-    def _check_stamp(self, stamp: float, received: float) -> None:
-        """Compare a stamp with the previous one."""
+    def _check_stamp(self, stamp: float, received: float, position: Sequence[float]) -> None:
+        """Compare a stamp with the previous one; a copy of the message has the same position."""
         offset = received - stamp
         # Comparisons with the initial NaN are false.
         if abs(offset - self._offset) > _OFFSET_JUMP:
             self._set_fault(_STAMPS_JUMP, received)
         elif stamp < self._stamp:
             self._set_fault(_STAMPS_DECREASE, received)
+        elif stamp == self._stamp and position != self._here:
+            self._set_fault(_STAMPS_STAY, received)
         self._stamp, self._offset = stamp, offset
 
     def _set_fault(self, fault: str, received: float) -> None:

@@ -149,6 +149,18 @@ def test_stamps_that_make_no_sense_are_told_of_and_the_robot_arrives(stamps, exp
     rig.assert_within_limits()
 
 
+def test_stamps_that_do_not_advance_are_told_of_unless_messages_are_copies():
+    way = np.linspace((0.0, 0.0, 0.0), (0.0, 0.05, 0.0), 34)
+    rig, home = Rig(), Rig().pose()[:3]
+    texts = stream(rig, way, stamps=lambda k, now: STAMPS)
+    assert texts[-1] == 'tracking; ee: stamps of its targets do not advance'
+    # Each third of them is followed, the last one up to 90 ms before the end.
+    assert np.linalg.norm(rig.pose()[:3] - home - [0.0, 0.05, 0.0]) < 0.02
+    rig.assert_within_limits()
+    copies = stream(Rig(), np.zeros((1, 3)), stamps=lambda k, now: STAMPS)
+    assert {text for text in copies if 'tracking' in text} == {'tracking'}
+
+
 def test_good_stamps_of_another_clock_are_no_reason():
     rig = Rig()
     texts = stream(rig, np.array([[0.0, 0.05, 0.0]]), stamps=lambda k, now: 0.5 * STAMPS + now)
