@@ -264,6 +264,37 @@ def test_every_turn_that_the_limits_allow():
     assert np.allclose(few.joint_q[0], every.joint_q[0, :3])
 
 
+@pytest.mark.parametrize('width', [2.0 * np.pi, 7.0])
+def test_turns_at_the_very_limits(width):
+    """Rounding puts such a turn just outside its limit, where it is moved back to it."""
+    axes = UR_H, UR_P, UR_TOOL
+    rng = np.random.default_rng(8)
+    lower = rng.uniform(-6.0, 0.0, 6)
+    limits = lower, lower + width
+    q = rng.uniform(*limits, (60, 6))
+    for row in range(60):
+        q[row, row % 6] = limits[row // 6 % 2][row % 6]
+    poses, model = tool_poses(*axes, q), arm(*axes, limits=limits)
+    every = all_solutions(model, 'tool', poses, max_solutions=600, all_turns=True)
+    nearest = all_solutions(model, 'tool', poses, seeds=q)
+    for result in every, nearest:
+        assert np.all(result.status == SolveStatus.CONVERGED)
+        assert np.all(result.joint_q >= limits[0]) and np.all(result.joint_q <= limits[1])
+        off = np.abs(result.joint_q - q[:, None]).max(axis=2)
+        assert np.all(off.min(axis=1) < 1e-7)
+    assert np.all(every.n_exist == every.n_found)
+
+
+def test_another_turn_if_a_limit_is_missed_by_little():
+    axes = UR_H, UR_P, UR_TOOL
+    upper = np.full(6, 2.0 * np.pi)
+    q = np.array([[0.3, -0.8, 1.2, -0.5, 0.9, 1e-6]])
+    model = arm(*axes, limits=(np.array([-1.0, -1.0, 0.0, -1.0, 0.0, 0.0]), upper))
+    result = all_solutions(model, 'tool', tool_poses(*axes, q), seeds=q + 2.0 * np.pi)
+    off = np.abs(wrapped(result.joint_q[0] - q[0])).max(axis=1)
+    assert off.min() < 1e-9 and result.joint_q[0, off.argmin(), 5] < 1e-5
+
+
 def test_poses_out_of_reach_get_the_nearest_configuration():
     axes = UR_H, UR_P, UR_TOOL
     model = arm(*axes)

@@ -75,7 +75,7 @@ def accept_kernel(n: int, has_slides: bool, has_free_turns: bool) -> wp.Kernel:
             if misses[problem, slot] <= refinement.slack:
                 q = read(problem, slot, candidates)
                 q = nearest_turns(chain, q, problem, seed, refinement.at_limit)
-                q = least_outside(chain, q)
+                q = least_outside(chain, refinement.at_limit, q)
                 if far_outside(chain, refinement, refinement.margin, q):
                     beyond += 1
                 else:

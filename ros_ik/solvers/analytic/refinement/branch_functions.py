@@ -25,7 +25,7 @@ def branch_functions(n: int, has_slides: bool, has_free_turns: bool) -> SimpleNa
         - ``is_new(chain, q, problem, count, refinement, branches) -> bool``;
         - ``clamped(chain, q) -> q``;
         - ``insert(q, branch, problem, count, seed, solutions, distances, branch_of) -> count``;
-        - ``allowed_turns(chain, q) -> lowest, number``.
+        - ``allowed_turns(chain, refinement, q) -> lowest, number``.
     """
     structure = zlib.crc32(repr((n, has_slides, has_free_turns)).encode()) & 0x7FFFFFFF
     functions = polish_functions(n, has_slides, has_free_turns)
@@ -75,18 +75,23 @@ def branch_functions(n: int, has_slides: bool, has_free_turns: bool) -> SimpleNa
         return count + 1
 
     @wp.func
-    def allowed_turns(chain: Chain, q: vecm):
-        """Return the lowest turn within the limits of each joint, and the number of turns."""
+    def allowed_turns(chain: Chain, refinement: Refinement, q: vecm):
+        """Return the lowest turn to report of each joint, and the number of turns.
+
+        Turns up to ``at_limit`` outside the limits count: rounding may move them there.
+        """
         _structure = wp.static(structure)
         lowest = Turns()
         number = Turns()
         for j in range(n):
             number[j] = 1
             limited = wp.isfinite(chain.lower[j]) and wp.isfinite(chain.upper[j])
-            if limited and not is_slide(chain, j):
-                down = int(wp.floor((q[j] - chain.lower[j]) / wp.float64(wp.TAU)))
+            if refinement.all_turns != 0 and limited and not is_slide(chain, j):
+                below = q[j] - chain.lower[j] + refinement.at_limit
+                down = int(wp.floor(below / wp.float64(wp.TAU)))
                 lowest[j] = -down
-                up = int(wp.floor((chain.upper[j] - q[j]) / wp.float64(wp.TAU)))
+                above = chain.upper[j] - q[j] + refinement.at_limit
+                up = int(wp.floor(above / wp.float64(wp.TAU)))
                 number[j] = 1 + down + up
         return lowest, number
 

@@ -34,6 +34,7 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
     Chain, Refinement = functions.Chain, functions.Refinement
     shared = solution_functions(*kind)
     read, least_outside = shared.read, shared.least_outside
+    turned_inside = shared.turned_inside
     outside, far_outside = shared.outside, shared.far_outside
     functions = branch_functions(*kind)
     is_new, clamped = functions.is_new, functions.clamped
@@ -106,7 +107,7 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
                     for j in range(n):
                         q[j] = starts[j, lane]
                     q = nearest_turns(chain, q, problem, seed, refinement.at_limit)
-                    q = least_outside(chain, q)
+                    q = least_outside(chain, refinement.at_limit, q)
                     for j in range(n):
                         starts[j, lane] = q[j]
                     is_fine, is_regular = examine(chain, refinement, q, R_t, p_t)
@@ -176,32 +177,38 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
             off = wp.float64(0.0)
             if branch >= 31 or (allowed >> branch) & 1 == 0:
                 off = outside(chain, q)
-            fits = off <= wp.float64(0.0)
-            if off > wp.float64(0.0) and off <= refinement.at_limit:
-                q, _cost, fits = polish(
-                    chain, refinement, clamped(chain, q), R_t, p_t, refinement.steps, True
-                )
-            if fits and refinement.all_turns == 0:
-                count = insert(q, branch, problem, count, seed, solutions, distances, branch_of)
-            elif fits:
-                # Enumerate the turns of the joints as digits of a number.
-                whole = vecm()
-                lowest, choices = allowed_turns(chain, q)
-                combinations = int(1)
+            # Enumerate the turns of the joints as digits of a number.
+            lowest, choices = allowed_turns(chain, refinement, q)
+            combinations = int(0)
+            if off <= refinement.at_limit:
+                combinations = 1
                 for j in range(n):
                     combinations *= choices[j]
-                code = int(0)
-                while code < combinations:
-                    digits = code
-                    for j in range(n):
-                        whole[j] = q[j] + wp.float64(wp.TAU) * wp.float64(
-                            lowest[j] + digits % choices[j]
-                        )
-                        digits = digits // choices[j]
+            code = int(0)
+            while code < combinations:
+                whole = vecm()
+                digits = code
+                for j in range(n):
+                    whole[j] = q[j] + wp.float64(wp.TAU) * wp.float64(
+                        lowest[j] + digits % choices[j]
+                    )
+                    digits = digits // choices[j]
+                fits = bool(True)
+                if combinations > 1 or off > wp.float64(0.0):
+                    fits = outside(chain, whole) <= wp.float64(0.0)
+                if not fits:
+                    whole, _cost, fits = polish(
+                        chain, refinement, clamped(chain, whole), R_t, p_t, refinement.steps, True
+                    )
+                    if not fits and refinement.all_turns == 0:
+                        # Another turn may lie within the limits.
+                        whole = turned_inside(chain, q)
+                        fits = outside(chain, whole) <= wp.float64(0.0)
+                if fits:
                     count = insert(
                         whole, branch, problem, count, seed, solutions, distances, branch_of
                     )
-                    code += 1
+                code += 1
             branch += 1
         if valid and count == 0:
             for j in range(n):

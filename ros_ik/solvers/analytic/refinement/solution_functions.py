@@ -23,8 +23,8 @@ def solution_functions(n: int, has_slides: bool, has_free_turns: bool) -> Simple
 
         - ``read(problem, slot, values) -> q``, a configuration of a table;
         - ``is_apart(chain, q, problem, k, refinement, branches) -> bool``;
-        - ``least_outside(chain, q) -> q``, ``outside(chain, q) -> distance``,
-          ``far_outside(chain, refinement, far, q) -> bool``;
+        - ``least_outside(chain, slack, q) -> q``, ``turned_inside(chain, q) -> q``;
+        - ``outside(chain, q) -> distance``, ``far_outside(chain, refinement, far, q) -> bool``;
         - ``distance_to(q, problem, seed) -> square``.
     """
     structure = zlib.crc32(repr((n, has_slides, has_free_turns)).encode()) & 0x7FFFFFFF
@@ -41,8 +41,8 @@ def solution_functions(n: int, has_slides: bool, has_free_turns: bool) -> Simple
         return q
 
     @wp.func
-    def least_outside(chain: Chain, q: vecm) -> vecm:
-        """Move joints outside their limits by whole turns to the nearer limit."""
+    def least_outside(chain: Chain, slack: wp.float64, q: vecm) -> vecm:
+        """Move joints beyond their upper limit and slack by a whole turn to the nearer limit."""
         _structure = wp.static(structure)
         turn = wp.float64(wp.TAU)
         nearer = q
@@ -50,9 +50,23 @@ def solution_functions(n: int, has_slides: bool, has_free_turns: bool) -> Simple
             if not is_slide(chain, j):
                 over = q[j] - chain.upper[j]
                 under = chain.lower[j] - (q[j] - turn)
-                back = wp.where(over > wp.float64(0.0) and under < over, turn, wp.float64(0.0))
+                back = wp.where(over > slack and under < over, turn, wp.float64(0.0))
                 nearer[j] = q[j] - back
         return nearer
+
+    @wp.func
+    def turned_inside(chain: Chain, q: vecm) -> vecm:
+        """Move joints outside their limits by a whole turn, if that leads inside."""
+        _structure = wp.static(structure)
+        turn = wp.float64(wp.TAU)
+        inside = q
+        for j in range(n):
+            if not is_slide(chain, j):
+                if q[j] > chain.upper[j] and q[j] - turn >= chain.lower[j]:
+                    inside[j] = q[j] - turn
+                elif q[j] < chain.lower[j] and q[j] + turn <= chain.upper[j]:
+                    inside[j] = q[j] + turn
+        return inside
 
     @wp.func
     def is_apart(
@@ -99,6 +113,6 @@ def solution_functions(n: int, has_slides: bool, has_free_turns: bool) -> Simple
         return distance
 
     return SimpleNamespace(
-        read=read, least_outside=least_outside, is_apart=is_apart, outside=outside,
-        far_outside=far_outside, distance_to=distance_to,
+        read=read, least_outside=least_outside, turned_inside=turned_inside, is_apart=is_apart,
+        outside=outside, far_outside=far_outside, distance_to=distance_to,
     )  # fmt: skip
