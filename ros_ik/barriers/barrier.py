@@ -22,6 +22,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.limits.step_constraint import StepConstraint
 
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ class Barrier(StepConstraint):
         """Return the links whose poses the barrier reads; None for all, which is slower."""
         return None
 
+    @shares_launch_lock
     def bind(self, state: StepState) -> None:
         """Allocate the arrays of the barrier; call before the first launch.
 

@@ -14,6 +14,7 @@ from ros_ik.barriers.pair_measurement import PairMeasurement
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.collision.distance.contact import in_contact
 from ros_ik.kinematics.forward import launch_forward_kinematics
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
@@ -21,6 +22,7 @@ from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 _SAMPLES, _SEED, _FRACTION = 200, 0, 0.95
 
 
+@shares_launch_lock
 def sample_pair_distances(
     geometry: CollisionGeometry, pairs: np.ndarray, joint_q: np.ndarray
 ) -> np.ndarray:

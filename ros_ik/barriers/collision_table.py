@@ -11,6 +11,7 @@ import warp as wp
 
 from ros_ik.kinematics.collision.distance.convex_cores import collision_structs
 from ros_ik.kinematics.collision.distance.gjk import shape_arrays
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.joint_type import GeoType
@@ -27,6 +28,7 @@ class CollisionRows:
     The columns have the names of CollisionGeometry; all are float64 or int.
     """
 
+    @shares_launch_lock
     def __init__(self, geometry: CollisionGeometry, spare: int) -> None:
         """Copy a geometry and add spare rows.
 
@@ -78,6 +80,7 @@ class CollisionTable:
         axis: Half axes and normals in the links, vec3 [m].
     """
 
+    @shares_launch_lock
     def __init__(self, rows: CollisionRows, scalar: type, device: wp.DeviceLike) -> None:
         """Allocate and copy every row."""
         self._rows = rows

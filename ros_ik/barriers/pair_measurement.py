@@ -15,6 +15,7 @@ from ros_ik.kinematics.collision.pairs.pair_functions import FAR
 from ros_ik.kinematics.collision.pairs.pair_functions import pair_structs
 from ros_ik.kinematics.collision.pairs.pair_kernels import pair_kernels
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.stop_path import PathCheck
 from ros_ik.model.conventions.joint_type import GeoType
@@ -33,6 +34,7 @@ class PairMeasurement:
         n_rows: Number of values.
     """
 
+    @shares_launch_lock
     def __init__(
         self,
         rows: CollisionRows,
@@ -81,6 +83,7 @@ class PairMeasurement:
         self._body_q: dict[int, wp.array] = {}
         self.pairs = np.zeros((0, 2), dtype=int)
 
+    @shares_launch_lock
     def set_pairs(self, pairs: np.ndarray) -> None:
         """Set the pairs to measure, int [n, 2], n <= max_pairs."""
         kind = self._rows.kind[pairs]
@@ -98,6 +101,7 @@ class PairMeasurement:
         for work in self._works.values():
             work.hint.zero_()  # they belong to other pairs
 
+    @shares_launch_lock
     def work(
         self, key: Any, n: int, hints_of: Any = None, n_rows: int | None = None
     ) -> Any:

@@ -17,6 +17,7 @@ from ros_ik.barriers.collision_barrier import CollisionBarrier
 from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.collision.checks.collision_arguments import checked_pair_table
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.model import Model
 from ros_ik.model.shapes.collision_geometry import as_geometry
@@ -84,7 +85,8 @@ class SelfCollisionBarrier(CollisionBarrier):
         if pairs is not None:
             self.pairs = read_only(_checked_pairs(scene.geometry, pairs))
         else:
-            found = scene.geometry.self_pairs()
+            with LAUNCH_LOCK.shared():
+                found = scene.geometry.self_pairs()
             close = always_close(scene.geometry, found, self.d_min)
             self.pairs, self.dropped_pairs = read_only(found[~close]), found[close]
         if not len(self.pairs) and not scene.max_attached:

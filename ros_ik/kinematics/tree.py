@@ -16,6 +16,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.poses import IDENTITY_POSE
@@ -71,6 +72,7 @@ class KinematicTree:
     body_count: int
 
 
+@shares_launch_lock
 def kinematic_tree(model: Any, scalar: type) -> KinematicTree:
     """Build the tree of a model.
 

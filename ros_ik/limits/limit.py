@@ -18,6 +18,7 @@ from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.limits.arguments import fraction
 from ros_ik.limits.step_constraint import StepConstraint
 
@@ -56,6 +57,7 @@ class Limit(StepConstraint):
             warn_of_former_name('Limit.yields', 'Limit.precedence')
             cls.precedence = vars(cls)['yields']
 
+    @shares_launch_lock
     def bind(self, state: 'StepState') -> None:
         """Allocate the arrays of the limit; call before the first :meth:`launch`.
 

@@ -18,6 +18,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.limits.arguments import fraction
 from ros_ik.limits.arguments import margin_values
@@ -136,6 +137,7 @@ class PositionLimit(Limit):
         self._bounded = wp.empty(len(moving), dtype=struct, device=state.device)
         self._write(state, self._margin)
 
+    @shares_launch_lock
     def _write(self, state: 'StepState', margin: np.ndarray) -> None:
         """Copy the limits, reduced by the margin, to the device."""
         low, high = position_bounds('margin', margin, state.model, state.group)

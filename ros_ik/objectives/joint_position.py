@@ -20,6 +20,7 @@ import warp as wp
 
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.runtime.arguments import checked_model
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.objectives.base.formula import JointFormula
@@ -82,6 +83,7 @@ class IKObjectiveJointPosition(BuiltinObjective):
         self._set_targets('target_positions', target_positions, model.joint_coord_count)
         self._dof_coord = dof_coordinates(model)
 
+    @shares_launch_lock
     def bind_device(self, device: wp.DeviceLike) -> None:
         """Copy targets and weights to ``device``."""
         super().bind_device(device)

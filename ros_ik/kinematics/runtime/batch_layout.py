@@ -18,12 +18,15 @@ from typing import Any
 
 import warp as wp
 
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
+
 
 def is_interleaved(n: int, device: wp.DeviceLike) -> bool:
     """Return True if work arrays of n rows are interleaved on a device."""
     return n > 1 and wp.get_device(device).is_cuda
 
 
+@shares_launch_lock
 def batch_zeros(shape: tuple[int, ...], dtype: Any, device: wp.DeviceLike) -> wp.array:
     """Allocate a work array of zeros.
 

@@ -8,6 +8,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 
 
 def wait_for(device: wp.Device) -> None:
@@ -30,6 +31,7 @@ class HostBuffer:
         needs_copies: True if the two are in separate memories, so changes of one must be copied.
     """
 
+    @shares_launch_lock
     def __init__(self, shape: tuple[int, ...], dtype: type, device: wp.DeviceLike) -> None:
         """Allocate zeros.
 

@@ -12,6 +12,7 @@ import warp as wp
 
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class StepState:
     first_robot: int = 0
 
     @classmethod
+    @shares_launch_lock
     def make(
         cls,
         model: Model,

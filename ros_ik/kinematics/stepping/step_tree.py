@@ -25,6 +25,7 @@ import warp as wp
 from ros_ik.kinematics.joint_motion import joint_functions
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import fixed_body_poses
@@ -192,6 +193,7 @@ class _Node:
     axis: np.ndarray
 
 
+@shares_launch_lock
 def make_step_tree(
     model: 'Model', order: np.ndarray, links: Iterable[int] | None, scalar: type
 ) -> wp.array:

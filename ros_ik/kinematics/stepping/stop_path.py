@@ -16,6 +16,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_struct
 from ros_ik.kinematics.stepping.step_tree import make_step_tree
@@ -66,6 +67,7 @@ class StopPath:
         n_samples: Number of samples.
     """
 
+    @shares_launch_lock
     def __init__(
         self,
         state: 'StepState',

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import warp as wp
 
 from ros_ik.kinematics.chain import relative_chain
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.objectives.base.number_table import as_table
 from ros_ik.objectives.base.parameter import Parameter
@@ -34,6 +35,7 @@ class LinkObjective(BuiltinObjective):
     _offset: Parameter
     _targets: Parameter
 
+    @shares_launch_lock
     def init_buffers(self, model: Model, jacobian_mode: object = IKJacobianType.ANALYTIC) -> None:
         """Find the degrees of freedom that move the link relative to its reference.
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.model import Model
 from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.conventions.joint_type import GeoType
@@ -85,7 +86,8 @@ def robot_shapes(model: Model, settings: Settings) -> RobotShapes:
         )
         colliding = colliding[:0]
     geometry = _padded(found.geometry(colliding), settings.collision_padding)
-    pairs = geometry.self_pairs()
+    with LAUNCH_LOCK.shared():
+        pairs = geometry.self_pairs()
     if len(pairs):
         body = geometry.body
         pairs = pairs[~ignored[body[pairs[:, 0]], body[pairs[:, 1]]]]

@@ -20,6 +20,7 @@ from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.limits import Limit
@@ -142,7 +143,8 @@ class StepProblem:
             self._box_graph.launch()
         if self._gains_revision != Barrier.changes and self._barriers:
             gains = gains_with_lead(self._barriers, self._arrays.lead)
-            self._arrays.barriers.gain.assign(gains)
+            with LAUNCH_LOCK.shared():
+                self._arrays.barriers.gain.assign(gains)
         self._gains_revision = Barrier.changes
         if self._revision == Task.changes:
             return

@@ -12,6 +12,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.limits import AccelerationLimit
 from ros_ik.solvers.differential_ik.quadratic_program.barrier_rows import step_barriers_struct
 from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import list_of_failed
@@ -51,6 +52,7 @@ class StepArrays:
         moving_factor: Its displacement per displacement of the variable.
     """
 
+    @shares_launch_lock
     def __init__(self, parts: StepParts, rules: DifferentialIKSettings) -> None:
         """Allocate the arrays for tasks, limits and barriers.
 
@@ -108,6 +110,7 @@ class StepArrays:
 class ScratchArrays:
     """Scratch memory that the parts of a graph use one after the other."""
 
+    @shares_launch_lock
     def __init__(self, n: int, parts: StepParts, arrays: StepArrays) -> None:
         """Allocate the memory of ``n`` robots."""
         state, rows = parts.state, parts.rows

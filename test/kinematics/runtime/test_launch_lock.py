@@ -3,12 +3,25 @@
 """Launches of one thread wait while another records a graph, and run beside each other."""
 
 import threading
+import traceback
 
 import numpy as np
 import pytest
 from support.robots.robots import urdf_text
 import warp as wp
 
+from ros_ik import AccelerationLimit
+from ros_ik import CollisionGeometry
+from ros_ik import CollisionScene
+from ros_ik import CollisionShape
+from ros_ik import IKObjectiveJointPosition
+from ros_ik import OptimalControl
+from ros_ik import OptimalControlCommandBuilder
+from ros_ik import PositionBarrier
+from ros_ik import PositionLimit
+from ros_ik import SelfCollisionBarrier
+from ros_ik import VelocityLimit
+from ros_ik import WorldCollisionBarrier
 from ros_ik.kinematics import eval_bias_force
 from ros_ik.kinematics import eval_com
 from ros_ik.kinematics import eval_fk
@@ -155,6 +168,67 @@ def test_launches_wait_while_another_thread_records(panda, name, monkeypatch):
     values.zero_()
     graph.launch()
     assert values.numpy()[0] == 1.0
+
+
+def first_steps(model):
+    """Make a solver, tasks, limits and barriers, and use every check."""
+    tip, joint_q = model.body_index(TIP), model.neutral_joint_q()
+    step, rest = np.zeros((2, model.joint_dof_count))
+    solver = DifferentialIK(model)
+    links = ['panda_link0', 'panda_link4', 'panda_hand']
+    spheres = CollisionGeometry.from_spheres(model, links, np.zeros((3, 3)), 0.05)
+    scene = CollisionScene(spheres, max_obstacles=2)
+    barriers = [
+        SelfCollisionBarrier(scene),
+        WorldCollisionBarrier(scene),
+        PositionBarrier(tip, [-2.0, -2.0, -2.0], [2.0, 2.0, 2.0]),
+    ]
+    poses = [Task(IKObjectivePose(tip, POSE[0]), priority=priority) for priority in (1, 2)]
+    limits = [PositionLimit(), VelocityLimit(), AccelerationLimit(rest + 9.0)]
+    tasks = [*poses, Task(IKObjectiveJointPosition(model, joint_q))]
+    solver.solve_ik(joint_q, tasks, limits, barriers, step)
+    scene.add_obstacle('ball', CollisionShape.sphere(0.1), [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    barriers[2].gain = 2.0
+    solver.solve_ik(joint_q, tasks, limits, barriers, step)
+    solver.enforce_barriers(joint_q, barriers, step, 1e-4)
+    solver.limit_to_stoppable(joint_q, barriers, step, rest, rest + 9.0)
+    solver.barrier_values(joint_q, barriers)
+    solver.task_errors(joint_q, tasks)
+
+
+def first_motion(model):
+    command = OptimalControlCommandBuilder()
+    command.add_cartesian_target('', TIP, POSE[0], 1.0)
+    OptimalControl(model).solve(command.build(model), model.neutral_joint_q())
+
+
+def first_chain(model):
+    DlsSolver().solve(IkChain(model, TIP), model.neutral_joint_q(), POSE[0])
+
+
+@pytest.mark.parametrize('use', [first_steps, first_motion, first_chain, construction, batch])
+def test_no_recording_of_another_thread_meets_new_arrays_and_copies(panda, use, monkeypatch):
+    """Warp would record them too, or fail because the recording has ended."""
+    found = set()
+
+    def watch(owner, name, is_write=lambda *_, **__: True):
+        function = getattr(owner, name)
+
+        def call(*arguments, **options):
+            if is_write(*arguments, **options) and not LAUNCH_LOCK.is_held_here:
+                frames = [f for f in traceback.extract_stack() if '/ros_ik/' in f.filename]
+                found.update(f'{f.filename}:{f.lineno} {f.name}' for f in frames[-1:])
+            return function(*arguments, **options)
+
+        monkeypatch.setattr(owner, name, call)
+
+    for name in ('zeros', 'empty', 'full', 'copy', 'clone', 'launch'):
+        watch(wp, name)
+    for name in ('fill_', 'zero_', 'assign'):
+        watch(wp.array, name)
+    watch(wp.array, '__init__', lambda _, data=None, *__, **___: data is not None)
+    use(panda)
+    assert found == set()
 
 
 def test_threads_share_and_one_is_alone():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.numbers import host_array
 from ros_ik.numbers import integer_array
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ros_ik.model.model import Model
 
 
+@shares_launch_lock
 def checked_pairs(model: Model, pairs: Any, name: str = 'pairs') -> np.ndarray:
     """Return pairs of shapes as int [n, 2].
 

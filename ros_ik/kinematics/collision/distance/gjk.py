@@ -29,6 +29,7 @@ from ros_ik.kinematics.collision.distance.convex_cores import collision_structs
 from ros_ik.kinematics.collision.distance.convex_cores import core_function
 from ros_ik.kinematics.collision.distance.convex_cores import support_function
 from ros_ik.kinematics.collision.distance.simplex import simplex_function
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.conventions.joint_type import GeoType
 
@@ -314,6 +315,7 @@ def shape_distance_function(scalar: type) -> wp.Function:
 
 
 @no_type_check
+@shares_launch_lock
 def shape_arrays(shapes: Any, scalar: type, device: wp.DeviceLike) -> Any:
     """Return convex shapes as a struct for kernels.
 

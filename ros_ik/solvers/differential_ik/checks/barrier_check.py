@@ -22,6 +22,7 @@ from ros_ik.barriers import Barrier
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.stepping.stop_path import PathCheck
 from ros_ik.kinematics.stepping.stop_path import StopPath
@@ -204,6 +205,7 @@ class BarrierCheck:
         self._tolerance.host[0] = tolerance
         self._graph.launch()
 
+    @shares_launch_lock
     def _allocate(self, tree: KinematicTree, barriers: Sequence[Barrier]) -> None:
         state = self._state
         n, total, device = state.n_robots, self._evaluation.n_rows, state.device

@@ -38,6 +38,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_functions
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_struct
 from ros_ik.kinematics.stepping.step_state import StepState
@@ -145,6 +146,7 @@ class StoppingCheck:
         was_far: True if no stop could reach a barrier in the last run.
     """
 
+    @shares_launch_lock
     def __init__(
         self,
         state: StepState,

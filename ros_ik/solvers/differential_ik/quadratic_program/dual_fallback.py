@@ -16,6 +16,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import exceeds_device
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.runtime.row_list import row_list_functions
 from ros_ik.kinematics.runtime.row_list import RowList
 from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
@@ -48,6 +49,7 @@ def dual_program_struct() -> Any:
     return DualProgram
 
 
+@shares_launch_lock
 def make_dual_program(n: int, variables: int, rows: int, device: wp.DeviceLike) -> Any:
     """Allocate the arrays of the dual method for ``n`` robots."""
 

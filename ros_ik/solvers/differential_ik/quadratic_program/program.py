@@ -16,6 +16,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.batch_layout import batch_view
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.solvers.least_squares.envelope import Elimination
 
 # Rounds of the active-set method before the dual method is used.
@@ -58,6 +59,7 @@ def step_program_struct() -> Any:
     return StepProgram
 
 
+@shares_launch_lock
 def make_step_program(
     n: int, variables: int, rows: int, order: Elimination, device: wp.DeviceLike
 ) -> Any:
@@ -83,6 +85,7 @@ def make_step_program(
     return program
 
 
+@shares_launch_lock
 def _make_views(program: Any, n: int, variables: int, device: wp.DeviceLike) -> None:
     """Put H, c, lower and upper into one array, because a copy is faster than a kernel."""
     shapes = {

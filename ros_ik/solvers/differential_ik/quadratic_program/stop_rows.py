@@ -33,6 +33,7 @@ import warp as wp
 from ros_ik.kinematics.integrate import integrate_function
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.stepping.stop_functions import stop_functions
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.solvers.differential_ik.quadratic_program.lead import step_lead_struct
@@ -70,6 +71,7 @@ def step_stop_struct() -> Any:
     return StepStop
 
 
+@shares_launch_lock
 def make_step_stop(n: int, variables: int, dofs: int, coords: int, device: wp.DeviceLike) -> Any:
     """Allocate the stops of ``n`` robots; ``n`` = 0 for none."""
     stop = step_stop_struct()()

@@ -18,6 +18,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.objectives import IKObjective
 from ros_ik.objectives import IKObjectiveJointLimit
@@ -127,6 +128,7 @@ class FusedTasks:
         longest: Largest number of columns of a block.
     """
 
+    @shares_launch_lock
     def __init__(self, tasks: Sequence[Task], state: StepState) -> None:
         """Collect the records of tasks that are set up."""
         self.tasks = tuple(tasks)
@@ -152,6 +154,7 @@ class FusedTasks:
         for buffer in (self._is_on, self._gain, self._damping, self._max_error, self._weight):
             buffer.upload()
 
+    @shares_launch_lock
     def _set_chains(self, state: StepState) -> None:
         """List the degrees of freedom of each task that the group moves."""
         variable, scale = state.group.dof_variable, state.group.dof_scale
@@ -176,6 +179,7 @@ class FusedTasks:
         self.arrays.chain = wp.array(chain, dtype=task_joint_struct(), device=state.device)
         self.arrays.chain_start = wp.array(start, dtype=wp.int32, device=state.device)
 
+    @shares_launch_lock
     def _set_parameters(self, state: StepState) -> None:
         count, device = len(self.tasks), state.device
         sizes = [task.objective.residual_dim() for task in self.tasks]
@@ -203,6 +207,7 @@ class RowTasks:
         n_rows: Number of residuals.
     """
 
+    @shares_launch_lock
     def __init__(self, tasks: Sequence[Task], state: StepState) -> None:
         """Assign rows to the tasks, which must be set up."""
         self.tasks = tuple(sorted(tasks, key=lambda task: task.priority))
@@ -239,6 +244,7 @@ class RowTasks:
                 int(start),
             )  # fmt: skip
 
+    @shares_launch_lock
     def _allocate(self) -> None:
         state, rows = self._state, self.n_rows
         n, device, group = state.n_robots, state.device, state.group

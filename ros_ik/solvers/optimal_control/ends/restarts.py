@@ -12,6 +12,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.solvers.batch_ik.solver import IKSolver
@@ -46,6 +47,11 @@ class BatchRestarts:
         self._costs = CommandCosts(model, command)
         driven = group.dof_variable >= 0
         driven[driven] = moves[group.dof_variable[driven]]
+        with LAUNCH_LOCK.shared():
+            mask = wp.array(driven, dtype=bool, device=model.device)
+            self._out = wp.zeros(
+                (1, model.joint_coord_count), dtype=wp.float32, device=model.device
+            )
         self._solver = IKSolver(
             model,
             1,
@@ -53,11 +59,10 @@ class BatchRestarts:
             jacobian_mode='analytic',
             sampler='roberts',
             n_seeds=_SEEDS,
-            joint_dof_mask=wp.array(driven, dtype=bool, device=model.device),
+            joint_dof_mask=mask,
         )
         self._device = model.device
         self._coords = dof_coordinates(model)[group.variable_dof]
-        self._out = wp.zeros((1, model.joint_coord_count), dtype=wp.float32, device=model.device)
 
     def ends(
         self,
@@ -75,7 +80,8 @@ class BatchRestarts:
             most: Cost above which an end is useless.
         """
         self._costs.load(command)
-        start = wp.array(joint_q[None].astype(np.float32), device=self._device)
+        with LAUNCH_LOCK.shared():
+            start = wp.array(joint_q[None].astype(np.float32), device=self._device)
         self._solver.reset()
         self._solver.step(start, self._out, iterations=_ITERATIONS)
         costs = self._solver.costs.numpy().astype(np.float64) + self._costs.constant

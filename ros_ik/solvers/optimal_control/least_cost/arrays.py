@@ -17,6 +17,7 @@ from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import JointGroup
@@ -42,6 +43,7 @@ class SearchArrays:
         version: Number of changes of data of users' barriers.
     """
 
+    @shares_launch_lock
     def __init__(
         self, model: Model, group: JointGroup, barriers: Sequence[Barrier], dt: float
     ) -> None:
@@ -76,6 +78,7 @@ class SearchArrays:
         return int(self.row_start[-1])
 
     @staticmethod
+    @shares_launch_lock
     def body_poses(model: Model) -> wp.array:
         """Return a new array of link poses, [1, body_count]."""
         return wp.zeros((1, model.body_count), dtype=wp.transformd, device=model.device)

@@ -13,6 +13,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
 from ros_ik.solvers.optimal_control.least_cost.arrays import SearchArrays
@@ -106,6 +107,7 @@ class OptimalControlProblem:
         self._evaluation.launch()
         return self._residuals.host[0].copy()
 
+    @shares_launch_lock
     def _allocate(self, total: int, n: int, rows: int) -> None:
         """Allocate the arrays of the graphs."""
         arrays, device = self._arrays, self._arrays.state.device
