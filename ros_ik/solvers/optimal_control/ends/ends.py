@@ -16,6 +16,7 @@ import dataclasses
 
 import numpy as np
 
+from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.optimal_control.commands.reached import target_errors
 from ros_ik.solvers.optimal_control.commands.reached import TargetError
@@ -141,7 +142,8 @@ class EndSearch:
         """Return better ends than that of the search from the start.
 
         If that end is a local minimum, these are ends of lower cost. Otherwise this is the same
-        end without whole turns of joints, if it has any.
+        end without whole turns of joints, if it has any. A joint target may be nearer to the same
+        posture in another turn, which a search from there reaches.
 
         Args:
             command: The command, loaded into ``problem``.
@@ -154,6 +156,14 @@ class EndSearch:
             order of their distance from the start; then the others, in the order of their costs.
         """
         end, moves = found.path[-1], limits.low < limits.high
+        worth = _BETTER_COST * problem.costs(command, end).total
+        turned = self._turned_to_targets(command, limits, limits.without_turns(end))
+        if found.reason is not StopReason.STOP_COST and not np.array_equal(turned, end):
+            other = self.search(command, problem, limits, turned)
+            other = dataclasses.replace(other, path=other.path[-1:])
+            cost = problem.costs(command, other.path[-1]).total
+            if other.reason is not StopReason.FAILED and cost < worth:
+                return [*self.better_ends(command, problem, limits, other), other]
         done = found.reason in (StopReason.STOP_COST, StopReason.ITERATION_LIMIT)
         if (
             done
@@ -161,7 +171,6 @@ class EndSearch:
             or not self.unmet_targets(command, problem, limits, end).errors
         ):
             return self._without_whole_turns(command, problem, limits, found)
-        worth = _BETTER_COST * problem.costs(command, end).total
         state = self._arrays.state
         batch = self._batches.get(
             structure_of(command),
@@ -181,6 +190,23 @@ class EndSearch:
                 met = not self._unmet_errors(command, problem, last)
                 better.append(((not met, away if met else cost), other))
         return [other for _, other in sorted(better, key=lambda entry: entry[0])]
+
+    def _turned_to_targets(
+        self, command: OptimalControlCommand, limits: VariableLimits, u: np.ndarray
+    ) -> np.ndarray:
+        """Return a displacement [n] with joints in the turns nearest to their targets, clamped."""
+        state, turned = self._arrays.state, u.copy()
+        names = state.group.joint_names
+        coords = dof_coordinates(state.model)[state.group.variable_dof]
+        own = self._arrays.start_q.host[0, coords]
+        for target in command.joint_position_targets:
+            if target.weight > 0.0 and target.joint_name in names:
+                k = names.index(target.joint_name)
+                away = target.target_position - own[k] - u[k]
+                if limits.turns[k] and abs(away) > np.pi:
+                    other = u[k] + 2.0 * np.pi * np.round(away / (2.0 * np.pi))
+                    turned[k] = np.clip(other, limits.low[k], limits.high[k])
+        return turned
 
     def _without_whole_turns(
         self,

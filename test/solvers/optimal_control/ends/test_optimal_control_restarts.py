@@ -95,6 +95,27 @@ def test_no_joint_of_another_end_is_a_whole_turn_too_far():
             assert not np.any(inside & nearer)
 
 
+@pytest.mark.parametrize('weight', [1e-3, 0.1, 1.0])
+def test_a_joint_target_in_another_turn_is_met_with_the_pose(weight):
+    """The nearest posture for the pose has the joint a whole turn from its target."""
+    base, tip = ARMS['ur5_robot']
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(ROBOTS, 'ur5_robot', (f'{base}:{tip}', [(base, tip)], None))
+        rig = Rig('ur5_robot')
+    q = rig.model.neutral_joint_q()
+    q[rig.coords] = [-3.0, -1.2, 1.5, -1.0, -1.4, 0.3]
+    goal = q.copy()
+    goal[rig.coords] = [2.9, -1.3, 1.6, -1.0, -1.4, 0.3]
+    aim(rig, goal, q)
+    rig.joints, rig.joint_weight = [('shoulder_pan_joint', 2.9)], weight
+    result = rig.solver.solve(rig.builder().build(), q)
+    check_motion(rig, result, q)
+    assert result.status is SolveStatus.CONVERGED
+    assert np.abs(result.positions[-1] - goal)[rig.coords[0]] < 1e-3
+    distance, angle = errors(rig, result.positions[-1])
+    assert distance < 1e-3 and angle < 1e-2
+
+
 def test_a_target_out_of_reach_is_named_with_its_error(panda):
     q = panda.random_joint_q()
     for x in (0.95, 3.0):
