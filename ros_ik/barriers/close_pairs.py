@@ -14,8 +14,8 @@ from ros_ik.barriers.pair_measurement import PairMeasurement
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.collision.distance.contact import in_contact
 from ros_ik.kinematics.forward import launch_forward_kinematics
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
 # Number of random configurations for finding pairs that are always close; the seed is fixed.

@@ -11,8 +11,8 @@ import warp as wp
 
 from ros_ik.kinematics.collision.distance.convex_cores import collision_structs
 from ros_ik.kinematics.collision.distance.gjk import shape_arrays
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry

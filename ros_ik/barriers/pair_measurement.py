@@ -15,9 +15,9 @@ from ros_ik.kinematics.collision.pairs.pair_functions import FAR
 from ros_ik.kinematics.collision.pairs.pair_functions import pair_structs
 from ros_ik.kinematics.collision.pairs.pair_kernels import pair_kernels
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.stop_path import PathCheck
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model.conventions.joint_type import GeoType
 
 _ROUND = (int(GeoType.SPHERE), int(GeoType.CAPSULE))

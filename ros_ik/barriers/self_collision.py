@@ -17,8 +17,8 @@ from ros_ik.barriers.collision_barrier import CollisionBarrier
 from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.collision.checks.collision_arguments import checked_pair_table
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.runtime.read_once import read_only
+from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.model import Model
 from ros_ik.model.shapes.collision_geometry import as_geometry
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry

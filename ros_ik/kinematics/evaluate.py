@@ -24,9 +24,9 @@ from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import batch_output
 from ros_ik.kinematics.runtime.batch_arrays import copy_back
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.launch_lock import shares_launch_lock
 
 
 @shares_launch_lock

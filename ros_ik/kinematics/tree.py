@@ -16,8 +16,8 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.conventions.poses import inverse

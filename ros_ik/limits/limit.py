@@ -18,7 +18,7 @@ from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.limits.arguments import fraction
 from ros_ik.limits.step_constraint import StepConstraint
 

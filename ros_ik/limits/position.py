@@ -18,8 +18,8 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.runtime.read_once import read_only
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.limits.arguments import fraction
 from ros_ik.limits.arguments import margin_values
 from ros_ik.limits.arguments import position_bounds

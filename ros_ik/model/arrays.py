@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model.building.joints.configuration_space import ConfigurationSpace
 from ros_ik.model.building.joints.configuration_space import resolve_mimics
 from ros_ik.model.building.tables.columns import COLUMNS
@@ -30,6 +31,7 @@ _PRECISE = ('body_mass', 'body_com', 'body_inertia', 'joint_X_p', 'joint_X_c', '
 _START_ARRAYS = {'joint_q_start': 'joint_coord', 'joint_qd_start': 'joint_dof'}
 
 
+@shares_launch_lock
 def device_array(values: Any, dtype: Any, device: Any, requires_grad: bool = False) -> wp.array:
     """Return rows of numbers as an array; without rows it is empty, of the same type and rank."""
     values = np.asarray(values, dtype=wp.dtype_to_numpy(_scalar(dtype)))

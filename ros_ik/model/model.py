@@ -16,6 +16,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model import arrays
 from ros_ik.model.building.tables.joint_dof import UNLIMITED
 from ros_ik.model.building.worlds.articulations import closed_articulations
@@ -219,6 +220,7 @@ class Model(ModelFields):
         lower, upper, velocity, effort = (limit.copy() for limit in self._limits)
         return lower, upper, velocity, effort
 
+    @shares_launch_lock
     def set_gravity(self, gravity: Any, world: int | None = None) -> None:
         """Set gravity, in place.
 

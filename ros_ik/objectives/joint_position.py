@@ -20,7 +20,7 @@ import warp as wp
 
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.runtime.arguments import checked_model
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.objectives.base.formula import JointFormula

@@ -14,7 +14,7 @@ import warnings
 import warp as wp
 
 from ros_ik.kinematics.runtime.host_buffer import wait_for
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
+from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.objectives.recording.host_code import find_host_code
 from ros_ik.objectives.recording.host_code import users_parts
 

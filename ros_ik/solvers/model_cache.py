@@ -27,7 +27,7 @@ import warp as wp
 
 from ros_ik.kinematics.cached_values import TREE_SOURCES
 from ros_ik.kinematics.runtime.content_reader import ContentReader
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 

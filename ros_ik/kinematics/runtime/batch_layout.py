@@ -18,7 +18,7 @@ from typing import Any
 
 import warp as wp
 
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
+from ros_ik.launch_lock import shares_launch_lock
 
 
 def is_interleaved(n: int, device: wp.DeviceLike) -> bool:

@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
+from ros_ik.launch_lock import LAUNCH_LOCK
+from ros_ik.launch_lock import shares_launch_lock
 
 
 def wait_for(device: wp.Device) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import warp as wp
 
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
+from ros_ik.launch_lock import LAUNCH_LOCK
 
 # An SM of sm_80 to sm_100, by the CUDA programming guide, "Compute Capabilities".
 _REGISTERS, _MAX_THREADS = 65_536, 2048

@@ -21,7 +21,7 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.kernel_launch import WARP_SIZE
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
+from ros_ik.launch_lock import LAUNCH_LOCK
 
 
 @no_type_check

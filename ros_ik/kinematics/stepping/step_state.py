@@ -12,8 +12,8 @@ import warp as wp
 
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.launch_lock import shares_launch_lock
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup

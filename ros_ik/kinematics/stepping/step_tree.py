@@ -25,11 +25,11 @@ import warp as wp
 from ros_ik.kinematics.joint_motion import joint_functions
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import fixed_body_poses
 from ros_ik.kinematics.tree import incoming_joints
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.conventions.poses import inverse

@@ -16,7 +16,6 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_struct
 from ros_ik.kinematics.stepping.step_tree import make_step_tree
@@ -24,6 +23,7 @@ from ros_ik.kinematics.stepping.stop_functions import motion_at_function
 from ros_ik.kinematics.stepping.stop_functions import place_stop_function
 from ros_ik.kinematics.stepping.stop_functions import stop_path_struct
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.launch_lock import shares_launch_lock
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState

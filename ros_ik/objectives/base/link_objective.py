@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import warp as wp
 
 from ros_ik.kinematics.chain import relative_chain
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.objectives.base.number_table import as_table
 from ros_ik.objectives.base.parameter import Parameter

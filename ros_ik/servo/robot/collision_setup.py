@@ -22,7 +22,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
+from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.model import Model
 from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.conventions.joint_type import GeoType

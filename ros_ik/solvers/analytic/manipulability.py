@@ -17,8 +17,8 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.serial_chain import SerialChain
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.solvers.analytic.structure.form import free_axes
 from ros_ik.solvers.analytic.structure.structure import joint_axes
 

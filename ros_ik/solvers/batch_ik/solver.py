@@ -21,9 +21,9 @@ from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.array_exchange import as_warp
 from ros_ik.kinematics.runtime.array_exchange import wait_for_warp
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.objectives.base.arguments import checked_objectives
 from ros_ik.objectives.base.link_objective import LinkObjective
 from ros_ik.objectives.base.record import is_recorded

@@ -11,9 +11,9 @@ from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import root_pose
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.solvers.chain.functions import chain_structs
 from ros_ik.solvers.chain.ik_chain import IkChain
 from ros_ik.solvers.chain.kernel import chain_kernel

@@ -21,8 +21,8 @@ from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.model import Model
 from ros_ik.solvers.differential_ik.tasks.arguments import on_host
 from ros_ik.solvers.graph import Graph

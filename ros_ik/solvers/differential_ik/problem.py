@@ -20,9 +20,9 @@ from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.limits import Limit
 from ros_ik.objectives.recording.snapshot import Snapshots
 from ros_ik.solvers.differential_ik.quadratic_program.lead import gains_with_lead

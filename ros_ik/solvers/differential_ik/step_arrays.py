@@ -12,7 +12,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.limits import AccelerationLimit
 from ros_ik.solvers.differential_ik.quadratic_program.barrier_rows import step_barriers_struct
 from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import list_of_failed

@@ -20,7 +20,7 @@ from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.numbers import real_array
 from ros_ik.solvers.analytic.manipulability import ChainManipulability
 from ros_ik.solvers.pose_batches.choice_kernels import choose_solutions_kernel

@@ -11,7 +11,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.solvers.qp.dense_qp_kernel import qp_kernel
 from ros_ik.solvers.qp.workspace import make_workspace
 

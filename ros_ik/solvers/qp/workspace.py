@@ -7,7 +7,7 @@ from typing import Any
 import warp as wp
 
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.solvers.qp.active_set import active_set_functions
 
 

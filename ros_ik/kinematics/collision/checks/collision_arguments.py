@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.numbers import host_array
 from ros_ik.numbers import integer_array
 

@@ -26,11 +26,11 @@ from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.batch_arrays import type_name
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.model_argument import require_model

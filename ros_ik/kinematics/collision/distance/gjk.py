@@ -29,8 +29,8 @@ from ros_ik.kinematics.collision.distance.convex_cores import collision_structs
 from ros_ik.kinematics.collision.distance.convex_cores import core_function
 from ros_ik.kinematics.collision.distance.convex_cores import support_function
 from ros_ik.kinematics.collision.distance.simplex import simplex_function
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model.conventions.joint_type import GeoType
 
 _POINT, _SEGMENT, _PLANE = int(GeoType.SPHERE), int(GeoType.CAPSULE), int(GeoType.PLANE)

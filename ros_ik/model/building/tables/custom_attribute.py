@@ -13,6 +13,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model.conventions.attribute_enums import AttributeAssignment
 from ros_ik.model.conventions.attribute_enums import AttributeFrequency
 
@@ -93,6 +94,7 @@ class CustomAttribute:
         assert isinstance(self.values, dict)  # __post_init__ converted it
         return self.values
 
+    @shares_launch_lock
     def build(self, count: int, device: wp.DeviceLike, requires_grad: bool) -> Any:
         """Return the array of ``count`` rows, or a list for strings.
 

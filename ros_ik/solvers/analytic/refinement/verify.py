@@ -16,8 +16,8 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.lanes import lanes_on
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.tree import tree_struct
+from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 from ros_ik.solvers.pose_ik.kernels.placement import configuration_functions
 from ros_ik.solvers.pose_ik.kernels.placement import placement_struct

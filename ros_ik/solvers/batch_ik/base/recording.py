@@ -14,7 +14,7 @@ from typing import Any
 
 import warp as wp
 
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
+from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.solvers.graph import Graph
 
 

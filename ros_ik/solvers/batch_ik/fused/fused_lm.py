@@ -16,9 +16,9 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.objectives.base.arguments import residual_count
 from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.objectives.base.formula import formulas_of

@@ -19,7 +19,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
+from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.base.seed_kernels import seed_kernels
 from ros_ik.solvers.batch_ik.optimizers.lm_kernels import accept_kernel

@@ -38,7 +38,6 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_functions
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_struct
 from ros_ik.kinematics.stepping.step_state import StepState
@@ -46,6 +45,7 @@ from ros_ik.kinematics.stepping.stop_functions import stop_functions
 from ros_ik.kinematics.stepping.stop_path import PathCheck
 from ros_ik.kinematics.stepping.stop_path import StopPath
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.solvers.differential_ik.checks.barrier_evaluation import BarrierEvaluation
 from ros_ik.solvers.differential_ik.checks.barrier_evaluation import links_of
 from ros_ik.solvers.graph import Graph

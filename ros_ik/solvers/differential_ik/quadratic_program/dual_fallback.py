@@ -16,9 +16,9 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import exceeds_device
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.runtime.row_list import row_list_functions
 from ros_ik.kinematics.runtime.row_list import RowList
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
 from ros_ik.solvers.differential_ik.quadratic_program.write_result import finish_functions
 from ros_ik.solvers.qp.active_set import active_set_functions

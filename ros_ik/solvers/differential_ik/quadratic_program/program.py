@@ -16,7 +16,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.batch_layout import batch_view
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.solvers.least_squares.envelope import Elimination
 
 # Rounds of the active-set method before the dual method is used.

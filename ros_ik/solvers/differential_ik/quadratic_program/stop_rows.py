@@ -33,9 +33,9 @@ import warp as wp
 from ros_ik.kinematics.integrate import integrate_function
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.stepping.stop_functions import stop_functions
 from ros_ik.kinematics.tree import tree_struct
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.solvers.differential_ik.quadratic_program.lead import step_lead_struct
 from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
 

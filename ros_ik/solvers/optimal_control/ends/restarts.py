@@ -12,7 +12,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.chain import dof_coordinates
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
+from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.solvers.batch_ik.solver import IKSolver

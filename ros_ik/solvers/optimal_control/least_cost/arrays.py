@@ -17,9 +17,9 @@ from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.objectives.recording.snapshot import Snapshots

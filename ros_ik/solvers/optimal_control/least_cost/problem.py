@@ -13,7 +13,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.runtime.launch_lock import shares_launch_lock
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
 from ros_ik.solvers.optimal_control.least_cost.arrays import SearchArrays

@@ -14,10 +14,10 @@ import warp as wp
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.kernel_launch import listed_threads
 from ros_ik.kinematics.runtime.kernel_launch import max_resident_threads
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
 from ros_ik.kinematics.runtime.row_list import BYTES_PER_ROW
 from ros_ik.kinematics.runtime.row_list import RowList
 from ros_ik.kinematics.runtime.row_list import spacing_function
+from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.solvers.pose_ik.kernels.phase import mark_lanes_kernel
 from ros_ik.solvers.pose_ik.kernels.phase import NEVER
 from ros_ik.solvers.pose_ik.kernels.phase import phase_struct

@@ -27,9 +27,10 @@ from ros_ik.kinematics import eval_com
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics import eval_jacobian
 from ros_ik.kinematics import eval_mass_matrix
-from ros_ik.kinematics.runtime.launch_lock import LAUNCH_LOCK
-from ros_ik.kinematics.runtime.launch_lock import ReadersWriterLock
+from ros_ik.launch_lock import LAUNCH_LOCK
+from ros_ik.launch_lock import ReadersWriterLock
 from ros_ik.model import Model
+from ros_ik.model import ModelBuilder
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.solvers import ChainIK
 from ros_ik.solvers import DifferentialIK
@@ -206,7 +207,18 @@ def first_chain(model):
     DlsSolver().solve(IkChain(model, TIP), model.neutral_joint_q(), POSE[0])
 
 
-@pytest.mark.parametrize('use', [first_steps, first_motion, first_chain, construction, batch])
+def first_model(_):
+    """Build a model with values of one's own, and change it."""
+    builder = ModelBuilder()
+    builder.add_urdf(urdf_text('panda'))
+    frequency = Model.AttributeFrequency.BODY
+    builder.add_custom_attribute(ModelBuilder.CustomAttribute('wear', wp.float32, frequency))
+    builder.finalize(device='cpu').set_gravity([0.0, 0.0, -1.6])
+
+
+@pytest.mark.parametrize(
+    'use', [first_steps, first_motion, first_chain, first_model, construction, batch]
+)
 def test_no_recording_of_another_thread_meets_new_arrays_and_copies(panda, use, monkeypatch):
     """Warp would record them too, or fail because the recording has ended."""
     found = set()
