@@ -177,38 +177,41 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
             off = wp.float64(0.0)
             if branch >= 31 or (allowed >> branch) & 1 == 0:
                 off = outside(chain, q)
-            # Enumerate the turns of the joints as digits of a number.
-            lowest, choices = allowed_turns(chain, refinement, q)
-            combinations = int(0)
-            if off <= refinement.at_limit:
-                combinations = 1
+            if off <= wp.float64(0.0) and refinement.all_turns == 0:
+                # The usual case, apart from the rest for its time.
+                count = insert(q, branch, problem, count, seed, solutions, distances, branch_of)
+            elif off <= refinement.at_limit:
+                # Enumerate the turns of the joints as digits of a number.
+                lowest, choices = allowed_turns(chain, refinement, q)
+                combinations = int(1)
                 for j in range(n):
                     combinations *= choices[j]
-            code = int(0)
-            while code < combinations:
-                whole = vecm()
-                digits = code
-                for j in range(n):
-                    whole[j] = q[j] + wp.float64(wp.TAU) * wp.float64(
-                        lowest[j] + digits % choices[j]
-                    )
-                    digits = digits // choices[j]
-                fits = bool(True)
-                if combinations > 1 or off > wp.float64(0.0):
-                    fits = outside(chain, whole) <= wp.float64(0.0)
-                if not fits:
-                    whole, _cost, fits = polish(
-                        chain, refinement, clamped(chain, whole), R_t, p_t, refinement.steps, True
-                    )
-                    if not fits and refinement.all_turns == 0:
-                        # Another turn may lie within the limits.
-                        whole = turned_inside(chain, q)
+                code = int(0)
+                while code < combinations:
+                    whole = vecm()
+                    digits = code
+                    for j in range(n):
+                        whole[j] = q[j] + wp.float64(wp.TAU) * wp.float64(
+                            lowest[j] + digits % choices[j]
+                        )
+                        digits = digits // choices[j]
+                    fits = bool(True)
+                    if combinations > 1 or off > wp.float64(0.0):
                         fits = outside(chain, whole) <= wp.float64(0.0)
-                if fits:
-                    count = insert(
-                        whole, branch, problem, count, seed, solutions, distances, branch_of
-                    )
-                code += 1
+                    if not fits:
+                        whole, _cost, fits = polish(
+                            chain, refinement, clamped(chain, whole), R_t, p_t, refinement.steps,
+                            True,
+                        )
+                        if not fits and refinement.all_turns == 0:
+                            # Another turn may lie within the limits.
+                            whole = turned_inside(chain, q)
+                            fits = outside(chain, whole) <= wp.float64(0.0)
+                    if fits:
+                        count = insert(
+                            whole, branch, problem, count, seed, solutions, distances, branch_of
+                        )
+                    code += 1
             branch += 1
         if valid and count == 0:
             for j in range(n):
