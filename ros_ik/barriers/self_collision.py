@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ros_ik.barriers.close_pairs import always_close
 from ros_ik.barriers.collision_barrier import CollisionBarrier
 from ros_ik.barriers.collision_scene import CollisionScene
+from ros_ik.barriers.pair_sampling import always_close
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.collision.checks.collision_arguments import checked_pair_table
 from ros_ik.kinematics.runtime.read_once import read_only

@@ -13,7 +13,7 @@ import dataclasses
 
 import numpy as np
 
-from ros_ik.barriers.close_pairs import sample_pair_distances
+from ros_ik.barriers.pair_sampling import sample_pair_distances
 from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.collision.distance.contact import in_contact
 from ros_ik.model.conventions.labels import link_names

@@ -10,7 +10,7 @@ from support.robots.robots import PinocchioRobot
 from support.robots.robots import urdf_text
 
 from ros_ik.barriers import BodyPairBarrier
-from ros_ik.barriers.close_pairs import sample_pair_distances
+from ros_ik.barriers.pair_sampling import sample_pair_distances
 from ros_ik.errors import ArgumentError
 from ros_ik.limits import VelocityLimit
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry

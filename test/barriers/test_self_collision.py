@@ -12,7 +12,7 @@ from support.robots.robots import urdf_text
 from ros_ik.barriers import always_close
 from ros_ik.barriers import never_close
 from ros_ik.barriers import SelfCollisionBarrier
-from ros_ik.barriers.close_pairs import sample_pair_distances
+from ros_ik.barriers.pair_sampling import sample_pair_distances
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.errors import ArgumentError
 from ros_ik.limits import AccelerationLimit

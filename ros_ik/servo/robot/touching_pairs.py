@@ -24,7 +24,7 @@ import hashlib
 import numpy as np
 
 from ros_ik.barriers import always_close
-from ros_ik.barriers.close_pairs import sample_pair_distances
+from ros_ik.barriers.pair_sampling import sample_pair_distances
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.kinematics.chain import dof_coordinates

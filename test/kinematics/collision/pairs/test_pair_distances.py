@@ -12,7 +12,7 @@ import pytest
 import warp as wp
 
 from ros_ik.barriers import SelfCollisionBarrier
-from ros_ik.barriers.close_pairs import sample_pair_distances
+from ros_ik.barriers.pair_sampling import sample_pair_distances
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
