@@ -27,6 +27,8 @@ from rclpy.subscription import Subscription
 
 # Time between two searches for new entities [s]. The executor registers an entity much sooner.
 _PERIOD = 1.0
+# Most messages or requests of an entity in a search, so that a fast sender does not prolong it.
+_MOST = 100
 
 
 class MissedEvents:
@@ -89,12 +91,13 @@ def _entities(node: Node) -> Iterable[tuple[Any, Callable[[Any, Executor], None]
 
 
 def _serve_subscription(subscription: Subscription, executor: Executor) -> None:
-    while take_message(subscription):
-        pass
+    for _ in range(_MOST):
+        if not take_message(subscription):
+            return
 
 
 def _serve_service(service: Service, executor: Executor) -> None:
-    while True:
+    for _ in range(_MOST):
         with service.handle:
             request, header = service.handle.service_take_request(service.srv_type.Request)
         if header is None:
