@@ -22,6 +22,9 @@ nor the noise so far explains it, or if the target stayed where it was although 
 move. The estimates then restart at the message, without an offset. They restart with zero velocity
 if the target stayed where it was, started from rest, or moves faster than the speed limit.
 
+After a stop between two messages, the first one looks like that of a target that slows down, which
+is no manoeuvre. The offset of a target that suddenly slows down decays faster.
+
 A target that comes to rest gently is no manoeuvre: an offset is left, which decays while it rests.
 If it starts again before that, the offset includes its first displacement.
 """
@@ -56,6 +59,10 @@ _MAX_DECAY_OF_MEMORY = 4.0
 # Largest error due to noise, relative to the mean of earlier errors, and weight of an error in
 # that mean. Manoeuvres have a smaller weight, because one would otherwise hide the next.
 _NOISE, _NOISE_WEIGHT, _NOISE_WEIGHT_OF_MANOEUVRES = 4.0, 0.2, 0.05
+# A target suddenly slows down if it is behind the prediction by more than this part of the way
+# since the previous message, and by more than this multiple of the mean of earlier errors. Factor
+# on w then: the overshoot at a stop stays below the way of a period, at 10 messages a second too.
+_SLOWED, _UNUSUAL, _SLOWING_DECAY = 0.15, 3.0, 2.5
 # Number of periods for which the acceleration is extrapolated; it decreases to zero in as many.
 _ACCELERATION_PERIODS = 2.0
 # Distance [m or rad] up to which poses are equal.
@@ -299,7 +306,8 @@ class VectorMotion:
         speed, hardest = limits
         used = self._estimates[self._used]
         velocity, length = used.state[1], float_length(moved)
-        error = float_length(float_less(moved, used.position_at(interval)))
+        missed = float_less(moved, used.position_at(interval))
+        error, unusual = float_length(missed), _UNUSUAL * self._mean_error
         possible, repeats = 0.5 * hardest * interval * interval, length <= SAME
         stays = repeats or (
             error > max(possible + self._mean_error, 2.0 * length)
@@ -328,8 +336,11 @@ class VectorMotion:
                 self._phase = _Phase.MOTION if stays else _Phase.START
             return
         self._phase = _Phase.MOTION
+        slows = error > unusual and _opposes(missed, velocity, _SLOWED * interval)
         for estimate, row in zip(self._estimates, gains.rows, strict=True):
             if estimate is used:
+                if slows:
+                    row = (*row[:3], _SLOWING_DECAY * row[3])
                 estimate.correct_used(moved, interval, gains.acceleration_time, row, limits, seen)
             else:
                 estimate.correct(moved, interval, gains.acceleration_time, row, limits)
@@ -383,6 +394,12 @@ def _accelerated(time: float, constant: float) -> tuple[float, float, float]:
     of_p = 0.5 * constant * constant
     of_p += late * (constant + 0.5 * late - late * late / (6.0 * constant))
     return of_p + of_v * max(time - 2.0 * constant, 0.0), of_v, of_a
+
+
+def _opposes(missed: Vector, velocity: Vector, time: float) -> bool:
+    """Return True if a vector is opposite to a velocity, and longer than its way in a time."""
+    (x, y, z), (u, v, w) = missed, velocity
+    return -(x * u + y * v + z * w) > time * (u * u + v * v + w * w)
 
 
 def _derivatives(position: Callable[[float], Vector], time: float) -> State:

@@ -131,6 +131,22 @@ def test_after_a_sudden_stop_it_comes_back_to_rest(rate):
 
 
 @pytest.mark.parametrize(
+    ('robot', 'rate'), in_turn(['panda', 'ur5', 'ur10'], [10, 30, 60, 90, 100])
+)
+def test_a_stop_between_two_messages_is_noticed_as_early(robot, rate):
+    for part in either([0.3, 0.8], np.linspace(0.1, 0.9, 9)):
+        stop = (np.ceil(1.2 * rate) + part) / rate
+
+        def line(time, stop=stop):
+            return ramp(min(time, stop))
+
+        followed = ride(Stream(line, rate), stop + 1.5, name=robot, **PREDICTED)
+        end = line(stop)[1]
+        assert followed.way[:, 1].max() - end < SPEED / rate, (robot, rate, part)
+        assert abs(followed.way[-1, 1] - end) < 1e-4
+
+
+@pytest.mark.parametrize(
     ('loop', 'rate'), [(100, 10), (100, 30), (100, 60), (100, 100), (200, 60), (500, 60)]
 )
 def test_no_stop_that_keeps_the_line_and_the_orientation_is_shorter(loop, rate):
