@@ -16,6 +16,7 @@ from collections.abc import Iterable
 import dataclasses
 import functools
 from typing import Any
+from typing import NamedTuple
 from typing import no_type_check
 from typing import TYPE_CHECKING
 
@@ -193,6 +194,27 @@ class _Node:
     axis: np.ndarray
 
 
+class _Joints(NamedTuple):
+    """Arrays of a model as lists, of which Python reads single numbers faster."""
+
+    kind: list[int]
+    coord: list[int]
+    dof: list[int]
+    linear: list[int]  # number of prismatic axes
+    axis: np.ndarray
+
+    @classmethod
+    def of(cls, model: 'Model') -> '_Joints':
+        """Read them from a model."""
+        return cls(
+            model.joint_type.numpy().tolist(),
+            model.joint_q_start.numpy().tolist(),
+            model.joint_qd_start.numpy().tolist(),
+            model.joint_dof_dim.numpy()[:, 0].tolist(),
+            model.joint_axis64,
+        )
+
+
 @shares_launch_lock
 def make_step_tree(
     model: 'Model', order: np.ndarray, links: Iterable[int] | None, scalar: type
@@ -210,7 +232,7 @@ def make_step_tree(
     """
     struct = step_node_struct(scalar)
     nodes = np.array(
-        [dataclasses.astuple(node) for node in _fold(model, order, links)],
+        [tuple(vars(node).values()) for node in _fold(model, order, links)],
         dtype=struct.numpy_dtype(),
     )
     return wp.array(nodes, dtype=struct, device=model.device)
@@ -218,12 +240,15 @@ def make_step_tree(
 
 def _fold(model: 'Model', order: np.ndarray, links: Iterable[int] | None) -> list[_Node]:
     """Return the nodes for the links."""
-    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
+    parent, child = model.joint_parent.numpy().tolist(), model.joint_child.numpy().tolist()
     wanted = set(range(model.body_count)) if links is None else {k for k in links if k >= 0}
     on_path = set(wanted)
-    for joint in order[::-1]:
-        if int(child[joint]) in on_path:
-            on_path.add(int(parent[joint]))
+    for joint in order[::-1].tolist():
+        if child[joint] in on_path:
+            on_path.add(parent[joint])
+    joints = _Joints.of(model)
+    behind = inverse(model.joint_X_c64.reshape(-1, 7))
+    is_centred = (behind == IDENTITY_POSE).all(axis=1)
     nodes: list[_Node] = []
     # Each link: an ancestor with a node, and the constant pose relative to it.
     anchors: dict[int, tuple[int, np.ndarray]] = {_WORLD: (_WORLD, np.array(IDENTITY_POSE))}
@@ -235,18 +260,17 @@ def _fold(model: 'Model', order: np.ndarray, links: Iterable[int] | None) -> lis
                 nodes.append(_fixed_node(_WORLD, poses[body]))
                 nodes[-1].link = body
                 anchors[body] = body, np.array(IDENTITY_POSE)
-    for joint in order:
-        body = int(child[joint])
+    for joint in order.tolist():
+        body = child[joint]
         if body not in on_path:
             continue
-        before, constant = anchors[int(parent[joint])]
+        before, constant = anchors[parent[joint]]
         constant = multiply(constant, model.joint_X_p64[joint])
-        own = _joint_nodes(model, joint, before, constant)
-        back = inverse(np.asarray(model.joint_X_c64[joint]))
-        if own and not np.array_equal(back, IDENTITY_POSE):
-            own.append(_fixed_node(_NODE_BEFORE, back))
+        own = _joint_nodes(joints, joint, before, constant)
+        if own and not is_centred[joint]:
+            own.append(_fixed_node(_NODE_BEFORE, behind[joint]))
         elif not own:
-            constant = multiply(constant, back)
+            constant = multiply(constant, behind[joint])
             if body not in wanted:
                 anchors[body] = before, constant
                 continue
@@ -261,20 +285,18 @@ def _fixed_node(before: int, constant: np.ndarray) -> _Node:
     return _Node(int(JointType.FIXED), before, _WORLD, 0, 0, constant, np.zeros(3))
 
 
-def _joint_nodes(model: 'Model', joint: int, before: int, constant: np.ndarray) -> list[_Node]:
+def _joint_nodes(joints: _Joints, joint: int, before: int, constant: np.ndarray) -> list[_Node]:
     """Return the nodes of a joint, none for a fixed one."""
-    q, dof = int(model.joint_q_start.numpy()[joint]), int(model.joint_qd_start.numpy()[joint])
-    kind = JointType(int(model.joint_type.numpy()[joint]))
-    count = int(model.joint_qd_start.numpy()[joint + 1]) - dof
+    q, dof, kind = joints.coord[joint], joints.dof[joint], joints.kind[joint]
+    count = joints.dof[joint + 1] - dof
     if count == 0:
         return []
     if kind in (JointType.BALL, JointType.FREE, JointType.DISTANCE):
-        return [_Node(int(kind), before, _WORLD, q, dof, constant, np.zeros(3))]
-    linear = int(model.joint_dof_dim.numpy()[joint, 0])
+        return [_Node(kind, before, _WORLD, q, dof, constant, np.zeros(3))]
     nodes = []
     for k in range(count):
-        one = JointType.PRISMATIC if k < linear else JointType.REVOLUTE
-        axis = np.asarray(model.joint_axis64[dof + k])
+        one = JointType.PRISMATIC if k < joints.linear[joint] else JointType.REVOLUTE
+        axis = joints.axis[dof + k]
         nodes.append(_Node(int(one), before, _WORLD, q + k, dof + k, constant, axis))
         before, constant = _NODE_BEFORE, np.array(IDENTITY_POSE)
     return nodes
