@@ -56,6 +56,7 @@ class Grasp(Node):
         closed = WAY * 0.5 * (1.0 - math.cos(2.0 * math.pi * self._ticks / (RATE * PERIOD)))
         for tip, start in self._start.items():
             target = copy.deepcopy(start)
+            target.header.stamp = self.get_clock().now().to_msg()
             for axis, center in zip('xyz', CENTER, strict=True):
                 value = getattr(start.pose.position, axis)
                 setattr(target.pose.position, axis, value + closed * (center - value))

@@ -54,7 +54,8 @@ class ObjectFollower(Node):
             self.create_timer(1.0 / 30.0, self._publish_object)
 
     def _on_object(self, seen: PoseStamped) -> None:
-        self.get_logger().info(f'following an object in {seen.header.frame_id!r}', once=True)
+        frame = seen.header.frame_id or 'the base frame'
+        self.get_logger().info(f'following an object in {frame}', once=True)
         target = PoseStamped(header=seen.header)
         q = seen.pose.orientation
         target.pose.position = above(seen.pose.position, q)

@@ -32,8 +32,9 @@ KEYS = {
     'i': (4, ANGULAR), 'k': (4, -ANGULAR), 'j': (5, ANGULAR), 'l': (5, -ANGULAR),
 }  # fmt: skip
 PERIOD = 0.03  # s between two twists
-# A terminal does not report the release of a key; a held key repeats after half a second.
-HOLD = int(0.55 / PERIOD)
+# A terminal does not report the release of a key. A held key repeats after half a second, and from
+# then on faster than every 0.2 s.
+FIRST_HOLD, REPEATED_HOLD = int(0.55 / PERIOD), int(0.2 / PERIOD)
 
 
 def twist(node: Node, key: str) -> TwistStamped:
@@ -52,19 +53,25 @@ def twist(node: Node, key: str) -> TwistStamped:
 def drive(node: Node, interrupted: threading.Event) -> None:
     """Publish a twist every few milliseconds until x or Ctrl-C."""
     publisher = node.create_publisher(TwistStamped, 'ros_ik/ee/target_twist', 1)
-    key, age = '', HOLD
+    key, age, hold = '', FIRST_HOLD, FIRST_HOLD
     while not interrupted.is_set() and key != 'x':
-        pressed = bool(select.select([sys.stdin], [], [], PERIOD)[0])
-        # Bypass Python's buffer, which select does not see.
-        key, age = (os.read(0, 1).decode(), 0) if pressed else (key, age + 1)
-        if age < HOLD:
+        if select.select([sys.stdin], [], [], PERIOD)[0]:
+            # Bypass Python's buffer, which select does not see.
+            pressed = os.read(0, 1).decode()
+            hold = REPEATED_HOLD if pressed == key and age < hold else FIRST_HOLD
+            key, age = pressed, 0
+        else:
+            age += 1
+        if age < hold:
             publisher.publish(twist(node, key))
-        elif age == HOLD:
+        elif age == hold:
             publisher.publish(twist(node, ''))
 
 
 def main() -> None:
     """Read keys one by one, and restore the terminal at the end."""
+    if not sys.stdin.isatty():
+        sys.exit('keyboard: run it in a terminal, which reports each key')
     # Ctrl-C sets a flag: rclpy's own handler ends the context while a twist is being published.
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     interrupted = threading.Event()

@@ -86,6 +86,8 @@ _GIZMO_PART, _GIZMO_SIZES = 0.35, (0.03, 0.3)
 # Distance of the camera relative to the radius of the robot.
 _CAMERA_PART = 1.8
 _SET = 'parameter '
+# Time for which the answer to a button is shown [s]; later statuses contradict it.
+_ANSWER_TIME = 10.0
 
 
 def ignore_viser_race(callback: Callable[[], None]) -> Callable[[], None]:
@@ -160,6 +162,7 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
         self.targets: dict[str, np.ndarray] = {}
         self.answer = ''
         self._answers: tuple[str, ...] = ()
+        self._answered = -math.inf
         self._tasks: set[str] = set()
         self._drawn = self._marker_time = -math.inf
         # The last list of obstacles with its publisher, and the robot at that time.
@@ -338,8 +341,12 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
         answers = self.calls.answer, self.parameters.answer
         for before, answer in zip(self._answers, answers, strict=False):
             if answer != before:
-                self.answer = answer
-        self._answers = answers
+                self.answer, self._answered = answer, time.monotonic()
+        if self.calls.answer and time.monotonic() - self._answered > _ANSWER_TIME:
+            if self.answer == self.calls.answer:
+                self.answer = ''
+            self.calls.answer = ''
+        self._answers = self.calls.answer, self.parameters.answer
         name = self.resolve_topic_name(self._node_name)
         self.page.show_status(status_html(status, name), _sentence(self.answer))
 

@@ -101,6 +101,11 @@ def test_every_grasp(session):
         assert 'nearest: grasp 847, 0.55 rad away' in example.text()
 
 
+def have_new_stamps(client):
+    """Return True if no status reports targets that repeat the stamp of the previous one."""
+    return not any('do not advance' in status.text for status in client.statuses)
+
+
 def waist(states):
     """Return the positions of the three joints of the waist in joint states [rad], [n, 3]."""
     found = [
@@ -132,6 +137,7 @@ def test_humanoid(session):
         assert errors(session, example, 'com')['com'] < 5e-3
         foot = np.array(poses.heard['right_foot'])
         assert np.abs(foot - foot[0]).max() < 2e-3
+        assert have_new_stamps(session.client)
         said = r'centre of mass \d+ mm'
         session.wait_for(lambda: re.search(said, example.text()), 'word', example)
         session.interrupt(example)
@@ -146,6 +152,7 @@ def test_fingertips(session):
             lambda: all(poses.farthest(tip) > 0.008 for tip in tips), 'grasp', example
         )
         assert set(errors(session, example, *tips)) == set(tips)
+        assert have_new_stamps(session.client)
         assert 'the fingers close and open' in example.text()
         session.interrupt(example)
 

@@ -116,6 +116,25 @@ def test_an_obstacle_dragged_into_the_path_stops_the_robot_and_is_named(opened):
     client.wait_for(lambda: np.abs(viewer.targets['ee'] - start).max() < 5e-3, 'way back')
 
 
+def test_a_size_is_typed_digit_by_digit(opened):
+    _, viewer, shown = opened
+    obstacles = viewer.page.obstacles
+    shown.browser.find_element('xpath', "//*[normalize-space(text())='Obstacles']").click()
+    name = obstacles.add('box')
+    box = shown.input_of('size x')
+    box.send_keys(Keys.CONTROL, 'a')
+    for key in '0.05':
+        box.send_keys(key)
+        shown.wait_for_picture()
+    wait_until(lambda: obstacles.placed[name].size == (0.05, 0.2, 0.2), 'size')
+    shown.wait_for_picture()
+    assert box.get_attribute('value') == '0.05'
+    box.send_keys(Keys.CONTROL, 'a')
+    box.send_keys('0', Keys.TAB)
+    wait_until(lambda: obstacles.placed[name].size == (0.01, 0.2, 0.2), 'least size')
+    obstacles.remove(name)
+
+
 def test_trail_of_a_frame_is_blue(opened, monkeypatch):
     client, viewer, shown = opened
     monkeypatch.setattr(trails, '_LIFETIME', np.inf)

@@ -25,6 +25,7 @@ from support.rigs.viewer_rig import viewed
 
 from ros_ik.node.markers.shapes import barrier_color
 from ros_ik.node.markers.shapes import barrier_fraction
+from ros_ik.viewer import viewer_node
 from ros_ik.viewer.gui.plots import POSITIONS
 from ros_ik.viewer.gui.plots import TICKS
 from ros_ik.viewer.gui.plots import VELOCITIES
@@ -102,12 +103,17 @@ def test_stop_button_stops_and_lets_go(fresh):
     client.wait_for_text('waiting for a target')
 
 
-def test_pause_and_resume(fresh):
+def test_pause_and_resume(fresh, monkeypatch):
     client, viewer = fresh
-    viewer.page.press('pause')
-    client.wait_for_code(IkStatus.PAUSED)
-    viewer.page.press('resume')
-    client.wait_for_text('waiting for a target')
+    monkeypatch.setattr(viewer_node, '_ANSWER_TIME', 1.0)
+    for _ in range(2):
+        viewer.page.press('pause')
+        client.wait_for_code(IkStatus.PAUSED)
+        viewer.page.press('resume')
+        client.wait_for(lambda: viewer.answer.startswith('resume: '), 'answer')
+        client.wait_for_text('waiting for a target')
+        # It would contradict later statuses.
+        client.wait_for(lambda: viewer.answer == '', 'end of the answer')
 
 
 def test_a_slider_moves_one_joint_until_it_arrives(fresh):

@@ -21,6 +21,9 @@ _ARRIVED = 2e-3
 # Time without an event after which a button is released [s], and rate of events while it is held
 # [Hz].
 _HELD_TIME, _HOLD_RATE = 0.25, 20.0
+# Part of a joint's range within which a change of its slider takes effect at once; time without a
+# change after which a larger one does [s]. While a number is typed, its first digits are jumps.
+_JUMP, _TYPING_TIME = 0.05, 0.7
 _AXES = ('x', 'y', 'z', 'about x', 'about y', 'about z')
 # Keys for velocities along each axis, forward and back; with Shift, about the axis.
 _KEYS: tuple[tuple[Any, Any], ...] = (('I', 'K'), ('J', 'L'), ('U', 'M'))
@@ -37,6 +40,10 @@ class Jog:
         self._sliders: dict[str, viser.GuiSliderHandle[float]] = {}
         self._goal: dict[str, float] = {}
         self._goal_client: int | None = None
+        # Values of the sliders as they were last seen [rad or m]; a jump of one, and its time [s].
+        self._values: dict[str, float] = {}
+        self._jump: tuple[str, float, int | None] | None = None
+        self._jump_time = -np.inf
         self._twist, self._twist_task = np.zeros(6), ''
         self._twist_time = -np.inf
         gui = server.gui
@@ -80,7 +87,7 @@ class Jog:
                 return
             for slider in self._sliders.values():
                 slider.remove()
-            self._goal, self._sliders = {}, {}
+            self._goal, self._sliders, self._values, self._jump = {}, {}, {}, None
             with self._joints:
                 bounds = zip(lower.tolist(), upper.tolist(), strict=True)
                 for (name, position), (low, high) in zip(positions.items(), bounds, strict=True):
@@ -90,7 +97,7 @@ class Jog:
                         name, low, high, 1e-3, float(np.clip(position, low, high))
                     )
                     slider.on_update(functools.partial(self._on_slide, name))
-                    self._sliders[name] = slider
+                    self._sliders[name], self._values[name] = slider, slider.value
 
     def show_measured(self, positions: Mapping[str, float]) -> None:
         """Update the sliders from the measured joints, and end a target that is reached.
@@ -102,19 +109,39 @@ class Jog:
             goal = self._goal
             if goal and all(abs(goal[n] - positions.get(n, np.inf)) < _ARRIVED for n in goal):
                 self._goal = {}
-            if self._goal:
+            if self._goal or self._jump:
                 return
             for name, slider in self._sliders.items():
                 if name in positions and abs(slider.value - positions[name]) > _STILL:
                     slider.value = float(np.clip(positions[name], slider.min, slider.max))  # type: ignore[misc]
+                    self._values[name] = slider.value
 
     def set_goal(self, name: str, position: float, client: int | None = None) -> None:
         """Set a target of a joint [rad or m]; other joints without one keep their positions."""
         with self._lock:
+            self._jump = None
             if not self._goal:
                 self._goal = {joint: slider.value for joint, slider in self._sliders.items()}
             if name in self._goal:
                 self._goal[name], self._goal_client = position, client
+
+    def slide(self, name: str, position: float, client: int | None = None) -> None:
+        """Process a change of a slider by a user [rad or m].
+
+        A jump becomes a target once the slider has rested: it may be a number that is being typed.
+        """
+        with self._lock:
+            slider = self._sliders.get(name)
+            if slider is None:
+                return
+            if self._jump and self._jump[0] != name:
+                self.set_goal(*self._jump)
+            position = float(np.clip(position, slider.min, slider.max))
+            step, self._values[name] = abs(position - self._values[name]), position
+            if step <= _JUMP * (slider.max - slider.min):
+                self.set_goal(name, position, client)
+            else:
+                self._jump, self._jump_time = (name, position, client), time.monotonic()
 
     def set_velocity(self, row: int, sign: float) -> None:
         """Request a velocity for a moment: along or about axis x, y, z, in rows 0 to 5."""
@@ -132,12 +159,16 @@ class Jog:
         with self._lock:
             if client is None or client == self._goal_client:
                 self._goal = {}
+            if self._jump and client in {None, self._jump[2]}:
+                self._jump = None
             if client is None:
                 self._twist_time = -np.inf
 
     def goal(self) -> dict[str, float]:
         """Return the joint target [rad or m], or an empty dict."""
         with self._lock:
+            if self._jump and time.monotonic() - self._jump_time > _TYPING_TIME:
+                self.set_goal(*self._jump)
             return dict(self._goal)
 
     def twist(self) -> tuple[str, np.ndarray | None]:
@@ -151,7 +182,7 @@ class Jog:
     async def _on_slide(self, name: str, event: viser.GuiEvent) -> None:
         # Without a client, the viewer itself moved the slider.
         if event.client is not None:
-            self.set_goal(name, float(event.target.value), event.client.client_id)
+            self.slide(name, float(event.target.value), event.client.client_id)
 
     async def _on_hold(self, row: int, sign: float, event: object) -> None:
         self.set_velocity(row, sign)

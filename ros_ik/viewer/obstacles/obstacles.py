@@ -86,7 +86,9 @@ class Obstacles:
             self.remove(self._selected.value)
 
         async def on_size(event: viser.GuiEvent) -> None:
-            if event.client is not None:
+            # Not yet a size: the first digits of 0.05, for instance. An answer would replace them.
+            is_size = all(_MIN_SIZE <= size <= _MAX_SIZE for size in self._size.value)
+            if event.client is not None and is_size:
                 self.resize(self._selected.value, self._size.value)
 
         async def on_select(event: object) -> None:

@@ -12,6 +12,7 @@ pytest.importorskip('viser', reason='viser is not installed')
 from support.rigs.viewer_rig import free_port
 
 from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.viewer.gui import jog as jog_module
 from ros_ik.viewer.gui.requests import Requests
 from ros_ik.viewer.page import Page
 from ros_ik.viewer.robot.robot_state import COMMANDED
@@ -37,6 +38,37 @@ def test_a_measured_position_beyond_its_limit_is_held_at_the_limit(jog):
     jog.update_controls(['ee'], {'one': 1.02, 'two': 0.0}, np.full(2, -1.0), np.ones(2))
     jog.set_goal('two', 0.4)
     assert jog.goal() == {'one': 1.0, 'two': 0.4}
+
+
+def test_a_number_that_is_typed_moves_nothing_before_it_is_whole(jog, monkeypatch):
+    names = {'one': -2.7, 'two': 0.0, 'three': 0.0}
+    jog.update_controls(['ee'], names, np.full(3, -3.0), np.full(3, 3.0))
+    monkeypatch.setattr(jog_module, '_TYPING_TIME', np.inf)
+    for position in (-1.0, -1.4, -1.9, -1.95):
+        assert jog.goal() == {}
+        # Measured positions do not replace the digits.
+        jog.show_measured(names)
+        jog.slide('one', position)
+    # The last change is that of a slider which is dragged, or a last digit.
+    assert jog.goal() == {'one': -1.95, 'two': 0.0, 'three': 0.0}
+    jog.slide('one', 2.0)
+    assert jog.goal()['one'] == -1.95
+    jog.slide('two', 9.0)
+    assert jog.goal() == {'one': 2.0, 'two': 0.0, 'three': 0.0}
+    monkeypatch.setattr(jog_module, '_TYPING_TIME', -1.0)
+    assert jog.goal() == {'one': 2.0, 'two': 3.0, 'three': 0.0}
+
+
+def test_a_release_withdraws_a_number_that_is_typed(jog, monkeypatch):
+    jog.update_controls(['ee'], {'one': -2.7}, np.full(1, -3.0), np.full(1, 3.0))
+    monkeypatch.setattr(jog_module, '_TYPING_TIME', -1.0)
+    jog.slide('one', 1.0, client=1)
+    jog.release(client=2)
+    jog.release(client=1)
+    assert jog.goal() == {}
+    jog.slide('one', 2.0, client=1)
+    jog.release()
+    assert jog.goal() == {}
 
 
 def test_joints_are_measured_once_each_publisher_was_heard():
