@@ -22,6 +22,7 @@ from ros_ik.settings import expand_parameters
 from ros_ik.settings import read_settings
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
+from ros_ik.settings.parameter import Parameter
 from ros_ik.settings.reading import unknown_parameters
 from ros_ik.setup_assistant.speeds import immobile
 from ros_ik.setup_assistant.speeds import speed_warnings
@@ -66,22 +67,35 @@ def check_parameters(
     Raises:
         ArgumentError: The start names a joint that the model lacks, or an invalid position.
     """
+    errors: list[str] = []
     try:
-        errors = unknown_parameters(given, expand_parameters(given))
+        expanded = expand_parameters(given)
+        errors += [*unknown_parameters(given, expanded), *_of_values(given, expanded)]
         settings = read_settings(given)
         check_center(settings, model)
         robot = resolve_robot(model, settings)
+        wrong, warnings = _of_tasks(robot)
+        errors += wrong
+        warnings += [*model.srdf_warnings, *_of_joints(robot), *start_warnings(robot, start)]
     except SettingsError as error:
-        return Findings((str(error),), ())
-    wrong, warnings = _of_tasks(robot)
-    errors += wrong
-    warnings += [*model.srdf_warnings, *_of_joints(robot), *start_warnings(robot, start)]
+        return Findings(tuple(dict.fromkeys([*errors, str(error)])), ())
     if controllers is None:
         warnings += _of_outputs(robot)
     else:
         wrong, odd = _of_controllers(robot, controllers)
         errors, warnings = errors + wrong, warnings + odd
     return Findings(tuple(errors), tuple(warnings))
+
+
+def _of_values(given: Mapping[str, Any], expanded: Mapping[str, Parameter]) -> list[str]:
+    """Return the errors of single values."""
+    errors = []
+    for name in given.keys() & expanded.keys():
+        try:
+            expanded[name].checked(given[name])
+        except SettingsError as error:
+            errors.append(str(error))
+    return sorted(errors)
 
 
 def _of_tasks(robot: ControlledRobot) -> tuple[list[str], list[str]]:

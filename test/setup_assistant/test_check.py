@@ -35,11 +35,21 @@ def check(controllers=None, **values):
         ({'joint_limits__elbow_joint__max_velocity': 99.0,
           'joint_limits__elbow_joint__has_velocity_limits': True}, 'looser'),
         ({'com__weight': 'much'}, "'com.weight'"),
+        ({'collision__ignore_pairs': ['tool0:elbow']}, "'collision.ignore_pairs'"),
     ],
     ids=str,
 )  # fmt: skip
 def test_a_mistake_is_an_error(values, text):
     assert any(text in sentence for sentence in check(**values).errors), check(**values)
+
+
+def test_every_mistake_is_named():
+    findings = check(
+        ee__fraem='tool0', com__weight='much', ee__gain=2.0, limits__velocity_scale=1.5
+    )
+    assert len(findings.errors) == 4
+    for name in ('ee.fraem', 'com.weight', 'ee.gain', 'limits.velocity_scale'):
+        assert any(f"'{name}'" in sentence for sentence in findings.errors), findings
 
 
 def test_a_task_that_nothing_moves_is_an_error():

@@ -99,11 +99,18 @@ class ClosestPairs:
             self._gather()
 
     def find(self, body_q: np.ndarray) -> Pairs:
-        """Return the close pairs at link poses [body_count, 7]."""
+        """Return the close pairs of the enabled barriers at link poses [body_count, 7]."""
         self._body_q.assign(body_q[None])
         settings = self._settings
-        margins = settings.barriers_self_collision_margin, settings.barriers_world_margin
-        parts = [self._close(*part) for part in zip(self._measurements, margins, strict=True)]
+        of_robot, of_world = self._measurements
+        parts = []
+        if settings.barriers_self_collision_enabled:
+            parts.append(self._close(of_robot, settings.barriers_self_collision_margin))
+        if settings.barriers_world_enabled:
+            parts.append(self._close(of_world, settings.barriers_world_margin))
+        if not parts:
+            nothing = np.empty(0)
+            return Pairs(np.empty((0, 2, 3)), nothing, nothing, ())
         points, distances, values, rows = (
             np.concatenate(columns) for columns in zip(*parts, strict=True)
         )
