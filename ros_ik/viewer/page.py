@@ -23,6 +23,7 @@ from ros_ik.viewer.gui.jog import Jog
 from ros_ik.viewer.gui.parameter_panel import ParameterPanel
 from ros_ik.viewer.gui.plots import Plots
 from ros_ik.viewer.gui.requests import Requests
+from ros_ik.viewer.gui.show_controls import return_keys
 from ros_ik.viewer.gui.show_controls import ShowControls
 from ros_ik.viewer.obstacles.obstacles import Obstacles
 from ros_ik.viewer.scene.lights_and_floor import LightsAndFloor
@@ -50,6 +51,7 @@ HELP = """\
 | Shift with these | turn about that axis |
 | Ctrl-K | list of every command |
 
+Keys do nothing while the cursor is in an input; click the scene first.
 A key moves while it is held and for 0.25 s after you let go. Speeds and task are those under
 *Velocity*.
 """
@@ -164,6 +166,7 @@ class Page:
             self.requests.add('mode', mode.value)
 
         mode.on_update(on_mode)
+        return_keys(mode)
         self._status = gui.add_html('')
         self._answer = gui.add_html('')
         self._shown = '', ''
@@ -174,6 +177,7 @@ class Page:
             self.obstacles = Obstacles(self.server)
         with tabs.add_tab('Plots'):
             self.plots = Plots(self.server)
+            return_keys(self.plots.is_wanted)
         with tabs.add_tab('Parameters'):
             self.parameters = ParameterPanel(self.server, requests)
         with tabs.add_tab('Help'):

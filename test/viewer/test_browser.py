@@ -252,6 +252,35 @@ def test_keys_of_the_buttons(opened):
     client.wait_for_text('waiting for a target')
 
 
+def test_the_key_of_stop_works_after_a_choice(opened):
+    client, viewer, shown = opened
+    page = shown.browser
+    mode = page.find_element('xpath', "//label[contains(., 'mode')]/following::input[1]")
+
+    def has_no_focus():
+        return page.execute_script('return document.activeElement.tagName') != 'INPUT'
+
+    try:
+        mode.click()
+        wait_until(lambda: page.find_elements('css selector', '[role=option]'), 'modes')
+        options = page.find_elements('css selector', '[role=option]')
+        next(option for option in options if option.text == 'pose').click()
+        client.wait_for_text('mode POSE')
+        wait_until(has_no_focus, 'end of the focus', timeout=20.0)
+        shown.open_tab('Plots')
+        for _ in range(2):
+            shown.input_of('plots').click()
+            wait_until(has_no_focus, 'end of the focus', timeout=20.0)
+            wait_until(lambda: not viewer.page.plots.is_wanted.disabled, 'usable checkbox')
+        shown.open_tab('Control')
+        page.switch_to.active_element.send_keys('s')
+        client.wait_for_code(IkStatus.STOPPED)
+    finally:
+        viewer.page.press('reset')
+        viewer.requests.add('mode', 'auto')
+    client.wait_for_text('ready, waiting for a target')
+
+
 KEYS = re.findall(r'\| (.), (.) \| move along \+ (.), - . \|', HELP)
 
 

@@ -4,9 +4,30 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import viser
+
+# Time for which an input is disabled [s]: browsers move the focus with the next picture, for which
+# they need up to 0.2 s without a graphics card.
+_DISABLED_TIME = 0.5
+
+
+def return_keys(*inputs: viser.GuiInputHandle) -> None:
+    """Make checkboxes and dropdowns lose the focus after each change by a user.
+
+    viser ignores shortcuts while an input has the focus, the key of STOP among them.
+    """
+
+    async def release(event: viser.GuiEvent) -> None:
+        if event.client is not None:
+            event.target.disabled = True
+            await asyncio.sleep(_DISABLED_TIME)
+            event.target.disabled = False
+
+    for handle in inputs:
+        handle.on_update(release)
 
 
 class ShowControls:
@@ -59,3 +80,5 @@ class ShowControls:
             cast_shadows(self.shadows.value)
 
         self.shadows.on_update(on_shadows)
+        return_keys(self.ghost, self.targets, self.trails, self.workspace)
+        return_keys(self.pairs, self.shapes, self.shadows)

@@ -14,6 +14,7 @@ import threading
 import numpy as np
 import viser
 
+from ros_ik.viewer.gui.show_controls import return_keys
 from ros_ik.viewer.obstacles.placed_obstacle import HALF_SPACE
 from ros_ik.viewer.obstacles.placed_obstacle import PlacedObstacle
 from ros_ik.viewer.obstacles.placed_obstacle import SHAPES
@@ -99,6 +100,7 @@ class Obstacles:
         remove.on_click(on_remove)
         self._size.on_update(on_size)
         self._selected.on_update(on_select)
+        return_keys(shape, self._selected)
 
     @property
     def placed(self) -> dict[str, PlacedObstacle]:
