@@ -19,11 +19,11 @@ import viser
 import websockets.asyncio.server
 
 from ros_ik.viewer.client.service_calls import MODES
+from ros_ik.viewer.gui.focus import return_keys
 from ros_ik.viewer.gui.jog import Jog
 from ros_ik.viewer.gui.parameter_panel import ParameterPanel
 from ros_ik.viewer.gui.plots import Plots
 from ros_ik.viewer.gui.requests import Requests
-from ros_ik.viewer.gui.show_controls import return_keys
 from ros_ik.viewer.gui.show_controls import ShowControls
 from ros_ik.viewer.obstacles.obstacles import Obstacles
 from ros_ik.viewer.scene.lights_and_floor import LightsAndFloor

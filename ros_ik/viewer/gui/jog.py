@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import viser
 
+from ros_ik.viewer.gui.focus import return_keys
+
 # Step in which an unused slider follows its joint [rad or m].
 _STILL = 1e-3
 # Tolerance at which a joint target has been reached [rad or m].
@@ -50,6 +52,7 @@ class Jog:
         self._joints = gui.add_folder('Joints', expand_by_default=False)
         with gui.add_folder('Velocity', expand_by_default=False):
             self._task = gui.add_dropdown('task', ('',), initial_value='')
+            return_keys(self._task)
             self._speed = gui.add_slider('m/s', 0.01, 0.5, 0.01, 0.05)
             self._turn = gui.add_slider('rad/s', 0.05, 1.5, 0.05, 0.3)
             for row, axis in enumerate(_AXES):

@@ -16,6 +16,7 @@ from rcl_interfaces.msg import ParameterDescriptor
 import viser
 import yaml
 
+from ros_ik.viewer.gui.focus import return_keys
 from ros_ik.viewer.gui.requests import Requests
 
 NOTHING = '-'
@@ -43,6 +44,7 @@ class ParameterPanel:
         self._section = self._gui.add_dropdown(
             'section', (NOTHING,), initial_value=NOTHING, hint='Parameters that may change now.'
         )
+        return_keys(self._section)
         self._note = self._gui.add_html('')
         self._button = self._gui.add_button(
             'Set', visible=False, hint='Sends the changed values to the node.'

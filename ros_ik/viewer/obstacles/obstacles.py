@@ -14,7 +14,7 @@ import threading
 import numpy as np
 import viser
 
-from ros_ik.viewer.gui.show_controls import return_keys
+from ros_ik.viewer.gui.focus import return_keys
 from ros_ik.viewer.obstacles.placed_obstacle import HALF_SPACE
 from ros_ik.viewer.obstacles.placed_obstacle import PlacedObstacle
 from ros_ik.viewer.obstacles.placed_obstacle import SHAPES
