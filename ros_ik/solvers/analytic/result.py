@@ -81,7 +81,7 @@ class AllSolutions(BatchResult):
             repeat the first solution.
         n_found: Number of solutions in joint_q, shape [n].
         n_exist: Number of solutions within the limits, shape [n]; more than n_found if s is too
-            small.
+            small. With ``all_turns`` it ends at 2,147,483,647, for as many or more.
         status: :class:`SolveStatus` codes, shape [n]: CONVERGED if there are solutions; AT_LIMITS
             if all are outside the limits, or the best configuration is at the limits; UNREACHABLE
             if there are none; IN_COLLISION if all collide, with the nearest one;

@@ -24,6 +24,8 @@ _TURN = 2.0 * np.pi
 _AT_LIMIT = 1e-9
 # Ends of paths are distinct if any joint differs by more than this [rad or m].
 _SEPARATION = 0.5
+# Largest numbers of turns of a joint, and of configurations in all turns, at which paths start.
+MAX_TURNS, MAX_STARTS = 64, 16_384
 # Largest number of local searches from the solutions of a layer that have none of the next nearby.
 _MAX_LOCAL_SEARCHES = 32
 
@@ -132,17 +134,32 @@ class LayeredGraph:
                 break
         return paths
 
-    def all_turns(self, joint_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return variables [a, n] in all turns within the limits, [b, n], and their rows, [b]."""
+    def all_turns(self, joint_q: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return variables [a, n] in all turns within the limits, [b, n], and their rows, [b].
+
+        Of more than MAX_STARTS configurations, or MAX_TURNS turns of a joint, only the nearest to
+        ``near`` [n] are returned.
+        """
+        several = self._has_several_turns
         origin = np.arange(len(joint_q))
-        for c in np.flatnonzero(self._has_several_turns):
-            lowest = np.ceil((self._lower[c] - joint_q[:, c]) / _TURN)
-            count = (np.floor((self._upper[c] - joint_q[:, c]) / _TURN) - lowest + 1).astype(int)
-            row = np.repeat(np.arange(len(joint_q)), count)
+        turned = np.where(several, self.nearest_turn(joint_q, near), joint_q)
+        for c in np.flatnonzero(several):
+            middle = np.rint((turned[:, c] - joint_q[origin, c]) / _TURN)
+            lowest = np.ceil((self._lower[c] - joint_q[origin, c]) / _TURN)
+            highest = np.floor((self._upper[c] - joint_q[origin, c]) / _TURN)
+            lowest = np.maximum(lowest, middle - MAX_TURNS // 2)
+            highest = np.minimum(highest, middle + MAX_TURNS // 2)
+            count = (highest - lowest + 1).astype(int)
+            row = np.repeat(np.arange(len(turned)), count)
             turn = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-            joint_q, origin = joint_q[row], origin[row]
-            joint_q[:, c] += _TURN * (lowest[row] + turn)
-        return joint_q, origin
+            turned, origin = turned[row], origin[row]
+            turned[:, c] = joint_q[origin, c] + _TURN * (lowest[row] + turn)
+            if len(turned) > MAX_STARTS:
+                # The joints to come are at their nearest turns, so that none is lost.
+                away = np.linalg.norm((turned - near)[:, several], axis=1)
+                kept = np.sort(np.argsort(away, kind='stable')[:MAX_STARTS])
+                turned, origin = turned[kept], origin[kept]
+        return turned, origin
 
     def nearest_turn(self, joint_q: np.ndarray, near: np.ndarray) -> np.ndarray:
         """Return variables in the turns within the limits that are nearest to ``near``."""

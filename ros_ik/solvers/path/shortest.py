@@ -107,7 +107,8 @@ class _ShortestPath:
             layer = layers[len(path)]
             nodes, solution, cost = layer.joint_q, np.zeros(1, dtype=int), np.zeros(1)
             if layer.is_solved:
-                nodes, solution = graph.all_turns(nodes)
+                middle = 0.5 * np.sum(self._chain.sampling_range(), axis=0)
+                nodes, solution = graph.all_turns(nodes, middle if before is None else before)
                 cost = np.zeros(len(nodes))
                 if before is not None:
                     cost = np.linalg.norm(nodes - before, axis=1)

@@ -51,6 +51,10 @@ def solve_path(
 ) -> PathResult:
     """Find a continuous joint path along poses.
 
+    Without ``start``, and after a break, a path of a closed form begins in any turn of each joint
+    within its limits. Of more than 64 turns of a joint, or 16,384 configurations, these are the
+    nearest to the middle of the limits, or to the configuration before the break.
+
     Args:
         model: The model.
         link: Name or index of the link that follows the poses.

@@ -264,6 +264,44 @@ def test_every_turn_that_the_limits_allow():
     assert np.allclose(few.joint_q[0], every.joint_q[0, :3])
 
 
+@pytest.mark.parametrize('width', [100.0, 2e6, 2e9])
+def test_of_many_turns_only_the_nearest_are_searched(width):
+    """The number of turns of six joints is their product, up to 3e8 for each joint."""
+    axes = UR_H, UR_P, UR_TOOL
+    middle = np.array([0.4, -1.0, 2.0, 0.7, -3.0, 5.0])
+    limits = middle - 0.5 * width, middle + 0.5 * width
+    q = np.array([0.3, -0.8, 1.2, -0.5, 0.9, 0.2])
+    # Turns at which rounding matters little, off the middle and at the ends of the limits.
+    seeds = np.array([q + 2.0 * np.pi * 5, middle, limits[0], limits[1] - 1.0])
+    seeds = np.clip(seeds, -1e3, 1e3)
+    poses = np.repeat(tool_poses(*axes, q[None]), len(seeds), axis=0)
+    free = all_solutions(arm(*axes), 'tool', poses[:1])
+    model = arm(*axes, limits=limits)
+    every = all_solutions(model, 'tool', poses, seeds, max_solutions=40, all_turns=True)
+    turns = 2.0 * np.pi * np.arange(-200, 201)
+    number = 0.0
+    wanted = []
+    for solution in free.joint_q[0, : free.n_found[0]]:
+        lowest = np.ceil((limits[0] - solution) / (2.0 * np.pi))
+        number += np.prod(np.floor((limits[1] - solution) / (2.0 * np.pi)) - lowest + 1.0)
+        for seed in seeds:
+            choices = []
+            for angle, near, low, high in zip(solution, seed, *limits, strict=True):
+                inside = [a for a in angle + turns if low <= a <= high]
+                choices.append(sorted(inside, key=lambda a: abs(a - near))[:4])
+            wanted.append(np.array(np.meshgrid(*choices)).reshape(6, -1).T)
+    for k, seed in enumerate(seeds):
+        nearest = np.concatenate(wanted[k :: len(seeds)])
+        nearest = nearest[np.argsort(np.linalg.norm(nearest - seed, axis=1))[:40]]
+        away = np.linalg.norm(nearest - seed, axis=1)
+        found = np.linalg.norm(every.joint_q[k] - seed, axis=1)
+        assert np.allclose(found, away, rtol=0.0, atol=1e-9)
+        gaps = np.abs(every.joint_q[k][:, None] - nearest).max(axis=2).min(axis=1)
+        assert np.all(gaps < 1e-9)
+    assert np.all(every.status == SolveStatus.CONVERGED) and np.all(every.n_found == 40)
+    assert np.all(every.n_exist == min(number, 2**31 - 1))
+
+
 @pytest.mark.parametrize('width', [2.0 * np.pi, 7.0])
 def test_turns_at_the_very_limits(width):
     """Rounding puts such a turn just outside its limit, where it is moved back to it."""
@@ -283,6 +321,36 @@ def test_turns_at_the_very_limits(width):
         off = np.abs(result.joint_q - q[:, None]).max(axis=2)
         assert np.all(off.min(axis=1) < 1e-7)
     assert np.all(every.n_exist == every.n_found)
+
+
+@pytest.mark.parametrize('off', [-2e-5, -9e-6, -1e-7, 0.0])
+@pytest.mark.parametrize('width', [6.0, 2.0 * np.pi - 1e-6, 2.0 * np.pi, 4.0 * np.pi])
+def test_every_turn_counts_once_next_to_limits(width, off):
+    axes = UR_H, UR_P, UR_TOOL
+    rng = np.random.default_rng(8)
+    lower = rng.uniform(-6.0, 0.0, 6)
+    limits = lower, lower + width
+    q = rng.uniform(*limits, (24, 6))
+    # Pairs of joints, each at the upper or at the lower limit.
+    for row in range(24):
+        for joint in row % 6, (row + 1) % 6:
+            at_upper = (row // 6 >> joint % 2) & 1
+            q[row, joint] = limits[at_upper][joint] + (2 * at_upper - 1) * off
+    poses = tool_poses(*axes, q)
+    free = all_solutions(arm(*axes), 'tool', poses)
+    every = all_solutions(
+        arm(*axes, limits=limits), 'tool', poses, max_solutions=800, all_turns=True
+    )
+    for k in range(24):
+        turned = free.joint_q[k, : free.n_found[k]]
+        lowest = np.ceil((limits[0] - 1e-8 - turned) / (2.0 * np.pi))
+        highest = np.floor((limits[1] + 1e-8 - turned) / (2.0 * np.pi))
+        wanted = int(np.prod(highest - lowest + 1.0, axis=1).sum())
+        assert every.n_exist[k] == every.n_found[k] == wanted
+        found = every.joint_q[k, :wanted]
+        apart = np.abs(found[:, None] - found).max(axis=2) + np.eye(wanted)
+        assert apart.min() > 1e-5
+        assert np.abs(found - q[k]).max(axis=1).min() < 1e-7
 
 
 def test_another_turn_if_a_limit_is_missed_by_little():

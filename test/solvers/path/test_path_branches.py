@@ -4,6 +4,8 @@
 
 import heapq
 import itertools
+import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,10 +20,12 @@ import warp as wp
 
 from ros_ik import all_solutions
 from ros_ik import ChainIK
+from ros_ik import Model
 from ros_ik import solve_path
 from ros_ik import SolveStatus
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import ModelBuilder
+from ros_ik.solvers.path import layered_graph
 from ros_ik.solvers.path.motion_check import MotionCheck
 from ros_ik.solvers.path.smoothing import smoothed
 
@@ -91,6 +95,39 @@ def test_a_path_of_six_joints_is_the_shortest_through_every_solution_and_turn(lo
         whole += count == len(poses)
         broken += count < len(poses)
     assert whole >= 2 and broken >= 2
+
+
+@pytest.mark.parametrize('most', [7, 100, 1000])
+def test_of_many_turns_the_nearest_are_those_at_which_paths_start(most, monkeypatch):
+    monkeypatch.setattr(layered_graph, 'MAX_STARTS', most)
+    rng = np.random.default_rng(most)
+    lower, upper = np.array([-9.0, -20.0, -1.0]), np.array([12.0, 8.0, 7.0])
+    chain = SimpleNamespace(lower=lower, upper=upper, slides=[False, False, False])
+    graph = layered_graph.LayeredGraph(chain, 0.3, lambda before, after: None, None)
+    for near in rng.uniform(lower, upper, (10, 3)):
+        joint_q = rng.uniform(-1.0, 3.0, (8, 3))
+        found, origin = graph.all_turns(joint_q, near)
+        turns = 2.0 * np.pi * np.array(list(itertools.product(range(-5, 6), repeat=3)))
+        every = (joint_q[:, None] + turns).reshape(-1, 3)
+        every = every[np.all((every >= lower) & (every <= upper), axis=1)]
+        wanted = np.sort(np.linalg.norm(every - near, axis=1))[:most]
+        assert np.allclose(np.sort(np.linalg.norm(found - near, axis=1)), wanted)
+        turned = (found - joint_q[origin]) / (2.0 * np.pi)
+        assert np.allclose(turned, np.rint(turned), rtol=0.0, atol=1e-9)
+    assert len(every) > most or most == 1000
+
+
+@pytest.mark.parametrize('limit', [50.0, 1e6, 1e9])
+def test_a_path_within_very_wide_limits_is_no_longer(limit):
+    wide = re.sub('(lower|upper)="(-?)[^"]*"', rf'\1="\g<2>{limit:.1f}"', urdf_text('ur5_robot'))
+    model, usual = Model.from_urdf(wide, device='cpu'), robot('ur5_robot')
+    q = np.array([0.3, -0.8, 1.2, -0.5, 0.9, 0.2]) + np.linspace(0.0, 0.5, 20)[:, None]
+    body_q = np.zeros((20, usual.body_count, 7))
+    eval_fk(usual, q, body_q)
+    poses = body_q[:, usual.body_index('tool0')]
+    path, other = (solve_path(each, 'tool0', poses) for each in (model, usual))
+    assert model.limits64()[1][0] == limit and path.fraction == other.fraction == 1.0
+    assert motion(path.joint_q) == pytest.approx(motion(other.joint_q), rel=1e-6)
 
 
 @pytest.mark.parametrize(('name', 'link'), SEVEN_JOINTS)

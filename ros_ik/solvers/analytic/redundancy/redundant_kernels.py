@@ -13,6 +13,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import sincos_function
+from ros_ik.solvers.analytic.refinement.branch_functions import MAX_COUNT
 from ros_ik.solvers.analytic.refinement.sorted_entries import insert_sorted
 
 
@@ -186,7 +187,7 @@ def merge_kernel() -> wp.Kernel:
                 best = least_cost[row]
                 origin[problem, 0] = row * n_entries
             if row_exist[row] > 0 and not is_repeated(redundancy, row, n, values, row_exist):
-                exist += row_exist[row]
+                exist += wp.min(row_exist[row], wp.static(MAX_COUNT) - exist)
                 change = values[row] - seed[problem, redundancy.index]
                 for k in range(wp.min(row_exist[row], n_entries)):
                     distance = distances[row, k] + change * change

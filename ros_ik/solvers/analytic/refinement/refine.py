@@ -38,7 +38,9 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
     outside, far_outside = shared.outside, shared.far_outside
     functions = branch_functions(*kind)
     is_new, clamped = functions.is_new, functions.clamped
-    insert, allowed_turns = functions.insert, functions.allowed_turns
+    insert, insert_turns = functions.insert, functions.insert_turns
+    allowed_turns, pattern_turns = functions.allowed_turns, functions.pattern_turns
+    number_of_patterns = functions.number_of_patterns
     distance_to = shared.distance_to
     rows_functions = row_list_functions()
     Rows, listed_row = rows_functions.Rows, rows_functions.listed_row
@@ -181,23 +183,20 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
                 # The usual case, apart from the rest for its time.
                 count = insert(q, branch, problem, count, seed, solutions, distances, branch_of)
             elif off <= refinement.at_limit:
-                # Enumerate the turns of the joints as digits of a number.
-                lowest, choices = allowed_turns(chain, refinement, q)
-                combinations = int(1)
-                for j in range(n):
-                    combinations *= choices[j]
-                code = int(0)
-                while code < combinations:
-                    whole = vecm()
-                    digits = code
+                # Rounding may put a turn just outside a limit. Polishing moves all turns of the
+                # other joints alike, so once for each pattern of joints at a limit will do.
+                lowest, highest, first, last = allowed_turns(chain, refinement, q)
+                patterns = number_of_patterns(lowest, highest, first, last)
+                pattern = int(0)
+                while pattern < patterns:
+                    low, high = pattern_turns(pattern, lowest, highest, first, last)
+                    whole = q
                     for j in range(n):
-                        whole[j] = q[j] + wp.float64(wp.TAU) * wp.float64(
-                            lowest[j] + digits % choices[j]
-                        )
-                        digits = digits // choices[j]
-                    fits = bool(True)
-                    if combinations > 1 or off > wp.float64(0.0):
-                        fits = outside(chain, whole) <= wp.float64(0.0)
+                        turns = wp.clamp(wp.float64(0.0), low[j], high[j])
+                        whole[j] += wp.float64(wp.TAU) * turns
+                        low[j] -= turns
+                        high[j] -= turns
+                    fits = outside(chain, whole) <= wp.float64(0.0)
                     if not fits:
                         whole, _cost, fits = polish(
                             chain, refinement, clamped(chain, whole), R_t, p_t, refinement.steps,
@@ -208,10 +207,11 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
                             whole = turned_inside(chain, q)
                             fits = outside(chain, whole) <= wp.float64(0.0)
                     if fits:
-                        count = insert(
-                            whole, branch, problem, count, seed, solutions, distances, branch_of
+                        count = insert_turns(
+                            chain, whole, low, high, branch, problem, count, seed, solutions,
+                            distances, branch_of,
                         )
-                    code += 1
+                    pattern += 1
             branch += 1
         if valid and count == 0:
             for j in range(n):
