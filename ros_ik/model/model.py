@@ -253,9 +253,20 @@ class Model(ModelFields):
         """Values that solvers store with the model; a copy starts without them."""
         return {}
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes for a copy."""
-        return {name: value for name, value in vars(self).items() if name != 'solver_cache'}
+    def __copy__(self) -> Model:
+        """Return a model that shares the arrays, without what solvers store with this one."""
+        other = object.__new__(type(self))
+        vars(other).update(
+            {name: value for name, value in vars(self).items() if name != 'solver_cache'}
+        )
+        return other
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Raise TypeError: arrays of a device can neither be pickled nor copied deeply."""
+        raise TypeError(
+            'a Model cannot be pickled or deep-copied; pickle its ModelBuilder and call '
+            'finalize(), or make the model from its description in each process'
+        )
 
     @functools.cached_property
     def shape_collision_filter_pairs(self) -> frozenset[tuple[int, int]]:
