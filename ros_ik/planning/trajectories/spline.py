@@ -17,6 +17,7 @@ import math
 import numpy as np
 
 from ros_ik.numbers import check_bounded
+from ros_ik.numbers import real_array
 from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import RequestError
 
@@ -117,8 +118,9 @@ def make_spline(points: Sequence[Point], n_joints: int) -> Spline:
     for index, point in enumerate(points):
         _check_point(index, point, n_joints)
     time = np.array([point.time for point in points])
-    if not np.isfinite(time).all() or time[0] < 0.0 or np.any(np.diff(time) <= 0.0):
-        late = int(np.argmax(np.diff(time, prepend=-np.inf) <= 0.0))
+    in_order = np.isfinite(time) & (time >= 0.0) & ~(np.diff(time, prepend=-np.inf) <= 0.0)
+    if not in_order.all():
+        late = int(np.argmin(in_order))
         raise RequestError(
             f'point {late}: time_from_start must grow from point to point and not be negative, '
             f'got {time[late]:g} s'
@@ -145,7 +147,7 @@ def _check_point(index: int, point: Point, n_joints: int) -> None:
                 f'point {index}: expected {n_joints} {name}, one per joint, got {len(values)}'
             )
         with argument_errors_as_request_errors():
-            check_bounded(f'points[{index}].{name}', np.asarray(values))
+            check_bounded(f'points[{index}].{name}', real_array(f'points[{index}].{name}', values))
 
 
 def _derivative(

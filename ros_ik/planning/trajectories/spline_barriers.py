@@ -51,6 +51,7 @@ def barriers_along(
     spline: Spline,
     configurations: Configurations,
     max_step: float,
+    factors: np.ndarray,
     most_samples: int,
     budget: Budget,
 ) -> BarrierRecord:
@@ -62,6 +63,8 @@ def barriers_along(
         configurations: Function that returns complete configurations [n, joint_coord_count] for
             positions [n, joints].
         max_step: Largest joint displacement between two samples [rad or m].
+        factors: Largest displacement of a joint by the displacement of each joint of the
+            trajectory, [joints].
         most_samples: Maximum number of samples.
         budget: Time budget.
 
@@ -71,7 +74,7 @@ def barriers_along(
     """
     barriers = planner.steps.barriers
     record = BarrierRecord(tuple(b.name for b in barriers), np.full(len(barriers), np.inf))
-    segment, s = _samples(spline, max_step, most_samples)
+    segment, s = _samples(spline, max_step, factors, most_samples)
     if not barriers:
         return record
     values_of = BarrierValues(planner)
@@ -142,9 +145,11 @@ class BarrierValues:
         )
 
 
-def _samples(spline: Spline, max_step: float, most_samples: int) -> tuple[np.ndarray, np.ndarray]:
+def _samples(
+    spline: Spline, max_step: float, factors: np.ndarray, most_samples: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return segments and elapsed fractions: the first point, then the end of each step."""
-    speed = np.abs(spline.velocity_control()).max(axis=(1, 2))
+    speed = (np.abs(spline.velocity_control()) * factors).max(axis=(1, 2))
     with np.errstate(over='ignore'):
         steps = np.maximum(1.0, np.ceil(speed * spline.duration / max_step))
     if not steps.sum() + 1.0 <= most_samples:

@@ -79,8 +79,8 @@ def check_trajectory(
         planner: The robot.
         joint_names: Joints of the trajectory; the others stay as measured.
         points: Trajectory; the time before its first point is not checked.
-        max_step: Largest joint displacement between two checks of the barriers [rad or m]; 0
-            selects 0.01.
+        max_step: Largest joint displacement between two checks of the barriers [rad or m], of
+            mimic joints too; 0 selects 0.01.
         most_checks: Maximum number of checks.
         budget: Time budget.
 
@@ -101,8 +101,9 @@ def check_trajectory(
         return planner.configurations(coords, positions)
 
     record = barriers_along(
-        planner, spline, configurations, max_step or MAX_STEP, most_checks, budget
-    )
+        planner, spline, configurations, max_step or MAX_STEP,
+        _largest_factors(planner, joint_names), most_checks, budget,
+    )  # fmt: skip
     barriers = planner.steps.barriers
     margins = [collision_margin(barrier, planner.settings) for barrier in barriers]
     values = np.where(_is_far(barriers, record.minimum), np.nan, record.minimum + margins)
@@ -131,6 +132,15 @@ def _is_far(barriers: Sequence[Barrier], values: np.ndarray) -> np.ndarray:
         for barrier in barriers
     ]
     return values >= np.array(reach)
+
+
+def _largest_factors(planner: Planner, joint_names: Sequence[str]) -> np.ndarray:
+    """Return the largest displacement of a joint by that of each of these: 1, or of mimic joints."""
+    factors = dict.fromkeys(map(planner.model.joint_index, joint_names), 1.0)
+    for driver, _offset, factor in planner.model.mimic_driver.values():
+        if driver in factors:
+            factors[driver] = max(factors[driver], abs(factor))
+    return np.array(list(factors.values()))
 
 
 def _bounds(planner: Planner, joint_names: Sequence[str]) -> JointBounds:

@@ -16,14 +16,32 @@ from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.planning import Budget
 from ros_ik.planning import check_trajectory
+from ros_ik.planning import Planner
 from ros_ik.planning import Point
 from ros_ik.planning import RequestError
 from ros_ik.planning.trajectories.spline import make_spline
 from ros_ik.planning.trajectories.spline_limits import first_limit_violation
 from ros_ik.planning.trajectories.spline_limits import JointBounds
+from ros_ik.settings import read_settings
 
 ARM = tuple(f'panda_joint{k}' for k in range(1, 8))
 HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
+# A slide that starts 0.5 m from a ball, on the line through its centre, and follows a joint.
+SLIDE_THROUGH_BALL = """<robot name="slide">
+  <link name="base"/>
+  <link name="ball"><collision><geometry><sphere radius="0.02"/></geometry></collision></link>
+  <link name="slide"><collision><geometry><sphere radius="0.01"/></geometry></collision></link>
+  <joint name="turn" type="revolute">
+    <parent link="base"/><child link="ball"/><axis xyz="0 0 1"/>
+    <limit lower="-3" upper="3" velocity="5" effort="1"/>
+  </joint>
+  <joint name="follower" type="prismatic">
+    <parent link="base"/><child link="slide"/><origin xyz="0 0.5 0"/><axis xyz="0 1 0"/>
+    <limit lower="-3" upper="3" velocity="500" effort="1"/>
+    <mimic joint="turn" multiplier="{factor}"/>
+  </joint>
+</robot>"""
+SLIDE_SETTINGS = read_settings({'ee.frame': 'ball', 'base_frame': 'base'})
 
 
 def moved(joint, by):
@@ -240,6 +258,21 @@ def test_a_barrier_is_found_between_points_that_hold_it():
         assert alone.violation is None and (alone.minimum_values > 0.0).all()
 
 
+@pytest.mark.parametrize('factor', [1.0, -10.0, 100.0])
+def test_barriers_are_checked_at_small_steps_of_mimic_joints(factor):
+    """A slide that follows a joint passes through a small ball between two points."""
+    planner = Planner(SLIDE_THROUGH_BALL.format(factor=factor), '', SLIDE_SETTINGS, (), 'cpu')
+    joint_q = planner.model.neutral_joint_q()
+    planner.measure(joint_q, np.ones(len(joint_q), dtype=bool))
+    points = through((0.0, [0.0]), (2.0, [-1.0 / factor]))
+    report = check_trajectory(planner, ['turn'], points)
+    # The surfaces of the ball and the slide's are 0.02 and 0.01 m from their centres, the margin
+    # is 0.01 m.
+    assert report.violation.what == 'self_collision'
+    assert report.violation.time == pytest.approx(2.0 * (0.5 - 0.04), abs=1e-3)
+    assert report.minimum_values[0] < -0.02
+
+
 def test_other_joints_are_as_measured():
     planner = box()
     names, low = ['panda_joint2'], through((0.0, [0.8]))
@@ -262,7 +295,10 @@ def test_other_joints_are_as_measured():
         (ARM, through((0.0, HOME, HOME, [0.0])), 0.0, 'expected 7 accelerations'),
         (ARM, through((0.0, HOME * math.nan)), 0.0, r'points\[0\].positions\[0\]'),
         (ARM, through((0.0, HOME), (0.0, HOME)), 0.0, 'point 1: time_from_start'),
-        (ARM, through((-1.0, HOME)), 0.0, 'time_from_start'),
+        (ARM, through((-1.0, HOME)), 0.0, 'point 0: time_from_start'),
+        (ARM, through((0.0, HOME), (math.nan, HOME)), 0.0, 'point 1: time_from_start'),
+        (ARM, through((0.0, HOME), (math.inf, HOME)), 0.0, 'point 1: time_from_start'),
+        (['panda_joint1'], through((0.0, ['1'])), 0.0, r'points\[0\].positions must be numbers'),
         (ARM, through((0.0, HOME)), -1.0, 'max_step'),
         (ARM, through((0.0, HOME)), math.nan, 'max_step'),
         (ARM, through((0.0, HOME), (1.0, HOME + 1e8)), 0.0, 'services.max_poses'),
