@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Predicted steps after the command, as if no new target arrived.
+"""Predicted steps after the command, as if no target arrived and none became stale.
 
 They use the same speeds, limits, barriers, damping and checks as the command, but a solver of
 their own and copies of the targets. The warm start and the targets of the servo stay unchanged;

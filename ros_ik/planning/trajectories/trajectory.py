@@ -135,7 +135,7 @@ def _is_far(barriers: Sequence[Barrier], values: np.ndarray) -> np.ndarray:
 
 
 def _largest_factors(planner: Planner, joint_names: Sequence[str]) -> np.ndarray:
-    """Return the largest displacement of a joint by that of each of these: 1, or of mimic joints."""
+    """Return the largest displacement of any joint by the displacement of each of these."""
     factors = dict.fromkeys(map(planner.model.joint_index, joint_names), 1.0)
     for driver, _offset, factor in planner.model.mimic_driver.values():
         if driver in factors:
