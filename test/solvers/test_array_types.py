@@ -25,8 +25,12 @@ import ros_ik
 
 # Joint by joint, a search that ends at a tolerance may end elsewhere for rounded numbers.
 LOOSE = dict.fromkeys(
-    ('closed', 'redundant', 'path', 'motion', 'batch', 'chain_search', 'inverse', 'frames'), 5e-3
-)
+    (
+        'closed', 'redundant', 'path', 'motion', 'batch', 'chain_search', 'inverse',
+        'frames_of_a_search', 'frames_of_a_call', 'frames_of_solutions', 'frames_of_intervals',
+    ),
+    5e-3,
+)  # fmt: skip
 
 # Without arrays of the caller.
 ELSEWHERE = {

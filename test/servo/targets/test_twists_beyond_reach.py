@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 from support.long_forms import either
+from support.rigs.chain_joints import chain_joints
 from support.rigs.servo_rig import Rig
 
 from benchmarks.motion.ticked_servo import motion_limits
@@ -20,8 +21,9 @@ def make_rig(robot, mode, rate=100.0):
     """Return a robot without jerk limits ('free'), or with those of a mode of limits."""
     values = {'control_rate': rate, 'command_timeout': 1.0}
     if mode != 'free':
-        joints = Rig(robot).robot.group.joint_names
-        values.update(motion_limits(joints, ACCELERATION, 20.0), limits__jerk=mode)
+        values.update(
+            motion_limits(chain_joints(robot), ACCELERATION, 20.0), limits__jerk=mode
+        )
     rig = Rig(robot, **values)
     # They take a quarter of the time of a tick.
     rig.reports = False

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solutions of arms of one to five joints, and of poses with free rotations, by Pinocchio."""
 
+import functools
 import os
 
 import numpy as np
@@ -58,6 +59,7 @@ ROBOTS = {
 }  # fmt: skip
 
 
+@functools.cache
 def robot(name):
     """Return the judge of one of ROBOTS."""
     file, link, joints, free = ROBOTS[name]
@@ -111,7 +113,9 @@ def test_planted_configurations_of_random_chains_are_found(n, free):
 
 @pytest.mark.parametrize('free', ['', 'x', 'z'])
 def test_every_chain_of_one_joint_has_a_closed_form(free):
-    refused = [seed for seed in range(40) if chain(1, seed, free).form.reason]
+    # With one random set of locked axes instead of several, 3 to 30 of the short form had none.
+    seeds = either([0, 3, 6, 13, 24, 30], range(40))
+    refused = [seed for seed in seeds if chain(1, seed, free).form.reason]
     assert not refused
 
 

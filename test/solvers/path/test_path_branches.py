@@ -135,7 +135,8 @@ def test_a_path_of_seven_joints_gets_as_far_as_the_search_with_less_motion(name,
     model, oracle = robot(name), PinocchioRobot(urdf_text(name), robot(name))
     rng = np.random.default_rng(2)
     shorter = further = 0
-    for start in model.random_joint_q(6, rng):
+    # The short form has whole paths and broken ones, and both kinds of better ones.
+    for start in model.random_joint_q(6, rng)[either([0, 3, 5], slice(None))]:
         poses = circle(model, link, start)
         for given in (None, start):
             best = solve_path(model, link, poses, given, method='closed_form')
@@ -198,7 +199,9 @@ def test_behind_poses_out_of_reach_no_step_is_too_long_without_a_break():
     model, link, went_on = robot('panda'), 'panda_hand_tcp', 0
     body_q = np.zeros((13, model.body_count, 7))
     eval_fk(model, model.random_joint_q(21, np.random.default_rng(0))[8:], body_q)
-    for inside in body_q[:, model.body_index(link)]:
+    # Those left out go on as little as most of these.
+    chosen = either([0, 4, 5, 7, 8, 10], range(13))
+    for inside in body_q[chosen, model.body_index(link)]:
         outside = 1.5 * inside[:3] / np.linalg.norm(inside[:3])
         poses = np.tile(inside, (30, 1))
         poses[:, :3] = np.linspace(outside, inside[:3], 30)
@@ -253,8 +256,10 @@ def test_a_path_is_free_of_collision_and_gets_as_far_as_the_search(name, link):
             )
             assert best.fraction >= walked.fraction
             count = round(best.fraction * len(poses))
+            assert not count or oracle.distances(best.joint_q[0], pairs).min() >= -1e-6
             for before, after in itertools.pairwise(best.joint_q[:count]):
-                for q in before + np.linspace(0.0, 1.0, 5)[:, None] * (after - before):
+                # The next motion begins where this one ends.
+                for q in before + np.linspace(0.25, 1.0, 4)[:, None] * (after - before):
                     # Mesh files hold float32: coordinates of up to a metre.
                     assert oracle.distances(q, pairs).min() >= -1e-6
         if collided == wanted:

@@ -113,6 +113,8 @@ class BarrierRig(Rig):
     def obstacles_apart(self):
         """Return the least distance of a moving link and an obstacle by coal [m]."""
         oracle, least = self.oracle, np.inf
+        if not self._requests:
+            return least
         self._update()
         for name in self._requests:
             solid, placed = self.obstacle(name)

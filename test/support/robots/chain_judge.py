@@ -44,6 +44,10 @@ class ChainJudge:
         self.form = closed_form(self.model, link, joints, free_rotation=free)
         starts, dofs = self.model.joint_q_start.numpy(), self.model.joint_qd_start.numpy()
         self._columns = dofs[np.searchsorted(starts, self.chain.coordinates, side='right') - 1]
+        # Configurations of the model are affine functions of those of the chain.
+        n = len(self.slides)
+        self._neutral = self.whole(np.zeros((1, n)))[0]
+        self._moves = self.whole(np.eye(n)) - self._neutral
 
     def unlimited(self):
         """Return the same model whose joints go three turns, or metres, to either side."""
@@ -150,7 +154,7 @@ class ChainJudge:
         for start in self.random(starts, 11):
             q = start
             for _ in range(iterations):
-                row = self.whole(q[None])[0]
+                row = self._neutral + q @ self._moves
                 position, R = self.pin.pose(row, self.link)
                 error = np.concatenate([pose[:3] - position, pin.log3(goal @ R.T)])
                 J = self.pin.jacobian(row, self.link)[:, self._columns]

@@ -3,6 +3,7 @@
 """Distances between the collision shapes of robots by Pinocchio and coal."""
 
 import functools
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -90,12 +91,11 @@ class CollisionOracle:
         """Return the distances of pairs of our shapes at one configuration, [n_pairs]."""
         q = self.robot.configuration(joint_q)
         pin.updateGeometryPlacements(self.robot.pin, self.robot.data, self.geometry, self.data, q)
-        found = []
-        for first, second in pairs.tolist():
-            a, b = self.of_shape[first], self.of_shape[second]
-            poses = [self._pose(k) for k in (a, b)]
-            found.append(coal_distance(self.hulls[a], poses[0], self.hulls[b], poses[1])[0])
-        return np.array(found)
+        numbers = [tuple(self.of_shape[shape] for shape in pair) for pair in pairs.tolist()]
+        poses = {k: self._pose(k) for k in set(itertools.chain.from_iterable(numbers))}
+        return np.array([
+            coal_distance(self.hulls[a], poses[a], self.hulls[b], poses[b])[0] for a, b in numbers
+        ])  # fmt: skip
 
     def _pose(self, k):
         placement = self.data.oMg[k]

@@ -224,19 +224,24 @@ def optimizers(rig, form):
 
 
 def positions(rig, form):
-    found = []
-    for given in (form.vectors(rig.near[None, :3]), form.array(rig.near[None, :3])):
-        objective = IKObjectivePosition(rig.hand, form.vector([0.0, 0.0, 0.1]), given)
-        found.append(rig.cost(objective))
-        objective.set_target_positions(form.vectors(rig.pose[None, :3]))
-        found.append(rig.cost(objective))
-        objective.set_target_position(0, form.vector(rig.near[:3]))
-        objective.link_offset = form.vector([0.0, 0.1, 0.1])
-        objective.weight = form.array([1.0, 2.0, 3.0])
-        found.append(rig.cost(objective))
-        objective.target_positions = form.array(rig.pose[None, :3])
-        found.append(rig.cost(objective))
-    return found
+    return _positions(rig, form, form.vectors(rig.near[None, :3]))
+
+
+def rows_of_positions(rig, form):
+    return _positions(rig, form, form.array(rig.near[None, :3]))
+
+
+def _positions(rig, form, given):
+    objective = IKObjectivePosition(rig.hand, form.vector([0.0, 0.0, 0.1]), given)
+    found = [rig.cost(objective)]
+    objective.set_target_positions(form.vectors(rig.pose[None, :3]))
+    found.append(rig.cost(objective))
+    objective.set_target_position(0, form.vector(rig.near[:3]))
+    objective.link_offset = form.vector([0.0, 0.1, 0.1])
+    objective.weight = form.array([1.0, 2.0, 3.0])
+    found.append(rig.cost(objective))
+    objective.target_positions = form.array(rig.pose[None, :3])
+    return [*found, rig.cost(objective)]
 
 
 def rotations(rig, form):
@@ -253,46 +258,81 @@ def rotations(rig, form):
 
 
 def poses(rig, form):
+    return _poses(rig, form, form.vectors(rig.near[None]))
+
+
+def one_pose(rig, form):
+    return _poses(rig, form, form.array(rig.near))
+
+
+def rows_of_poses(rig, form):
+    return _poses(rig, form, form.array(rig.near[None]))
+
+
+def _poses(rig, form, given):
     tool = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]
-    found = []
-    for given in (form.vectors(rig.near[None]), form.array(rig.near), form.array(rig.near[None])):
-        objective = IKObjectivePose(
-            rig.hand, given, link_offset=form.vector(tool),
-            position_weight=form.array([1.0, 2.0, 3.0]),
-        )  # fmt: skip
-        found.append(rig.cost(objective))
-        objective.set_target_pose(0, form.vector(rig.pose))
-        found.append(rig.cost(objective))
-        objective.target_poses = form.vectors(rig.near[None])
-        objective.link_offset = form.array(tool)
-        found.append(rig.cost(objective))
-    return found
+    objective = IKObjectivePose(
+        rig.hand, given, link_offset=form.vector(tool),
+        position_weight=form.array([1.0, 2.0, 3.0]),
+    )  # fmt: skip
+    found = [rig.cost(objective)]
+    objective.set_target_pose(0, form.vector(rig.pose))
+    found.append(rig.cost(objective))
+    objective.target_poses = form.vectors(rig.near[None])
+    objective.link_offset = form.array(tool)
+    return [*found, rig.cost(objective)]
 
 
-def other_objectives(rig, form):
-    ones = form.array(np.ones(rig.dofs))
+def joint_target(rig, form):
+    objective = IKObjectiveJointPosition(
+        rig.model, form.array(rig.q + 0.1), weight=form.array(np.ones(rig.dofs))
+    )
+    found = [rig.cost(objective)]
+    objective.set_target_positions(form.array(rig.q - 0.1))
+    return [*found, rig.cost(objective)]
+
+
+def rows_of_joint_targets(rig, form):
+    return rig.cost(IKObjectiveJointPosition(rig.model, form.array(rig.q[None] + 0.2)))
+
+
+def center_of_mass(rig, form):
+    return rig.cost(IKObjectiveCenterOfMass(form.vectors([[0.1, 0.1, 0.4]])))
+
+
+def look_at(rig, form):
+    objective = IKObjectiveLookAt(
+        rig.hand, form.vector([0.0, 0.0, 1.0]), form.vectors(rig.near[None, :3]),
+        link_offset=form.vector([0.0, 0.0, 0.1]),
+    )  # fmt: skip
+    return rig.cost(objective)
+
+
+def joint_limit(rig, form):
+    ends = form.array(rig.q - 0.2), form.array(rig.q - 0.1)
+    return rig.cost(IKObjectiveJointLimit(*ends, form.array(np.ones(rig.dofs))))
+
+
+def manipulability(rig, form):
     offset = form.vector([0.0, 0.0, 0.1])
-    made = [
-        IKObjectiveJointPosition(rig.model, form.array(rig.q + 0.1), weight=ones),
-        IKObjectiveJointPosition(rig.model, form.array(rig.q[None] + 0.2)),
-        IKObjectiveCenterOfMass(form.vectors([[0.1, 0.1, 0.4]])),
-        IKObjectiveLookAt(
-            rig.hand, form.vector([0.0, 0.0, 1.0]), form.vectors(rig.near[None, :3]),
-            link_offset=offset,
-        ),
-        IKObjectiveJointLimit(form.array(rig.q - 0.2), form.array(rig.q - 0.1), ones),
-        IKObjectiveManipulability(rig.hand, 1.0, axes=(0, 1, 2), link_offset=offset),
-        IKObjectiveSelfDistance(
-            form.indices([rig.hand, 0]), form.vectors([[0.0, 0.0, 0.0], [0.0, 0.0, 0.1]]),
-            form.array([0.1, 0.1]), form.indices([[0, 1]]), minimum_distance=form.array([2.0]),
-        ),
-        IKObjectiveLinkFunction(
-            rig.hand, too_low, too_low_rate, Height(), weight=form.array([2.0])
-        ),
-    ]  # fmt: skip
-    found = [rig.cost(objective) for objective in made]
-    made[0].set_target_positions(form.array(rig.q - 0.1))
-    return [*found, rig.cost(made[0])]
+    return rig.cost(
+        IKObjectiveManipulability(rig.hand, 1.0, axes=(0, 1, 2), link_offset=offset)
+    )
+
+
+def self_distance(rig, form):
+    objective = IKObjectiveSelfDistance(
+        form.indices([rig.hand, 0]), form.vectors([[0.0, 0.0, 0.0], [0.0, 0.0, 0.1]]),
+        form.array([0.1, 0.1]), form.indices([[0, 1]]), minimum_distance=form.array([2.0]),
+    )  # fmt: skip
+    return rig.cost(objective)
+
+
+def link_function(rig, form):
+    weight = form.array([2.0])
+    return rig.cost(
+        IKObjectiveLinkFunction(rig.hand, too_low, too_low_rate, Height(), weight=weight)
+    )
 
 
 def limits(rig, form):
@@ -434,33 +474,49 @@ def evaluations(rig, form):
     return found
 
 
-def frames(rig, form):
-    """Solve from another configuration of the locked joints, to a tool, seen from a base."""
-    tool, elsewhere = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0], rig.q + 0.01
-    chain = ChainIK(
-        rig.model, 'panda_hand', 1, joint_q=form.array(elsewhere), offset=form.vector(tool)
-    )
-    found = [chain.solve(rig.pose[None], rig.q[None]).joint_q.copy()]
+def from_elsewhere(rig, form):
+    """Return another configuration of the locked joints, and a tool."""
+    tool = form.vector([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0])
+    return {'joint_q': form.array(rig.q + 0.01), 'offset': tool}
+
+
+def frames_of_a_search(rig, form):
+    chain = ChainIK(rig.model, 'panda_hand', 1, **from_elsewhere(rig, form))
+    return chain.solve(rig.pose[None], rig.q[None]).joint_q.copy()
+
+
+def frames_of_a_call(rig, form):
+    """Solve to a tool, seen from a base."""
     solved = inverse_kinematics(
-        rig.model, 'panda_hand', rig.pose[None], rig.q[None], joint_q=form.array(elsewhere),
-        offset=form.vector(tool), base_poses=form.vector(tool), check_collisions=True,
+        rig.model, 'panda_hand', rig.pose[None], rig.q[None], **from_elsewhere(rig, form),
+        base_poses=form.vector([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]), check_collisions=True,
         collision_pairs=form.indices([[18, 23], [18, 24]]),
     )  # fmt: skip
-    found.append(solved.joint_q)
+    return solved.joint_q
+
+
+def frames_of_solutions(rig, form):
     every = all_solutions(
-        rig.model, 'panda_hand', rig.pose[None], rig.q[None], joint_q=form.array(elsewhere),
-        offset=form.vector(tool), redundant_values=form.array(rig.q[6:7]),
+        rig.model, 'panda_hand', rig.pose[None], rig.q[None], **from_elsewhere(rig, form),
+        redundant_values=form.array(rig.q[6:7]),
     )  # fmt: skip
-    form_of_tool = closed_form(
-        rig.model, 'panda_hand', joint_q=form.array(elsewhere), offset=form.vector(tool)
+    return every.joint_q[0, : every.n_found[0]]
+
+
+def frames_of_a_form(rig, form):
+    return closed_form(rig.model, 'panda_hand', **from_elsewhere(rig, form)).deviation
+
+
+def frames_of_intervals(rig, form):
+    (found,) = redundant_intervals(
+        rig.model, 'panda_hand', rig.pose, **from_elsewhere(rig, form)
     )
-    (intervals,) = redundant_intervals(
-        rig.model, 'panda_hand', rig.pose, joint_q=form.array(elsewhere), offset=form.vector(tool)
-    )
-    closed = RedundantClosedFormIK(rig.model, 'panda_hand', 1)
-    is_solved = closed.solved_at(form.vectors(rig.pose[None]), form.array(rig.q[None, 6:]))
-    solutions = every.joint_q[0, : every.n_found[0]]
-    return [*found, solutions, form_of_tool.deviation, intervals, is_solved]
+    return found
+
+
+def solved_at(rig, form):
+    solver = RedundantClosedFormIK(rig.model, 'panda_hand', 1)
+    return solver.solved_at(form.vectors(rig.pose[None]), form.array(rig.q[None, 6:]))
 
 
 def checker_on_device(rig, form):
@@ -486,7 +542,10 @@ def groups(rig, form):
 
 CASES = (
     inverse, closed, redundant, path, chain_search, steps, checks, readings, ahead, batch,
-    optimizers, positions, rotations, poses, other_objectives, limits, whole_motion, tasks,
-    barriers, primitives, checker, chain, chain_solvers, motion, coordinates, evaluations, frames,
-    checker_on_device, groups,
+    optimizers, positions, rows_of_positions, rotations, poses, one_pose, rows_of_poses,
+    joint_target, rows_of_joint_targets, center_of_mass, look_at, joint_limit, manipulability,
+    self_distance, link_function, limits, whole_motion, tasks, barriers, primitives, checker,
+    chain, chain_solvers, motion, coordinates, evaluations, frames_of_a_search, frames_of_a_call,
+    frames_of_solutions, frames_of_a_form, frames_of_intervals, solved_at, checker_on_device,
+    groups,
 )  # fmt: skip

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solutions of arms with prismatic joints, judged by Pinocchio."""
 
+import functools
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -81,6 +83,15 @@ def chain(kinds, seed=1, free='', meeting=(), parallel=(), along='', **options):
     return ChainJudge(arm_urdf(h, p, tool, slides=slides, **options), 'tool', None, free)
 
 
+@functools.cache
+def real_arm(name):
+    """Return the judge of one of ARMS, or of the SCARA arm."""
+    if name == 'SCARA':
+        return ChainJudge(SCARA, 'tool', None, '')
+    kinds, along, meeting, free = ARMS[name]
+    return chain(kinds, 3, free, meeting, along=along)
+
+
 def assert_solved(judge, n=40, scale=1.0):
     """Assert that planted configurations are found and that every solution reaches its pose."""
     q = judge.random(n)
@@ -123,8 +134,7 @@ def test_parallel_joints_of_scara_arms(kinds):
 
 @pytest.mark.parametrize('name', sorted(set(ARMS) - either({'gantry with two turns'}, set())))
 def test_arms_with_right_angles(name):
-    kinds, along, meeting, free = ARMS[name]
-    judge = chain(kinds, 3, free, meeting, along=along)
+    judge = real_arm(name)
     assert not judge.form.quartic
     assert_solved(judge)
 
@@ -157,7 +167,7 @@ def test_a_part_of_the_pose(free, kinds):
 
 
 def test_a_scara_arm():
-    judge = ChainJudge(SCARA, 'tool', None, '')
+    judge = real_arm('SCARA')
     assert judge.form.family is Family.SLIDING and judge.form.exact and not judge.form.quartic
     assert judge.form.joints == ('shoulder', 'elbow', 'quill', 'roll')
     assert_solved(judge, 100)
@@ -177,7 +187,7 @@ def test_a_scara_arm():
 
 
 def test_a_scara_arm_at_poses_that_it_does_not_reach():
-    judge = ChainJudge(SCARA, 'tool', None, '')
+    judge = real_arm('SCARA')
     poses = judge.poses(judge.random(4))
     tilt = Rotation.from_euler('x', 0.05)
     poses[0, 3:] = (tilt * Rotation.from_quat(poses[0, 3:])).as_quat()
@@ -196,11 +206,7 @@ def test_a_scara_arm_at_poses_that_it_does_not_reach():
 
 @pytest.mark.parametrize('name', ['Stanford arm', 'polar robot', 'SCARA', 'gantry with a wrist'])
 def test_newton_from_many_starts_finds_no_other(name):
-    if name == 'SCARA':
-        judge = ChainJudge(SCARA, 'tool', None, '')
-    else:
-        kinds, along, meeting, free = ARMS[name]
-        judge = chain(kinds, 3, free, meeting, along=along)
+    judge = real_arm(name)
     poses = judge.loosened(judge.poses(judge.random(3, 5)))
     result = judge.solve(poses, judge.unlimited())
     for k, pose in enumerate(poses):
@@ -251,8 +257,7 @@ def test_a_wrist_whose_axes_nearly_meet(seed):
 
 def test_joints_at_zero():
     for name in ('Stanford arm', 'cylindrical robot with a wrist', 'gantry with a wrist'):
-        kinds, along, meeting, free = ARMS[name]
-        judge = chain(kinds, 3, free, meeting, along=along)
+        judge = real_arm(name)
         q = judge.random(40) * (np.random.default_rng(0).random((40, 6)) < 0.5)
         q[0] = 0.0
         result = judge.solve(judge.poses(q), seeds=judge.random(40, 1))
@@ -262,7 +267,7 @@ def test_joints_at_zero():
 
 
 def test_one_call_takes_arms_with_slides():
-    judge = ChainJudge(SCARA, 'tool', None, '')
+    judge = real_arm('SCARA')
     q = judge.random(10)
     poses = judge.poses(q)
     one = inverse_kinematics(judge.model, 'tool', poses, q, method='closed_form')
@@ -270,7 +275,7 @@ def test_one_call_takes_arms_with_slides():
 
 
 def test_every_turn_of_the_joints_that_turn():
-    judge = ChainJudge(SCARA, 'tool', None, '')
+    judge = real_arm('SCARA')
     q = judge.random(10)
     poses = judge.poses(q)
     single = judge.solve(poses)
