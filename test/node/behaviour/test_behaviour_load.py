@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.dds, pytest.mark.timeout(400)]
 RATE = 500.0
 TRACKING = {IkStatus.OK, IkStatus.DEADLINE_MISSED}
 # `make stress` solves a hundred thousand.
-POSES = int(os.environ.get('LOAD_POSES', '30000'))
+POSES = int(os.environ.get('LOAD_POSES', '10000'))
 # Timeouts that a stalled machine does not exceed.
 PATIENT = 60.0
 # Least time for reading, solving and answering a pose, on any machine [s].

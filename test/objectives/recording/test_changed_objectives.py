@@ -5,8 +5,12 @@
 The oracle is a solver that is made after the change.
 """
 
+import itertools
+
 import numpy as np
 import pytest
+from support.long_forms import either
+from support.long_forms import in_turn
 from support.solvers.ik_problems import newton
 from support.solvers.ik_problems import panda
 from support.solvers.ik_problems import to_warp
@@ -182,6 +186,9 @@ CHANGES = {
     'pose targets': ('pose', put('target_poses', lambda r: np.hstack([r[2][1], r[3][1]]))),
 }  # fmt: skip
 
+# Options of the solvers of batches.
+SOLVERS = {'lm': {}, 'plain lm': {'use_fused': False}, 'lbfgs': {'optimizer': 'lbfgs'}}
+
 
 @pytest.fixture(autouse=True)
 def restored():
@@ -198,13 +205,16 @@ def solved(solver, start):
 
 
 @pytest.mark.parametrize(
-    'options', [{}, {'use_fused': False}, {'optimizer': 'lbfgs'}], ids=['lm', 'plain lm', 'lbfgs']
+    ('change', 'solver'),
+    either(
+        [*((change, 'lm') for change in CHANGES), *in_turn(list(CHANGES), ['plain lm', 'lbfgs'])],
+        list(itertools.product(CHANGES, SOLVERS)),
+    ),
 )
-@pytest.mark.parametrize('change', CHANGES)
-def test_the_next_batch_solve_sees_it(rig, change, options):
+def test_the_next_batch_solve_sees_it(rig, change, solver):
     name, apply = CHANGES[change]
     model, start = rig[:2]
-    options = {'jacobian_mode': 'mixed', 'respect_limits': False, **options}
+    options = {'jacobian_mode': 'mixed', 'respect_limits': False, **SOLVERS[solver]}
     objective = make(name, rig)
     solver = IKSolver(model, N, [objective], **options)
     before = solved(solver, start)
