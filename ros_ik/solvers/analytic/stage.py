@@ -135,7 +135,7 @@ class SolutionStage:
             beside: Largest distance of kept solutions outside the limits [rad, reaches].
         """
         self._device, self._kind = device, (len(chain.slides), any(chain.slides), len(free) > 0)
-        self._lanes = lanes_on(device, CANDIDATE_LANES)
+        self._all_turns, self._lanes = all_turns, lanes_on(device, CANDIDATE_LANES)
         reach = joint_axes(chain).reach
         margin = beside + _MARGIN
         if not form.exact:
@@ -162,7 +162,7 @@ class SolutionStage:
             refinement.fold_value = min(_MAX_FOLD, _FOLD_FACTOR * form.deviation**0.5)
         refinement.at_limit = _AT_LIMIT
         refinement.steps = settings.max_steps
-        refinement.all_turns, refinement.sparse = int(all_turns), int(sparse)
+        refinement.sparse = int(sparse)
         self._chain = make_chain(chain)
         # Poses without a singular or inexact candidate, and without more to look for, are solved
         # by a kernel of their own.
@@ -189,7 +189,7 @@ class SolutionStage:
             self._left.gather()
             rows = self._left.rows
         launch(
-            refine_kernel(*self._kind, self._lanes),
+            refine_kernel(*self._kind, self._all_turns, self._lanes),
             dim=poses.shape[0],
             inputs=[*common, rows, *arrays],
             device=self._device,

@@ -96,7 +96,7 @@ def branch_functions(n: int, has_slides: bool, has_free_turns: bool) -> SimpleNa
         last = vecm()
         for j in range(n):
             limited = wp.isfinite(chain.lower[j]) and wp.isfinite(chain.upper[j])
-            if refinement.all_turns != 0 and limited and not is_slide(chain, j):
+            if limited and not is_slide(chain, j):
                 to_lower = chain.lower[j] - q[j]
                 to_upper = chain.upper[j] - q[j]
                 lowest[j] = wp.ceil((to_lower - refinement.at_limit) / turn)

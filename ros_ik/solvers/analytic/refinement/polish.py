@@ -64,7 +64,6 @@ def refinement_struct() -> Any:
         steps: int  # of polishing
         least_error: int  # 1: without a solution, look for a configuration of least error
         sparse: int  # 1: flags and directions of solutions only are written
-        all_turns: int  # 1: each turn that the limits allow, 0: that nearest to the seed
 
     return Refinement
 

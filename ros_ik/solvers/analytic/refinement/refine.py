@@ -23,10 +23,16 @@ _TWIN_DISTANCES = wp.types.vector(6, wp.float64)(0.001, 0.01, 0.03, 0.1, 0.3, 1.
 
 @no_type_check
 @functools.cache
-def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) -> wp.Kernel:
-    """Build the kernel for a kind of chain and pose; see ``polish_functions``."""
-    structure = zlib.crc32(repr((n, has_slides, has_free_turns, lanes)).encode()) & 0x7FFFFFFF
+def refine_kernel(
+    n: int, has_slides: bool, has_free_turns: bool, all_turns: bool, lanes: int
+) -> wp.Kernel:
+    """Build the kernel for a kind of chain and pose; see ``polish_functions``.
+
+    With ``all_turns`` it returns all turns of a joint within its limits. Few use them, and their
+    code would slow down the kernel for all others.
+    """
     kind = n, has_slides, has_free_turns
+    structure = zlib.crc32(repr((*kind, all_turns, lanes)).encode()) & 0x7FFFFFFF
     functions = polish_functions(*kind)
     units, examine = functions.units, functions.examine
     polish, weakest_direction = functions.polish, functions.weakest_direction
@@ -179,14 +185,13 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
             off = wp.float64(0.0)
             if branch >= 31 or (allowed >> branch) & 1 == 0:
                 off = outside(chain, q)
-            if off <= wp.float64(0.0) and refinement.all_turns == 0:
-                # The usual case, apart from the rest for its time.
-                count = insert(q, branch, problem, count, seed, solutions, distances, branch_of)
-            elif off <= refinement.at_limit:
+            if wp.static(all_turns):
                 # Rounding may put a turn just outside a limit. Polishing moves all turns of the
                 # other joints alike, so once for each pattern of joints at a limit will do.
                 lowest, highest, first, last = allowed_turns(chain, refinement, q)
-                patterns = number_of_patterns(lowest, highest, first, last)
+                patterns = int(0)
+                if off <= refinement.at_limit:
+                    patterns = number_of_patterns(lowest, highest, first, last)
                 pattern = int(0)
                 while pattern < patterns:
                     low, high = pattern_turns(pattern, lowest, highest, first, last)
@@ -202,16 +207,27 @@ def refine_kernel(n: int, has_slides: bool, has_free_turns: bool, lanes: int) ->
                             chain, refinement, clamped(chain, whole), R_t, p_t, refinement.steps,
                             True,
                         )
-                        if not fits and refinement.all_turns == 0:
-                            # Another turn may lie within the limits.
-                            whole = turned_inside(chain, q)
-                            fits = outside(chain, whole) <= wp.float64(0.0)
                     if fits:
                         count = insert_turns(
                             chain, whole, low, high, branch, problem, count, seed, solutions,
                             distances, branch_of,
                         )
                     pattern += 1
+            elif off <= wp.float64(0.0):
+                # The usual case, apart from the rest for its time.
+                count = insert(q, branch, problem, count, seed, solutions, distances, branch_of)
+            elif off <= refinement.at_limit:
+                whole, _cost, fits = polish(
+                    chain, refinement, clamped(chain, q), R_t, p_t, refinement.steps, True
+                )
+                if not fits:
+                    # Another turn may lie within the limits.
+                    whole = turned_inside(chain, q)
+                    fits = outside(chain, whole) <= wp.float64(0.0)
+                if fits:
+                    count = insert(
+                        whole, branch, problem, count, seed, solutions, distances, branch_of
+                    )
             branch += 1
         if valid and count == 0:
             for j in range(n):
