@@ -29,7 +29,9 @@ def main():
 def run(folder, source):
     """Return the exit code of a node whose module has this source, and what it prints."""
     (folder / 'slow_node.py').write_text(source)
+    # A shell script lets what it starts in the background ignore SIGINT, and all their children.
     program = (
+        'import signal; signal.signal(signal.SIGINT, signal.default_int_handler); '
         f'import sys; sys.path.insert(0, {str(folder)!r}); from ros_ik import programs; '
         "sys.exit(programs._run('slow', 'slow_node', is_node=True))"
     )

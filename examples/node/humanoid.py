@@ -67,16 +67,14 @@ class Balance(Node):
         if len(self._start) < len(TASKS):
             return
         # Each target has its own stamp: the node predicts it between its messages.
-        stamp = self.get_clock().now().to_msg()
         for start in self._start.values():
-            start.header.stamp = stamp
+            start.header.stamp = self.get_clock().now().to_msg()
         self._targets['right_foot'].publish(self._start['right_foot'])
         # What moves before the foot has a target moves the foot too.
         if not self._is_foot_held:
             return
         angle = 2.0 * math.pi * self._ticks / (RATE * TURN)
         center = PointStamped()
-        center.header.stamp = stamp
         center.point.x, center.point.y, center.point.z = CENTER_OF_MASS
         self._center.publish(center)
         self._targets['right_hand'].publish(self._start['right_hand'])
