@@ -27,6 +27,8 @@ from ros_ik.settings import Settings
 # Maximum number of drawn pairs of either kind, and maximum distance of a drawn pair [m].
 _MAX_PAIRS, _FARTHEST = 8, 0.3
 _SCALAR, _DEVICE = wp.float64, 'cpu'
+# Points, distances, values and rows of no pairs; see :meth:`ClosestPairs._close`.
+_NO_PAIRS = np.empty((0, 2, 3)), np.empty(0), np.empty(0), np.empty((0, 2), dtype=np.int32)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -103,14 +105,11 @@ class ClosestPairs:
         self._body_q.assign(body_q[None])
         settings = self._settings
         of_robot, of_world = self._measurements
-        parts = []
+        parts = [_NO_PAIRS]
         if settings.barriers_self_collision_enabled:
             parts.append(self._close(of_robot, settings.barriers_self_collision_margin))
         if settings.barriers_world_enabled:
             parts.append(self._close(of_world, settings.barriers_world_margin))
-        if not parts:
-            nothing = np.empty(0)
-            return Pairs(np.empty((0, 2, 3)), nothing, nothing, ())
         points, distances, values, rows = (
             np.concatenate(columns) for columns in zip(*parts, strict=True)
         )
