@@ -49,7 +49,7 @@ stress: setup
 	@LONG_FORMS=1 CLOSED_FORM_ARMS=$(STRESS_ARMS) tools/run python -m pytest --timeout 0 -k planted \
 		test/solvers/analytic/test_all_solutions.py test/solvers/analytic/test_all_solutions_fewer.py
 	@LONG_FORMS=1 tools/run python -m pytest $(IN_PARALLEL) \
-		$$(grep -rl --include='test_*.py' 'support.long_forms' test)
+		$$(grep -rlE --include='test_*.py' 'support.long_forms|SOME_URDFS' test)
 
 lint: setup
 	@tools/run ruff check .

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.long_forms import either
 
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.model import JointType
@@ -16,6 +17,23 @@ pin = pytest.importorskip('pinocchio', reason='pinocchio, the oracle, is not ins
 
 # A file with only a comment, generated from an unused macro.
 _NOT_A_ROBOT = {'ur3.urdf'}
+# One robot of each kind: arms of six and seven joints, mimic and sliding joints, wheels, legs,
+# hands, two arms, a hundred joints, none.
+_OF_EACH_KIND = (
+    'allegro_left_hand',
+    'anymal-kinova',
+    'baxter',
+    'double_pendulum_continuous',
+    'g1_29dof_with_hand_rev_1_0',
+    'kinova',
+    'panda',
+    'pr2',
+    'quadrotor_base',
+    'romeo',
+    'talos_reduced',
+    'tiago_dual',
+    'ur5_robot',
+)
 
 
 def all_urdfs():
@@ -26,6 +44,9 @@ def all_urdfs():
 
 ALL_URDFS = all_urdfs()
 IDS = [f'{path.parent.parent.name}/{path.stem}' for path in ALL_URDFS]
+# For tests of what does not depend much on the robot.
+SOME_URDFS = either([path for path in ALL_URDFS if path.stem in _OF_EACH_KIND], ALL_URDFS)
+SOME_IDS = [IDS[ALL_URDFS.index(path)] for path in SOME_URDFS]
 
 
 @functools.cache
