@@ -15,6 +15,7 @@ from ros_ik.demo.scenario.client import Recording
 from ros_ik.demo.scenario.phase import Requirement
 from ros_ik.demo.scenario.phase import Scenario
 from ros_ik.demo.scenario.poses import pose_errors
+from ros_ik.model import JointType
 from ros_ik_interfaces.msg import IkStatus
 
 # Tolerances for a reachable target [m, rad], for the box [m] and for the limits.
@@ -230,9 +231,9 @@ def _judge(
         met = least <= _PRESSED * scenario.size
         verdict = f'{phase.expectation}, {1e3 * least:.2f} mm inside'
     elif phase.requirement is Requirement.PRESS_LIMIT:
-        left = _distance_to_limit(robot, states[during], phase.joints or {})
+        left, unit = _distance_to_limit(robot, states[during], phase.joints or {})
         met = 0.0 <= left <= _LIMIT_REACHED
-        verdict = f'{phase.expectation}, {left:.3f} rad or m before it'
+        verdict = f'{phase.expectation}, {left:.3f} {unit} before it'
     else:
         met, verdict = True, phase.expectation
     return PhaseResult(
@@ -248,14 +249,17 @@ def _judge(
     )
 
 
-def _distance_to_limit(robot: DemoRobot, states: np.ndarray, targets: dict[str, float]) -> float:
-    """Return the least distance of a joint from its limit, for a target beyond it [rad or m]."""
+def _distance_to_limit(
+    robot: DemoRobot, states: np.ndarray, targets: dict[str, float]
+) -> tuple[float, str]:
+    """Return the least distance of a joint from the limit before its target, and the unit."""
     ((name, target),) = targets.items()
     number = robot.group.joint_names.index(name)
     lower, upper, _, _ = robot.model.limits64()
     dof, positions = robot.group.variable_dof[number], states[:, robot.coords[number]]
     left = upper[dof] - positions if target > upper[dof] else positions - lower[dof]
-    return float(left.min())
+    kind = robot.model.joint_type.numpy()[robot.model.joint_index(name)]
+    return float(left.min()), 'm' if kind == JointType.PRISMATIC else 'rad'
 
 
 def _limit_violations(robot: DemoRobot, recording: Recording, states: np.ndarray) -> int:

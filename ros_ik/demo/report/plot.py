@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 # Colours for all kinds of colour vision (Okabe and Ito).
 _BLUE, _ORANGE, _GREEN, _RED, _GREY = '#0072b2', '#e69f00', '#009e73', '#d55e00', '#8a8f98'
 _AXES = (('x', _RED), ('y', _GREEN), ('z', _BLUE))
+# Width of the number of a phase, of the axes.
+_NUMBER_WIDTH = 0.025
 # Captions by phase; the verdict of the phase completes the sentence.
 _NOTICES = {
     Requirement.EVADE: 'A ball pushes against the hand, which',
@@ -262,10 +265,15 @@ def _plot_distances(axes: Axes, evaluation: Evaluation) -> None:
 
 
 def _number_phases(axes: Axes, recording: Recording) -> None:
-    """Write the number of each phase above the curves."""
+    """Write the number of each phase above the curves, higher where it would meet the last one."""
+    low, high = axes.get_xlim()
+    last, raised = -math.inf, False
     for number, record in enumerate(recording.phases, start=1):
+        middle = 0.5 * (record.start + record.end)
+        raised = not raised and middle - last < _NUMBER_WIDTH * (high - low)
+        last = middle
         axes.annotate(
-            str(number), (0.5 * (record.start + record.end), 1.01), fontsize=9, color=_BLUE,
+            str(number), (middle, 1.055 if raised else 1.01), fontsize=9, color=_BLUE,
             weight='bold', xycoords=('data', 'axes fraction'), ha='center', va='bottom',
         )  # fmt: skip
 

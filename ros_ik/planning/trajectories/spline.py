@@ -147,7 +147,12 @@ def _check_point(index: int, point: Point, n_joints: int) -> None:
                 f'point {index}: expected {n_joints} {name}, one per joint, got {len(values)}'
             )
         with argument_errors_as_request_errors():
-            check_bounded(f'points[{index}].{name}', real_array(f'points[{index}].{name}', values))
+            numbers = real_array(f'points[{index}].{name}', values)
+            check_bounded(f'points[{index}].{name}', numbers)
+        if numbers.ndim != 1:
+            raise RequestError(
+                f'points[{index}].{name} must be one number per joint, got shape {numbers.shape}'
+            )
 
 
 def _derivative(

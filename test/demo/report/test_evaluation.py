@@ -147,7 +147,21 @@ def test_a_limit_that_was_never_pressed_fails(robot):
     ask(recording, joints={'panda_joint7': upper + 0.3}, requirement=Requirement.PRESS_LIMIT)
     assert not succeeded(*figures(robot, recording))
     recording.states[-1][6] = upper - 0.02
-    assert succeeded(*figures(robot, recording))
+    result, evaluation = figures(robot, recording)
+    assert succeeded(result, evaluation)
+    assert evaluation.phases[-1].verdict.endswith(', 0.020 rad before it')
+
+
+def test_the_distance_from_the_limit_of_a_sliding_joint_is_in_metres():
+    robot = DemoRobot.load('tiago')
+    recording = still(robot)
+    name = 'torso_lift_joint'
+    number = robot.group.joint_names.index(name)
+    upper = robot.model.limits64()[1][robot.group.variable_dof[number]]
+    ask(recording, joints={name: upper + 0.3}, requirement=Requirement.PRESS_LIMIT)
+    recording.states[-1][robot.coords[number]] = upper - 0.01
+    _, evaluation = figures(robot, recording)
+    assert evaluation.phases[-1].verdict.endswith(', 0.010 m before it')
 
 
 def test_a_robot_that_touches_itself_fails(robot):

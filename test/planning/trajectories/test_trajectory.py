@@ -299,6 +299,13 @@ def test_other_joints_are_as_measured():
         (ARM, through((0.0, HOME), (math.nan, HOME)), 0.0, 'point 1: time_from_start'),
         (ARM, through((0.0, HOME), (math.inf, HOME)), 0.0, 'point 1: time_from_start'),
         (['panda_joint1'], through((0.0, ['1'])), 0.0, r'points\[0\].positions must be numbers'),
+        (['panda_joint1'], through((0.0, [[0.1]])), 0.0, 'one number per joint'),
+        (
+            ['panda_joint1'],
+            through((0.0, [0.1]), (1.0, [0.1], [[0.0]])),
+            0.0,
+            r'points\[1\].velocities must be one number',
+        ),
         (ARM, through((0.0, HOME)), -1.0, 'max_step'),
         (ARM, through((0.0, HOME)), math.nan, 'max_step'),
         (ARM, through((0.0, HOME), (1.0, HOME + 1e8)), 0.0, 'services.max_poses'),
