@@ -19,6 +19,7 @@ from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.pose_messages import fill_pose
 from ros_ik.node.transport.pose_messages import pose_numbers
+from ros_ik.node.transport.qos_profiles import CHANGES
 from ros_ik.node.transport.qos_profiles import LATCHED
 from ros_ik.node.transport.size_limited_subscription import subscribe
 from ros_ik.servo import Command
@@ -77,7 +78,7 @@ class ObstacleTopic:
             self._receive,
             message_stats,
             most_bytes=_OBSTACLE_BYTES * self._most_requests,
-            qos=LATCHED,
+            qos=CHANGES,
         )
 
     def adopt(self, robot: ControlledRobot) -> None:

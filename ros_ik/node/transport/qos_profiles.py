@@ -14,3 +14,8 @@ LATEST_STATES = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
+# Messages that each change something, of several senders, may all come before the first is read:
+# none replaces another.
+CHANGES = QoSProfile(
+    depth=1000, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)

@@ -6,6 +6,8 @@ from geometry_msgs.msg import Point
 from geometry_msgs.msg import Pose
 from geometry_msgs.msg import Quaternion
 import pytest
+from rclpy.qos import DurabilityPolicy
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from support.rigs.ros_rig import LATCHED
 from support.rigs.ros_rig import LONG
@@ -118,6 +120,25 @@ def test_every_change_is_published_and_a_late_joiner_gets_all(client, world):
     world.change(Obstacle(operation=Obstacle.CLEAR))
     other.wait_for({})
     World(client).wait_for({})
+
+
+def test_no_change_of_a_burst_replaces_another(client, world):
+    """Several senders, and messages of one obstacle each, all before the node reads one."""
+    kept = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    senders = [
+        client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', kept) for _ in range(2)
+    ]
+    for sender in senders:
+        client.wait_for(lambda sender=sender: sender.get_subscription_count() > 0, 'node')
+    added = [obstacle(f'added {k}') for k in range(5)]
+    for round_trip in range(10):
+        for k, entry in enumerate(added):
+            senders[(k + round_trip) % 2].publish(ObstacleArray(obstacles=[entry]))
+        world.wait_for(all_of(*added))
+        for entry in added[1:]:
+            removal = Obstacle(id=entry.id, operation=Obstacle.REMOVE)
+            senders[round_trip % 2].publish(ObstacleArray(obstacles=[removal]))
+        world.wait_for(all_of(added[0]))
 
 
 def test_what_the_node_refuses_is_not_published(client, world):
