@@ -26,11 +26,16 @@ SIZES = {
     Obstacle.SPHERE: [0.1], Obstacle.BOX: [0.1, 0.2, 0.3], Obstacle.CYLINDER: [0.1, 0.4],
     Obstacle.CAPSULE: [0.1, 0.5], Obstacle.HALF_SPACE: [],
 }  # fmt: skip
+KEPT = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 @pytest.fixture(scope='module')
 def client(tmp_path_factory):
     with ros_rig(tmp_path_factory.mktemp('obstacles')) as client:
+        early = client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', KEPT)
+        sent = [obstacle(f'early {k}') for k in range(3)]
+        for entry in sent:
+            early.publish(ObstacleArray(obstacles=[entry]))
         client.processes.start(
             'node', 'ros_ik.node.ros_ik_node', ee__frame='ball', barriers__max_obstacles=5,
             **NEVER_STALE,
@@ -40,6 +45,10 @@ def client(tmp_path_factory):
         client.node.create_timer(0.05, lambda: states.publish(state))
         client.describe(URDF)
         client.wait_for_code(IkStatus.OK, timeout=LONG)
+        # A node that starts later receives every message that a publisher keeps.
+        World(client).wait_for(all_of(*sent))
+        client.node.destroy_publisher(early)
+        World(client).change(Obstacle(operation=Obstacle.CLEAR))
         yield client
 
 
@@ -124,9 +133,8 @@ def test_every_change_is_published_and_a_late_joiner_gets_all(client, world):
 
 def test_no_change_of_a_burst_replaces_another(client, world):
     """Several senders, and messages of one obstacle each, all before the node reads one."""
-    kept = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
     senders = [
-        client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', kept) for _ in range(2)
+        client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', KEPT) for _ in range(2)
     ]
     for sender in senders:
         client.wait_for(lambda sender=sender: sender.get_subscription_count() > 0, 'node')
