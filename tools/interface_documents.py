@@ -40,7 +40,8 @@ says otherwise. Targets move the robot only while the node is active.
 """
 _QOS_NOTE = """\
 The QoS column is the profile that the node uses: reliability, durability, depth. A best-effort
-subscription receives from reliable and from best-effort publishers.
+subscription receives from reliable and from best-effort publishers. One that is transient local
+receives from publishers that are transient local; "transient local or volatile" from all.
 """
 _STANDARD = """\
 `ros2 lifecycle` and `ros2 param` use these services: {services}. The node publishes {publishers},

@@ -24,18 +24,18 @@ from ros_ik.node.subscribers.joint_state_merger import JointStateMerger
 from ros_ik.node.subscribers.obstacle_topic import ObstacleTopic
 from ros_ik.node.subscribers.target_topics import TargetTopics
 from ros_ik.node.subscribers.transforms import Transforms
+from ros_ik.node.transport.any_durability import AnyDurabilitySubscription
 from ros_ik.node.transport.cdr_readers import JointReader
 from ros_ik.node.transport.cdr_readers import JointSample
 from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.polled_subscription import StreamNode
 from ros_ik.node.transport.polled_subscription import StreamPoller
-from ros_ik.node.transport.qos_profiles import LATCHED
+from ros_ik.node.transport.qos_profiles import CHANGES
 from ros_ik.node.transport.qos_profiles import LATEST_STATES
 from ros_ik.node.transport.size_limited_subscription import FLAG_BYTES
 from ros_ik.node.transport.size_limited_subscription import JOINTS_BYTES
 from ros_ik.node.transport.size_limited_subscription import stream
-from ros_ik.node.transport.size_limited_subscription import subscribe
 from ros_ik.servo import Command
 from ros_ik.servo import Measurement
 from ros_ik.servo import Servo
@@ -66,7 +66,7 @@ class Inputs:
             now: Clock of the servo [s].
             message_stats: Counter of dropped messages.
         """
-        self._node, self._inbox, self._now, self._message_stats = node, inbox, now, message_stats
+        self._inbox, self._now, self._message_stats = inbox, now, message_stats
         self._merger: JointStateMerger | None = None
         self.transforms = Transforms(node, settings.use_tf)
         command_time = CommandTime(now, node.get_clock(), inbox.settings)
@@ -76,14 +76,14 @@ class Inputs:
         )
         self._obstacles = ObstacleTopic(node, settings, command, self.transforms, message_stats)
         self._services = ControlServices(node, command, self._targets.forget_unread)
-        self._stop_request = subscribe(
+        self._stop_request = AnyDurabilitySubscription(
             node,
             Bool,
             '~/stop_request',
             self._on_stop_request,
             message_stats,
             most_bytes=FLAG_BYTES,
-            qos=LATCHED,
+            qos=CHANGES,
         )
         self._joint_states = stream(
             node,
@@ -130,7 +130,7 @@ class Inputs:
         """Destroy subscriptions and services."""
         self._inbox.streams.put(StreamPoller((), 0.0))
         self._joint_states.destroy()
-        self._node.destroy_subscription(self._stop_request)
+        self._stop_request.destroy()
         self._controllers.destroy()
         for part in (self._targets, self._obstacles, self._services, self.transforms):
             part.destroy()

@@ -14,6 +14,7 @@ from ros_ik.node.subscribers.rejections import explain_frame
 from ros_ik.node.subscribers.rejections import explain_obstacle
 from ros_ik.node.subscribers.transforms import Transforms
 from ros_ik.node.subscribers.transforms import UnresolvedFrame
+from ros_ik.node.transport.any_durability import AnyDurabilitySubscription
 from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import MessageStats
@@ -21,7 +22,6 @@ from ros_ik.node.transport.pose_messages import fill_pose
 from ros_ik.node.transport.pose_messages import pose_numbers
 from ros_ik.node.transport.qos_profiles import CHANGES
 from ros_ik.node.transport.qos_profiles import LATCHED
-from ros_ik.node.transport.size_limited_subscription import subscribe
 from ros_ik.servo import Command
 from ros_ik.servo import Obstacle
 from ros_ik.servo import Rejection
@@ -71,7 +71,7 @@ class ObstacleTopic:
         # By name, so that a changed obstacle leaves the others unchanged.
         self._entries: dict[str, tuple[Obstacle, ObstacleMessage]] = {}
         self._current = node.create_publisher(ObstacleArray, f'~/{_CURRENT_TOPIC}', LATCHED)
-        self._subscription = subscribe(
+        self._subscription = AnyDurabilitySubscription(
             node,
             ObstacleArray,
             f'~/{_TOPIC}',
@@ -92,7 +92,7 @@ class ObstacleTopic:
 
     def destroy(self) -> None:
         """Destroy subscription and publisher."""
-        self._node.destroy_subscription(self._subscription)
+        self._subscription.destroy()
         self._node.destroy_publisher(self._current)
 
     def _receive(self, message: ObstacleArray) -> None:

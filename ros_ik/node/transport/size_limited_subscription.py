@@ -55,7 +55,7 @@ def subscribe(
         qos: Quality of service.
     """
     read = functools.partial(deserialize_message, message_type=kind)
-    receive = _receiver(topic, callback, message_stats.add, most_bytes, read)
+    receive = receiver(topic, callback, message_stats.add, most_bytes, read)
     return node.create_subscription(kind, topic, receive, qos, raw=True)
 
 
@@ -83,18 +83,26 @@ def stream(
             is malformed.
         qos: Quality of service.
     """
-    receive = _receiver(topic, callback, message_stats.add_in_tick, most_bytes, read)
+    receive = receiver(topic, callback, message_stats.add_in_tick, most_bytes, read)
     return Stream(node, kind, topic, receive, qos)
 
 
-def _receiver(
+def receiver(
     topic: str,
     callback: Callable[[Any], None],
     drop: Callable[..., None],
     most_bytes: int,
     read: Callable[[bytes], Any],
 ) -> Callable[[bytes], None]:
-    """Return a callback that checks serialized messages and passes them on."""
+    """Return a callback that checks serialized messages and passes them on.
+
+    Args:
+        topic: Name of the topic.
+        callback: Function called with what ``read`` returns.
+        drop: Counter of dropped messages.
+        most_bytes: Largest size of a serialized message.
+        read: Converts a serialized message.
+    """
     name = topic.removeprefix('~/')
 
     def receive(data: bytes) -> None:

@@ -10,7 +10,10 @@ import time
 from diagnostic_msgs.msg import DiagnosticStatus
 import pytest
 from rclpy.clock import Clock
+from rclpy.qos import DurabilityPolicy
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
 from support.rigs.ros_rig import ARM
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import NEVER_STALE
@@ -292,6 +295,28 @@ def test_a_stop_request_lasts_until_it_is_withdrawn(client):
     client.request_stop(False)
     client.wait_for(lambda: client.trigger('reset').success, 'a reset')
     client.wait_for_code(IkStatus.OK, text='tracking')
+
+
+@pytest.mark.parametrize('durability', ('VOLATILE', 'TRANSIENT_LOCAL'))
+def test_no_stop_request_is_missed(client, durability):
+    """Publishers of any durability, and others that withdraw it at once."""
+    node = client.node
+    kept = QoSProfile(depth=20, durability=DurabilityPolicy[durability])
+    monitor, other = (node.create_publisher(Bool, 'ros_ik/stop_request', kept) for _ in range(2))
+    for publisher in (monitor, other):
+        client.wait_for(lambda p=publisher: p.get_subscription_count() > 0, 'the node')
+    for _ in range(5):
+        client.stream('pose', client.moved_pose((0.0, 0.1, 0.0)))
+        client.wait_for_code(IkStatus.OK, text='tracking')
+        monitor.publish(Bool(data=True))
+        for publisher in (other, monitor, other):
+            publisher.publish(Bool(data=False))
+        client.wait_for_code(IkStatus.STOPPED)
+        client.wait_for(lambda: client.trigger('reset').success, 'a reset')
+    client.stream('pose', client.moved_pose((0.0, 0.1, 0.0)))
+    client.wait_for_code(IkStatus.OK, text='tracking')
+    for publisher in (monitor, other):
+        node.destroy_publisher(publisher)
 
 
 def test_diagnostics_has_an_entry_for_each_concern(client):

@@ -132,9 +132,9 @@ def test_every_change_is_published_and_a_late_joiner_gets_all(client, world):
 
 
 def test_no_change_of_a_burst_replaces_another(client, world):
-    """Several senders, and messages of one obstacle each, all before the node reads one."""
+    """A latched and a volatile publisher send one obstacle a message, faster than it is read."""
     senders = [
-        client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', KEPT) for _ in range(2)
+        client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', qos) for qos in (KEPT, 100)
     ]
     for sender in senders:
         client.wait_for(lambda sender=sender: sender.get_subscription_count() > 0, 'node')
