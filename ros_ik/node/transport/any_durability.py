@@ -20,15 +20,16 @@ from ros_ik.node.transport.size_limited_subscription import receiver
 
 # Time within which the same message reaches both readers [s].
 _APART = 0.1
+_OTHER = {'kept': 'new', 'new': 'kept'}
 
 
 class AnyDurabilitySubscription:
     """Subscription to latched and to volatile publishers, with what the latched ones keep.
 
     A reader that asks for kept messages hears no volatile publisher, and volatile is the default
-    of ROS. Therefore there are two readers, which both hear the latched publishers. Of equal
-    messages, one after the other, that of the second reader is dropped. Others may be passed on
-    twice, in order: what they change must not depend on that.
+    of ROS. Therefore there are two readers, which both hear the latched publishers. Of two equal
+    messages in a row, one of each reader, the second is dropped. Messages in quick succession may
+    be passed on twice, each time in their order: what they change must not depend on that.
     """
 
     def __init__(
@@ -56,16 +57,16 @@ class AnyDurabilitySubscription:
         read = functools.partial(deserialize_message, message_type=kind)
         self._receive = receiver(topic, callback, message_stats.add, most_bytes, read)
         self._node = node
-        # Hash of the last message, if it was latched, and its time [s].
-        self._latched, self._time = 0, -math.inf
+        # The last message, the reader that may receive it too, and its time [s].
+        self._last, self._awaits, self._time = b'', '', -math.inf
         volatile = QoSProfile(depth=qos.depth, reliability=qos.reliability)
         # rclpy would warn that volatile publishers are not heard.
         silent = SubscriptionEventCallbacks(use_default_callbacks=False)
         self._subscriptions = (
             node.create_subscription(
-                kind, topic, self._on_latched, qos, raw=True, event_callbacks=silent
+                kind, topic, self._on_kept, qos, raw=True, event_callbacks=silent
             ),
-            node.create_subscription(kind, topic, self._on_any, volatile, raw=True),
+            node.create_subscription(kind, topic, self._on_new, volatile, raw=True),
         )
 
     def destroy(self) -> None:
@@ -73,12 +74,15 @@ class AnyDurabilitySubscription:
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
 
-    def _on_latched(self, data: bytes) -> None:
-        self._latched, self._time = hash(data), time.monotonic()
-        self._receive(data)
+    def _on_kept(self, data: bytes) -> None:
+        self._pass('kept', data)
 
-    def _on_any(self, data: bytes) -> None:
-        if time.monotonic() - self._time < _APART and hash(data) == self._latched:
-            return
-        self._time = -math.inf
-        self._receive(data)
+    def _on_new(self, data: bytes) -> None:
+        self._pass('new', data)
+
+    def _pass(self, reader: str, data: bytes) -> None:
+        now = time.monotonic()
+        is_copy = reader == self._awaits and now - self._time < _APART and data == self._last
+        self._last, self._awaits, self._time = data, '' if is_copy else _OTHER[reader], now
+        if not is_copy:
+            self._receive(data)

@@ -153,8 +153,13 @@ def test_what_the_node_refuses_is_not_published(client, world):
     kept = obstacle('kept')
     world.change(kept)
     world.wait_for(all_of(kept))
+    refused = client.dropped().get('too_many_obstacles', 0)
     # One too many, all of them or none.
     world.change(*(obstacle(f'another {k}') for k in range(5)))
+    # Both of the node's readers hear it.
+    client.wait_for(lambda: client.dropped().get('too_many_obstacles', 0) > refused, 'a refusal')
+    client.wait_for_ticks(50)
+    assert client.dropped()['too_many_obstacles'] == refused + 1
     last = obstacle('last')
     world.change(last)
     world.wait_for(all_of(kept, last))
