@@ -26,6 +26,8 @@ from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily as Fami
 from ros_ik.solvers.analytic.structure.structure import joint_axes
 from ros_ik.solvers.analytic.structure.structure import StructureTolerances
 
+# A kernel serves a number of joints, with a free rotation or without: the short form has 1, 4 and
+# 5 without, and 3 and 5 with one.
 # Random chains of each number of joints; `make stress` takes a thousand.
 CHAINS = int(os.environ.get('CLOSED_FORM_ARMS', '1'))
 
@@ -78,21 +80,30 @@ def chain(n, seed, free='', parallel=(), meeting=(), right=False, **options):
     return ChainJudge(arm_urdf(h, p, tool, **options), 'tool', None, free)
 
 
-@pytest.mark.parametrize('name', ROBOTS)
+@pytest.mark.parametrize(
+    'name',
+    either(
+        [
+            'SO-101', 'SO-101 along x', 'UR5 along z', 'UR5 without joints 5 and 6',
+            'Panda 1 2 4 6 7', 'Panda 3 to 7', 'foot of Go2', 'ankle of TALOS',
+        ],
+        ROBOTS,
+    ),
+)  # fmt: skip
 def test_planted_configurations_of_robots_are_found(name):
     judge = robot(name)
-    q = judge.random(60)
+    q = judge.random(either(30, 60))
     poses = judge.loosened(judge.poses(q))
     result = judge.solve(poses)
     judge.assert_true(result, poses)
     assert judge.is_found(result, q).all()
 
 
-# A kernel serves a number of joints, with a free rotation or without; three reach positions.
+# Three joints reach positions.
 @pytest.mark.parametrize(
     ('n', 'free'),
     either(
-        [(1, ''), (3, ''), (3, 'xyz'), (4, ''), (5, ''), (5, 'x'), (5, 'y'), (5, 'z')],
+        [(1, ''), (3, 'xyz'), (4, ''), (5, ''), (5, 'x'), (5, 'y'), (5, 'z')],
         [
             (n, free)
             for n in range(1, 6)
@@ -104,7 +115,7 @@ def test_planted_configurations_of_robots_are_found(name):
 def test_planted_configurations_of_random_chains_are_found(n, free):
     for seed in range(CHAINS):
         judge = chain(n, seed, free)
-        q = judge.random(40, seed)
+        q = judge.random(either(20, 40), seed)
         poses = judge.loosened(judge.poses(q))
         result = judge.solve(poses)
         judge.assert_true(result, poses)
@@ -122,36 +133,44 @@ def test_every_chain_of_one_joint_has_a_closed_form(free):
 @pytest.mark.parametrize(
     'n, parallel, meeting',
     [
-        (5, (1, 2, 3), ()), (5, (0, 1, 2), ()), (5, (2, 3, 4), ()), (5, (), (0, 1)),
-        (5, (), (3, 4)), (5, (), (1, 2, 3)), (4, (1, 2, 3), ()), (4, (), (1, 2, 3)),
-        (4, (0, 1, 2), ()), (3, (0, 1, 2), ()), (3, (), (0, 1, 2)),
-        *either([], [(2, (0, 1), ())]),
+        (5, (1, 2, 3), ()), (5, (), (3, 4)), (4, (1, 2, 3), ()), (4, (), (1, 2, 3)),
+        *either(
+            [],
+            [
+                (5, (0, 1, 2), ()), (5, (2, 3, 4), ()), (5, (), (0, 1)), (5, (), (1, 2, 3)),
+                (4, (0, 1, 2), ()), (3, (0, 1, 2), ()), (3, (), (0, 1, 2)), (2, (0, 1), ()),
+            ],
+        ),
     ],
 )  # fmt: skip
 def test_chains_with_special_axes(n, parallel, meeting):
     judge = chain(n, 7, parallel=parallel, meeting=meeting)
     assert judge.form.family is not Family.GENERAL and judge.form.exact
-    q = judge.random(60)
+    q = judge.random(either(30, 60))
     poses = judge.poses(q)
     result = judge.solve(poses)
     judge.assert_true(result, poses)
     assert judge.is_found(result, q).all()
 
 
-@pytest.mark.parametrize('name', ['SO-101', 'UR5 along z', 'Panda 1 2 4 6', 'foot of Go2'])
+@pytest.mark.parametrize(
+    'name', ['UR5 along z', 'Panda 1 2 4 6', *either([], ['SO-101', 'foot of Go2'])]
+)
 def test_newton_from_many_starts_finds_no_other(name):
     judge = robot(name)
     poses = judge.loosened(judge.poses(judge.random(2, 5)))
     result = judge.solve(poses, judge.unlimited())
     for k, pose in enumerate(poses):
-        others = judge.newton(pose, 100)
+        others = judge.newton(pose, either(50, 100))
         assert len(others) > 0
         ours = judge.own(result.joint_q[k, : result.n_found[k]])
         assert all(judge.has(ours, other) for other in others)
 
 
 @pytest.mark.parametrize('joints', ['zero', 'quarter turns'])
-@pytest.mark.parametrize('n, parallel', [(5, (1, 2, 3)), (4, (1, 2, 3)), (3, (1, 2)), (5, ())])
+@pytest.mark.parametrize(
+    'n, parallel', [(5, (1, 2, 3)), (4, (1, 2, 3)), *either([], [(3, (1, 2)), (5, ())])]
+)
 def test_joints_at_zero_and_at_quarter_turns(n, parallel, joints):
     # Right angles, as real arms have them.
     h = np.eye(3)[[2, 1, 0, 1, 2][:n]]
@@ -197,13 +216,14 @@ def test_singular_configurations_are_marked_with_the_free_direction():
 def test_a_joint_that_turns_the_tool_about_its_free_axis_is_marked():
     along = Rotation.from_euler('xyz', TOOL_TURN).apply([1.0, 0.0, 0.0])
     across = np.cross(along, [0.0, 1.0, 0.0])
-    h = np.array([along, across / np.linalg.norm(across)])
-    judge = ChainJudge(
-        arm_urdf(h, np.array([0.0 * along, 0.3 * along]), 0.5 * along), 'tool', None, 'x'
-    )
-    result = judge.solve(judge.poses(np.array([[0.4, 0.0], [0.4, 0.3]])))
+    across /= np.linalg.norm(across)
+    first = np.cross(along, across) + 0.5 * across
+    h = np.array([first / np.linalg.norm(first), along, across])
+    p = np.array([[0.0, 0.1, -0.3], 0.0 * along, 0.3 * along])
+    judge = ChainJudge(arm_urdf(h, p, 0.5 * along), 'tool', None, 'x')
+    result = judge.solve(judge.poses(np.array([[0.2, 0.4, 0.0], [0.2, 0.4, 0.3]])))
     assert result.singular[0, 0] and not result.singular[1].any()
-    np.testing.assert_allclose(np.abs(result.free_direction[0, 0]), [1.0, 0.0], atol=1e-9)
+    np.testing.assert_allclose(np.abs(result.free_direction[0, 0]), [0.0, 1.0, 0.0], atol=1e-9)
 
 
 def test_where_six_joints_with_a_locked_one_are_singular():

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support.long_forms import either
+from support.long_forms import in_turn
 from support.robots.collision_oracle import collision_oracle
 from support.robots.collision_oracle import robot_with_meshes
 from support.robots.robots import ALL_URDFS
@@ -117,7 +118,7 @@ def test_of_many_turns_the_nearest_are_those_at_which_paths_start(most, monkeypa
     assert len(every) > most or most == 1000
 
 
-@pytest.mark.parametrize('limit', [50.0, 1e6, 1e9])
+@pytest.mark.parametrize('limit', either([1e9], [50.0, 1e6, 1e9]))
 def test_a_path_within_very_wide_limits_is_no_longer(limit):
     wide = re.sub('(lower|upper)="(-?)[^"]*"', rf'\1="\g<2>{limit:.1f}"', urdf_text('ur5_robot'))
     model, usual = Model.from_urdf(wide, device='cpu'), robot('ur5_robot')
@@ -135,9 +136,10 @@ def test_a_path_of_seven_joints_gets_as_far_as_the_search_with_less_motion(name,
     model, oracle = robot(name), PinocchioRobot(urdf_text(name), robot(name))
     rng = np.random.default_rng(2)
     shorter = further = 0
-    for start in model.random_joint_q(6, rng):
+    for k, start in enumerate(model.random_joint_q(6, rng)):
         poses = circle(model, link, start)
-        for given in (None, start):
+        # In the short form with and without a start in turn.
+        for given in either((None, start)[k % 2 :][:1], (None, start)):
             best = solve_path(model, link, poses, given, method='closed_form')
             walked = solve_path(model, link, poses, given, method='search')
             assert best.fraction >= walked.fraction
@@ -199,7 +201,7 @@ def test_behind_poses_out_of_reach_no_step_is_too_long_without_a_break():
     body_q = np.zeros((13, model.body_count, 7))
     eval_fk(model, model.random_joint_q(21, np.random.default_rng(0))[8:], body_q)
     # Those left out go on as little as most of these.
-    chosen = either([0, 4, 5, 7, 8, 10], range(13))
+    chosen = either([0, 4, 5], range(13))
     for inside in body_q[chosen, model.body_index(link)]:
         outside = 1.5 * inside[:3] / np.linalg.norm(inside[:3])
         poses = np.tile(inside, (30, 1))
@@ -240,7 +242,7 @@ def test_a_path_is_free_of_collision_and_gets_as_far_as_the_search(name, link):
     model, oracle = robot_with_meshes(name), collision_oracle(name)
     rng = np.random.default_rng(3)
     collided, pairs = 0, ChainIK(model, link, check_collisions=True).collision_pairs
-    wanted = either(2, 3)
+    wanted = either(1, 3)
     for start in model.random_joint_q(60, rng):
         poses = circle(model, link, start, n=12, radius=0.05)
         blind = solve_path(model, link, poses, start, method='closed_form')
@@ -296,8 +298,15 @@ def test_smoothing_finds_the_even_way_between_fixed_ends():
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize('method', ('closed_form', 'search'))
-@pytest.mark.parametrize(('name', 'link'), [('panda', 'panda_hand_tcp'), ('ur5_robot', 'tool0')])
+@pytest.mark.parametrize(
+    ('method', 'name', 'link'),
+    [
+        (method, *arm)
+        for method, arm in in_turn(
+            ['closed_form', 'search'], [('ur5_robot', 'tool0'), ('panda', 'panda_hand_tcp')]
+        )
+    ],
+)
 @pytest.mark.filterwarnings('ignore:You passed package dir')
 def test_a_start_in_collision_is_named(name, link, method):
     model, oracle = robot_with_meshes(name), collision_oracle(name)

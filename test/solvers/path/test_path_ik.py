@@ -111,8 +111,8 @@ def test_far_poses_are_joined_only_where_the_arm_can_move_between_them():
     body_q = np.zeros((40, model.body_count, 7))
     eval_fk(model, np.vstack([near, far]), body_q)
     poses = body_q[:, model.body_index('tool0')]
-    broken = 0
-    for k in range(20):
+    broken, n = 0, either(10, 20)
+    for k in range(n):
         path = solve_path(model, 'tool0', poses[[k, 20 + k]], near[k], max_joint_step=np.inf)
         dense = [poses[k], poses[20 + k]]
         for _ in range(7):
@@ -125,14 +125,14 @@ def test_far_poses_are_joined_only_where_the_arm_can_move_between_them():
         elif not followed.breaks:
             np.testing.assert_allclose(path.joint_q[1], followed.joint_q[-1], atol=0.02)
     # Straight lines between far poses often leave the workspace or turn an arm inside out.
-    assert 3 <= broken <= 17
+    assert 3 <= broken <= n - 3
 
 
 def test_no_joint_moves_further_than_asked_for_up_to_the_first_break():
     """Otherwise the sender of the path would have to refuse longer steps."""
     model = robot('ur5_robot')
     rng = np.random.default_rng(3)
-    longer, n = 0, either(10, 25)
+    longer, n = 0, either(6, 25)
     for _ in range(n):
         near = model.random_joint_q(1, rng)[0]
         changes = rng.uniform(-0.5, 0.5, (4, len(near))).cumsum(axis=0)
@@ -217,6 +217,8 @@ def test_a_path_breaks_where_it_collides(name, link):
             assert path.status[count] in (SolveStatus.CONVERGED, SolveStatus.IN_COLLISION)
             if path.status[count] == SolveStatus.CONVERGED:
                 assert oracle.distances(path.joint_q[count], pairs).min() >= -1e-6
+        if hits == either(2, 14):
+            break
     assert hits >= 2
 
 

@@ -34,6 +34,12 @@ STRUCTURES = {
     '1, 2, 3 parallel, 4 meets 5': [('parallel', (0, 1, 2)), ('meet', (3, 4))],
     '4, 5, 6 parallel': [('parallel', (3, 4, 5))],
 }  # fmt: skip
+# Each has a kernel of its own. In these each kind of equations, each order in which they are
+# solved and each way of numbering the axes comes at least once.
+SOME_STRUCTURES = [
+    'wrist, 2 parallel 3', 'wrist, 1 meets 2', '2, 3, 4 meet', '2, 3, 4 parallel, 5 meets 6',
+    '2, 3, 4 parallel, 5 parallel 6', '1, 2, 3 parallel, 5 meets 6', '4, 5, 6 parallel',
+]  # fmt: skip
 
 
 def random_axes(structure, rng, right_angles=False):

@@ -9,6 +9,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from support.long_forms import in_pairs
 from support.robots.chain_judge import ChainJudge
 from support.robots.robots import urdf_text
 
@@ -39,9 +40,9 @@ def mixed_poses(judge):
     return poses
 
 
-@pytest.mark.parametrize('name', LINKS)
-@pytest.mark.parametrize('seeded', [False, True])
-@pytest.mark.parametrize('max_solutions', [3, 16])
+@pytest.mark.parametrize(
+    ('name', 'seeded', 'max_solutions'), in_pairs(list(LINKS), [False, True], [3, 16])
+)
 def test_two_kernels_find_what_one_finds(monkeypatch, name, seeded, max_solutions):
     judge = ChainJudge(urdf_text(name), LINKS[name], None, '')
     poses = mixed_poses(judge)

@@ -96,7 +96,7 @@ def is_found(result, q, separation=1e-5):
     return apart.min(axis=1) < separation
 
 
-@pytest.mark.parametrize('name', ['bent elbow', 0, 1])
+@pytest.mark.parametrize('name', either(['bent elbow', 0], ['bent elbow', 0, 1]))
 def test_no_other_seed_leads_nearer_to_an_unreachable_pose(name):
     axes, rng, n = any_axes(name), np.random.default_rng(2), 60
     poses = tool_poses(*axes, rng.uniform(-np.pi, np.pi, (n, 6)))
@@ -110,12 +110,13 @@ def test_no_other_seed_leads_nearer_to_an_unreachable_pose(name):
 
     first = errors()
     out = first > 1e-6
-    best = np.min([errors(rng.uniform(-np.pi, np.pi, (n, 6))) for _ in range(20)], axis=0)
+    seeds = rng.uniform(-np.pi, np.pi, (either(8, 20), n, 6))
+    best = np.min([errors(rows) for rows in seeds], axis=0)
     assert out.sum() > 20
     assert np.all(first[out] <= 1.05 * best[out])
 
 
-@pytest.mark.parametrize('name', [*ARMS, 0, 1, 2, 3])
+@pytest.mark.parametrize('name', [*ARMS, *range(either(1, 4))])
 def test_every_planted_configuration_is_found(name):
     axes = any_axes(name)
     model = arm(*axes)
@@ -129,18 +130,22 @@ def test_every_planted_configuration_is_found(name):
     assert_true(axes, result, poses)
     assert is_found(result, q).all()
     assert np.all((result.n_found % 2 == 0) | result.singular.any(axis=1))
-    starts = rng.uniform(-np.pi, np.pi, (2, 300, 6))
+    starts = rng.uniform(-np.pi, np.pi, (2, either(150, 300), 6))
     for k, others in enumerate(newton_of_poses(*axes, poses[:2], starts)):
         assert len(others) > 0
         assert all(has(result.joint_q[k, : result.n_found[k]], other) for other in others)
+
+
+# Poses of all arms, and those of one that the first chart does not solve completely.
+FEW_POSES = [*range(150), 237, 339, 365, 451, 537, 615, 617, 822, 836, 940, 958]
 
 
 @pytest.mark.parametrize('name', ARMS)
 def test_no_chart_finds_more(name):
     # At some of these poses six to fourteen roots are so close that one chart loses solutions.
     axes = axes_of(name)
-    model, n = arm(*axes), either(1000, 3000)
-    q = np.random.default_rng(1).uniform(-np.pi, np.pi, (n, 6))
+    model, chosen = arm(*axes), either(FEW_POSES, range(3000))
+    q, n = np.random.default_rng(1).uniform(-np.pi, np.pi, (3000, 6))[chosen], len(chosen)
     poses = tool_poses(*axes, q)
     result = all_solutions(model, 'tool', poses)
     chain, _ = folded_chain(model, 'tool', None, None, None)
@@ -163,7 +168,7 @@ def test_no_chart_finds_more(name):
 @pytest.mark.parametrize('structure', [('meet', (1, 2)), ('parallel', (3, 4)), ('meet', (5, 0))])
 def test_arms_with_one_special_pair(structure, monkeypatch):
     monkeypatch.setitem(STRUCTURES, 'pair', [structure])
-    for seed in range(3):
+    for seed in range(either(1, 3)):
         rng = np.random.default_rng(seed)
         axes = random_axes('pair', rng)
         q = rng.uniform(-np.pi, np.pi, (60, 6))
@@ -195,7 +200,7 @@ def test_four_solutions_at_one_position_of_a_joint():
     assert np.all(result.n_found[solved] % 2 == 0)
 
 
-@pytest.mark.parametrize('name', ARMS)
+@pytest.mark.parametrize('name', either(['slanted wrist', 'bent elbow'], ARMS))
 def test_the_tool_along_the_first_axis(name):
     axes = axes_of(name)
     rng = np.random.default_rng(2)
@@ -204,7 +209,8 @@ def test_the_tool_along_the_first_axis(name):
     reached = result.status == SolveStatus.CONVERGED
     assert reached.sum() > 15
     lost = total = 0
-    known = newton_of_poses(*axes, poses, rng.uniform(-np.pi, np.pi, (len(poses), 150, 6)))
+    starts = rng.uniform(-np.pi, np.pi, (len(poses), either(60, 150), 6))
+    known = newton_of_poses(*axes, poses, starts)
     for others, found, n in zip(known, result.joint_q, result.n_found, strict=True):
         lost += sum(not has(found[:n], other) for other in others)
         total += len(others)
