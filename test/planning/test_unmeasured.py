@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from support.long_forms import in_turn
 from support.rigs.planning_rig import make_planner
 from support.rigs.planning_rig import robot_text
 from support.robots.collision_oracle import collision_oracle
@@ -144,17 +145,19 @@ def report_of(planner):
 
 
 @pytest.mark.parametrize(
-    'geometry',
-    [
-        '<mesh filename="package://arm/gone.stl"/>',
-        '<mesh filename="package://other/found.stl"/>',
-        '<mesh filename="package://arm/broken.stl"/>',
-        '<mesh filename="package://arm/link.stl"/>',
-        '<mesh filename="http://arm/found.stl"/>',
-        '<superquadric a="0.1"/>',
-    ],
+    ('geometry', 'beside'),
+    in_turn(
+        [
+            '<mesh filename="package://arm/gone.stl"/>',
+            '<mesh filename="package://other/found.stl"/>',
+            '<mesh filename="package://arm/broken.stl"/>',
+            '<mesh filename="package://arm/link.stl"/>',
+            '<mesh filename="http://arm/found.stl"/>',
+            '<superquadric a="0.1"/>',
+        ],
+        ['', shape('<sphere radius="0.02"/>')],
+    ),
 )
-@pytest.mark.parametrize('beside', ['', shape('<sphere radius="0.02"/>')])
 def test_every_way_of_missing_is_told_by_link(packages, geometry, beside):
     planner = planner_of(arm(beside + shape(geometry)), packages)
     report = report_of(planner)

@@ -27,11 +27,17 @@ from ros_ik.solvers import StopReason
 MARGIN = 0.02
 
 
+@pytest.fixture(scope='module')
+def kept_planner():
+    return Planner(URDF, '', read_settings({'ee.frame': 'ball', 'barriers.world.margin': MARGIN}))
+
+
 @pytest.fixture
-def planner():
-    made = Planner(URDF, '', read_settings({'ee.frame': 'ball', 'barriers.world.margin': MARGIN}))
-    made.measure(np.zeros(3), np.ones(3, dtype=bool))
-    return made
+def planner(kept_planner):
+    """Return the planner at rest and without obstacles."""
+    kept_planner.measure(np.zeros(3), np.ones(3, dtype=bool))
+    kept_planner.place((), kept_planner.joint_q)
+    return kept_planner
 
 
 def obstacle(position, kind='sphere', dimensions=(0.1,), frame_link=0, name='o'):

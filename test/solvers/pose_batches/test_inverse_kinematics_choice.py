@@ -4,10 +4,13 @@
 
 import numpy as np
 import pytest
+from support.long_forms import either
+from support.long_forms import in_turn
 from support.robots.arms import ARMS
 from support.robots.arms import reachable
 from support.robots.arms import robot
 from support.robots.arms import ROUNDING
+from support.robots.arms import SOME_ARMS
 from support.robots.robots import pin
 from support.robots.robots import PinocchioRobot
 from support.robots.robots import urdf_text
@@ -40,9 +43,9 @@ def distances(name, link, joint_q, poses):
     return np.array(out)
 
 
-@pytest.mark.parametrize('method', ['search', 'auto'])
-@pytest.mark.parametrize(('name', 'link'), ARMS)
-def test_the_one_pose_of_a_set_that_is_reached_is_told(name, link, method):
+@pytest.mark.parametrize(('arm', 'method'), in_turn(either(SOME_ARMS, ARMS), ['search', 'auto']))
+def test_the_one_pose_of_a_set_that_is_reached_is_told(arm, method):
+    name, link = arm
     n, n_goals = 24, 3
     poses, seeds = reachable(robot(name), link, n)
     goal = np.random.default_rng(0).integers(0, n_goals, n)
@@ -93,9 +96,11 @@ def test_a_set_out_of_reach_tells_which_pose_was_nearest():
     assert np.isfinite(result.joint_q).all()
 
 
-@pytest.mark.parametrize('method', ['search', 'auto'])
-@pytest.mark.parametrize(('name', 'link'), ARMS[:5])
-def test_robots_stand_where_their_bases_are(name, link, method):
+@pytest.mark.parametrize(
+    ('arm', 'method'), in_turn(either(SOME_ARMS, ARMS[:5]), ['search', 'auto'])
+)
+def test_robots_stand_where_their_bases_are(arm, method):
+    name, link = arm
     poses, seeds = reachable(robot(name), link, 20)
     rng = np.random.default_rng(6)
     bases = [pin.SE3.Random() for _ in range(20)]
@@ -156,9 +161,11 @@ class Judge:
         return np.array(costs)
 
 
-@pytest.mark.parametrize('preference', ['middle', 'manipulability'])
-@pytest.mark.parametrize(('name', 'link'), ARMS)
-def test_the_preferred_of_all_candidates_come_first(name, link, preference):
+@pytest.mark.parametrize(
+    ('arm', 'preference'), in_turn(either(SOME_ARMS, ARMS), ['middle', 'manipulability'])
+)
+def test_the_preferred_of_all_candidates_come_first(arm, preference):
+    name, link = arm
     model, judge = robot(name), Judge(name, link)
     poses, seeds = reachable(model, link, 20)
     every = inverse_kinematics(model, link, poses, seeds, n_solutions=8)

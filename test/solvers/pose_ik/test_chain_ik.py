@@ -5,6 +5,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import either
 from support.robots.arms import ARMS
 from support.robots.arms import assert_solved
 from support.robots.arms import errors
@@ -26,8 +27,11 @@ from ros_ik.solvers.pose_ik.search.setup import make_chain
 from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.status import SolveStatus
 
+# The kernel of the nine joints of TALOS compiles for five seconds.
+MOST_ARMS = either([arm for arm in ARMS if arm[0] != 'talos_full_v2'], ARMS)
 
-@pytest.mark.parametrize(('name', 'link'), ARMS)
+
+@pytest.mark.parametrize(('name', 'link'), MOST_ARMS)
 @pytest.mark.parametrize('tolerance', [(1e-3, 1e-2), (1e-6, 1e-5)])
 def test_every_reachable_pose_is_solved(name, link, tolerance):
     model = robot(name)
@@ -409,7 +413,7 @@ def beyond_limits(model, link, n, seed=0):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize(('name', 'link'), ARMS)
+@pytest.mark.parametrize(('name', 'link'), MOST_ARMS)
 def test_limits_are_to_blame_where_the_error_falls_beyond_them(name, link):
     model = robot(name)
     oracle = PinocchioRobot(urdf_text(name), model)

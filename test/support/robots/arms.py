@@ -22,6 +22,8 @@ ARMS = (
     ('z1', 'gripperStator'),
     ('talos_full_v2', 'gripper_left_base_link'),
 )
+# Six and seven joints, joints without limits, a joint that slides: a kernel serves one kind.
+SOME_ARMS = tuple(arm for arm in ARMS if arm[0] in ('panda', 'ur5_robot', 'kinova', 'tiago'))
 # Pinocchio and the model differ by rounding of the description; far below any tolerance here.
 ROUNDING = 1e-9
 

@@ -49,15 +49,15 @@ class Form:
 
 
 class FarForm(Form):
-    """Warp arrays in float64, one of which is on another device.
+    """Warp arrays in float64, some of which are on another device.
 
     Attributes:
         count: Number of arrays made.
     """
 
-    def __init__(self, memory, place):
+    def __init__(self, memory, places):
         super().__init__('float64', True, in_array=True)
-        self.memory, self.place, self.count = memory, place, 0
+        self.memory, self.places, self.count = memory, places, 0
 
     def array(self, values):
         return self._placed(super().array(values))
@@ -73,5 +73,5 @@ class FarForm(Form):
 
     def _placed(self, array):
         self.count += 1
-        is_far = self.count - 1 == self.place
+        is_far = self.count - 1 in self.places
         return self.memory.array(array.numpy(), array.dtype) if is_far else array

@@ -38,10 +38,11 @@ def chain(kinds, mimics=()):
 
 # Lengths come twice and more, with other joints or other mimics.
 STRUCTURES = [
-    ('rp', ()), ('pr', ()), ('rrr', ()), ('rrr', ((2, 0, 0.5),)), ('rrr', ((2, 1, -0.5),)),
+    ('rp', ()), ('pr', ()), ('rrr', ((2, 0, 0.5),)), ('rrr', ((2, 1, -0.5),)),
     *either(
         [],
         [
+            ('rrr', ()),
             ('r', ()), ('p', ()), ('prr', ()), ('rrp', ()), ('ppp', ()),
             ('rrr', ((1, 0, 1.0),)), ('prr', ((2, 1, 0.5),)),
         ],

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.long_forms import either
 from support.robots.collision_oracle import collision_oracle
 from support.robots.collision_oracle import robot_with_meshes
 from support.robots.robots import pin
@@ -30,6 +31,8 @@ ROBOTS = {
     'tiago': ('arm_tool_link', None),
     'talos_full_v2': ('gripper_left_base_link', 'torso_2_link:gripper_left_base_link'),
 }
+# Number of poses of each robot.
+N = either(24, 40)
 # Mesh files hold float32: coordinates of up to a metre.
 TOLERANCE = 1e-6
 
@@ -50,7 +53,7 @@ def setting(name):
 def configurations(solver, n, *, free, seed=0):
     """Return random configurations of a chain, the other joints as they are held."""
     model, rng = solver.model, np.random.default_rng(seed)
-    tried = 2000  # of Panda's, one in 25 collides
+    tried = either(1000, 2000)  # of Panda's, one in 25 collides
     joint_q = np.tile(solver.problem.locked_joint_q, (tried, 1))
     columns = solver.chain.coordinates
     joint_q[:, columns] = model.random_joint_q(tried, rng)[:, columns]
@@ -86,7 +89,7 @@ def assert_at_poses(name, link, joint_q, poses):
 @pytest.mark.parametrize('name', ROBOTS)
 def test_solutions_of_robots_do_not_collide(name):
     model, link, options = setting(name)
-    n = 40
+    n = N
     solver = ChainIK(model, link, n, check_collisions=True, **options)
     joint_q = configurations(solver, n, free=True)
     poses, seeds = poses_of(model, link, joint_q), configurations(solver, n, free=False)
@@ -113,10 +116,10 @@ def _dofs(model, coordinates):
 @pytest.mark.parametrize('name', ROBOTS)
 def test_without_the_check_some_collide(name):
     model, link, options = setting(name)
-    solver = ChainIK(model, link, 40, check_collisions=True, **options)
-    joint_q = configurations(solver, 40, free=False)
+    solver = ChainIK(model, link, N, check_collisions=True, **options)
+    joint_q = configurations(solver, N, free=False)
     poses = poses_of(model, link, joint_q)
-    plain = ChainIK(model, link, 40, **options).solve(poses, joint_q)
+    plain = ChainIK(model, link, N, **options).solve(poses, joint_q)
     np.testing.assert_array_equal(plain.joint_q[:, solver.chain.coordinates],
                                   joint_q[:, solver.chain.coordinates])  # fmt: skip
     theirs = least_distances(name, solver, plain.joint_q)

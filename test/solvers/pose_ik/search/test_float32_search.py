@@ -17,8 +17,9 @@ from ros_ik.solvers.pose_ik.search.lane_plan import LanePlan
 
 N = 200
 ARMS = (
-    ('panda', 'panda_hand_tcp'), ('tiago', 'arm_tool_link'), *either((), (('ur5_robot', 'tool0'),))
-)  # fmt: skip
+    ('tiago', 'arm_tool_link'),
+    *either((), (('panda', 'panda_hand_tcp'), ('ur5_robot', 'tool0'))),
+)
 TOLERANCES = ((1e-3, 1e-2), (1e-9, 1e-9))
 # Three lanes, which pause three times.
 PLAN = LanePlan(3, 61, 1, 77, 16, (8, 61, 77))
