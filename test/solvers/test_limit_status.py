@@ -33,7 +33,7 @@ ENDS = [0.5, -0.4, 0.2]
 def test_a_variable_presses_where_the_cost_falls_beyond_its_limit(scalar):
     presses = limit_functions(scalar).presses
 
-    @wp.kernel(module='unique')
+    @wp.kernel(enable_backward=False, module='unique')
     def ask(given: wp.array2d(dtype=scalar), answer: wp.array(dtype=wp.int32)):
         k = wp.tid()
         answer[k] = int(presses(given[k, 0], given[k, 1], given[k, 2], given[k, 3]))

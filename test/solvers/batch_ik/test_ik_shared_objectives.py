@@ -92,9 +92,9 @@ def builtins(problems):
     ]
 
 
-def own(problems, make, options):
+def own(problems, make, options, **solving):
     """Return the result of a solver with its own objectives."""
-    return solve(IKSolver(problems.model, N, make(problems), **options), problems.seeds)
+    return solve(IKSolver(problems.model, N, make(problems), **options), problems.seeds, **solving)
 
 
 def test_built_in_objectives_serve_every_solver_of_a_model(problems):
@@ -133,10 +133,10 @@ def test_an_objective_with_buffers_per_row_goes_from_solver_to_solver(problems, 
         {'jacobian_mode': mode, 'use_graph': use_graph, 'sampler': 'roberts', 'n_seeds': n_seeds}
         for mode, n_seeds in (('autodiff', 5), ('mixed', 2), ('autodiff', 3))
     ]
-    expected = [own(problems, make, each) for each in options]
+    expected = [own(problems, make, each, iterations=8) for each in options]
     solvers = [IKSolver(problems.model, N, objectives, **each) for each in options]
     for which in (0, 1, 2, 2, 1, 0):
-        found = solve(solvers[which], problems.seeds)
+        found = solve(solvers[which], problems.seeds, iterations=8)
         np.testing.assert_array_equal(found, expected[which])
         assert solvers[which]._backend._evaluation.is_current
     # Three when they were made, one for each change of hands: 2 to 0, 0 to 1, and so on.
@@ -206,6 +206,10 @@ def test_newtons_objectives_are_shared_and_survive_newtons_solver(problems):
             ),
             newton.ik.IKObjectiveRotation(
                 problems.link, wp.quat_identity(), to_warp(problems.poses[:, 3:], wp.vec4)
+            ),
+            # As many residuals as in test_newton_compatibility.py: Newton has a kernel of each.
+            newton.ik.IKObjectiveJointLimit(
+                problems.model.joint_limit_lower, problems.model.joint_limit_upper
             ),
         ]
 

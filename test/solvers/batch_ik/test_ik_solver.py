@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from support.long_forms import in_pairs
 from support.solvers.ik_problems import panda
 from support.solvers.ik_problems import PoseProblems
 from support.solvers.ik_problems import solve
@@ -141,9 +142,12 @@ def test_tolerances_decide(problems):
     assert np.all(np.isin(solver.status.numpy(), (SolveStatus.UNREACHABLE, SolveStatus.AT_LIMITS)))
 
 
-@pytest.mark.parametrize('optimizer', ['lm', 'lbfgs'])
-@pytest.mark.parametrize('mode', ['analytic', 'autodiff'])
-@pytest.mark.parametrize('seeds', [{}, {'sampler': 'roberts', 'n_seeds': 3}])
+@pytest.mark.parametrize(
+    ('optimizer', 'mode', 'seeds'),
+    in_pairs(
+        ['lm', 'lbfgs'], ['analytic', 'autodiff'], [{}, {'sampler': 'roberts', 'n_seeds': 3}]
+    ),
+)
 def test_what_is_not_finite_is_refused_and_leaves_its_neighbours_alone(
     problems, optimizer, mode, seeds
 ):

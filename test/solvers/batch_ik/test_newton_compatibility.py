@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import either
 from support.solvers.ik_problems import bare_model
 from support.solvers.ik_problems import KINDS
 from support.solvers.ik_problems import newton
@@ -28,6 +29,10 @@ from ros_ik.solvers.status import SolveStatus
 nik = newton.ik
 pytestmark = pytest.mark.oracle
 MODES = ('analytic', 'autodiff', 'mixed')
+# Optimizers and modes that are compared with Newton's.
+NEWTON_MODES = (
+    ('lm', 'analytic'), *either((), (('lm', 'autodiff'), ('lbfgs', 'autodiff'))),
+)  # fmt: skip
 N = 40
 
 
@@ -125,10 +130,8 @@ def problems():
 def test_costs_no_worse_than_newtons_on_our_model(problems, optimizer, mode):
     costs = {}
     for solver_type, options in ((IKSolver, {'respect_limits': False}), (nik.IKSolver, {})):
-        # Newton's tiled kernels of L-BFGS take a minute to compile: one mode stands for all.
-        if solver_type is nik.IKSolver and (optimizer, mode) not in (
-            ('lm', 'analytic'), ('lm', 'autodiff'), ('lbfgs', 'autodiff'),
-        ):  # fmt: skip
+        # Newton's kernels of a mode take seconds to compile.
+        if solver_type is nik.IKSolver and (optimizer, mode) not in NEWTON_MODES:
             continue
         objectives = newton_objectives(problems.model, problems.link, problems.poses)
         solver = solver_type(

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control steps against roboplan's Oink, on robots and random states of roboplan's own models."""
 
+import functools
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from support.long_forms import either
 from support.robots.robots import pin
 
 from ros_ik.barriers import PositionBarrier
@@ -30,7 +32,7 @@ xacro = pytest.importorskip('xacro', reason='xacro is not installed')
 # on some of these states with a box, and reports success.
 TOLERANCE = 1e-5
 DT = 0.01
-STATES = 20
+STATES = either(8, 20)
 ROBOTS = {
     'fr3': ('franka_robot_model/fr3.urdf', 'fr3_link0', 'fr3_hand', 'fr3_joint'),
     'ur5': ('ur_robot_model/ur5_gripper.urdf', 'base_link', 'tool0', ''),
@@ -41,7 +43,7 @@ UR5_JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow', 'wrist_1', 'wrist_2', 'w
 class Twins:
     """The same robot in both solvers, with a random state."""
 
-    def __init__(self, name, seed=0):
+    def __init__(self, name):
         path, self.base, self.tip, prefix = ROBOTS[name]
         document = xacro.process_file(f'{models.get_package_models_dir()}/{path}')
         root = ElementTree.fromstring(document.toxml())
@@ -65,7 +67,6 @@ class Twins:
         precise = oik.OinkSettings()
         precise.eps_abs, precise.warm_start = 1e-11, False
         self.oink = oik.Oink(self.scene, 'arm', precise)
-        self.rng = np.random.default_rng(seed)
         dofs = self.diff.group.variable_dof
         self.low, self.high, self.speed, _ = (limit[dofs] for limit in self.model.limits64())
         self.neutral = self.model.neutral_joint_q()
@@ -169,9 +170,15 @@ class Twins:
         return ours, theirs
 
 
+kept_twins = functools.cache(Twins)
+
+
 @pytest.fixture(params=list(ROBOTS))
 def twins(request):
-    return Twins(request.param, seed=len(request.param))
+    """Return the twins of a robot with the same random numbers for each test."""
+    twins = kept_twins(request.param)
+    twins.rng = np.random.default_rng(len(request.param))
+    return twins
 
 
 def test_tasks_alone(twins):
@@ -200,7 +207,7 @@ def test_position_and_velocity_limits(twins):
         )
         np.testing.assert_allclose(ours, theirs, atol=TOLERANCE)
         bound += np.sum(np.abs(ours) >= twins.speed * DT * (1 - 1e-9))
-    assert bound > 10
+    assert bound > STATES // 2
 
 
 def test_acceleration_limits(twins):
@@ -223,7 +230,7 @@ def test_acceleration_limits(twins):
         step, expected = twins.steps(tasks, ([*ours, limit], [*theirs, other]))
         np.testing.assert_allclose(step, expected, atol=TOLERANCE)
         bound += np.sum(np.abs(np.abs(step - last) - 5.0 * DT**2) < 1e-9)
-    assert bound > 10
+    assert bound > STATES // 2
 
 
 def test_braking_towards_a_target(twins):
@@ -254,7 +261,7 @@ def test_braking_towards_a_target(twins):
         # sqrt(2 a d) of a target 1e-9 away is 1e-6 in a step; the exact sum is 1e-9 itself.
         np.testing.assert_allclose(step, expected, atol=TOLERANCE)
         stopped += int(np.sum((np.abs(left) == 1e-9) & (np.abs(step) < 2e-6)))
-    assert stopped > 5
+    assert stopped > STATES // 4
 
 
 @pytest.mark.parametrize('displacement_gain', [0.0, 1.0])
@@ -276,7 +283,7 @@ def test_box_barrier(twins, displacement_gain):
         step, expected = twins.steps(tasks, twins.limits(), ([ours], [theirs]))
         np.testing.assert_allclose(step, expected, atol=TOLERANCE)
         bound += np.any(twins.diff._problems.last._arrays.binding.numpy())
-    assert bound > 3
+    assert bound > STATES // 6
 
 
 def test_priorities(twins):

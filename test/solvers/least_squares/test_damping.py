@@ -19,7 +19,7 @@ def test_damping_after_a_step(scalar):
     rules = damping_functions(scalar)
     in_steps, smoothly = rules.damp_in_steps, rules.damp_smoothly
 
-    @wp.kernel(module='unique')
+    @wp.kernel(enable_backward=False, module='unique')
     def adapt(
         ratio: wp.array(dtype=scalar),
         taken: wp.array(dtype=wp.int32),

@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 from solvers.optimal_control.optimal_control_rig import Rig
+from support.long_forms import in_turn
 from support.solvers.apart_memory import apart_memory
 
 from ros_ik.barriers import PositionBarrier
@@ -24,8 +25,9 @@ def motions(name, has_box):
     return found
 
 
-@pytest.mark.parametrize('name', ['panda', 'talos_reduced'])
-@pytest.mark.parametrize('has_box', [False, True])
+@pytest.mark.parametrize(
+    ('name', 'has_box'), in_turn(['panda', 'talos_reduced'], [False, True])
+)
 def test_motions_are_those_of_the_cpu(name, has_box):
     here = motions(name, has_box)
     with apart_memory() as copies:

@@ -31,7 +31,7 @@ from ros_ik.solvers import SolveStatus
 # which a stop must pass [m].
 D_MIN, BETWEEN, ROOM = 0.02, 2e-6, 1e-3
 # Tries for each deceleration, rate and size.
-TRIES = int(os.environ.get('STOPPING_TRIES', '4'))
+TRIES = int(os.environ.get('STOPPING_TRIES', '3'))
 ARMS = {'panda': 'panda_link0:panda_hand_tcp', 'ur5_robot': 'base_link:ee_link'}
 
 

@@ -20,7 +20,7 @@ Program = step_program_struct()
 solve_from_guess = step_active_set_function()
 
 
-@wp.kernel(module='unique')
+@wp.kernel(enable_backward=False, module='unique')
 def solve_programs(program: Program, is_warm: int, rounds: wp.array(dtype=wp.int32)):
     i = wp.tid()
     rounds[i] = solve_from_guess(i, program, is_warm != 0, wp.float64(1e-10))

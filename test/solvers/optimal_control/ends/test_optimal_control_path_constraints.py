@@ -8,6 +8,7 @@ from solvers.optimal_control.optimal_control_rig import check_motion
 from solvers.optimal_control.optimal_control_rig import DT
 from solvers.optimal_control.optimal_control_rig import Rig
 from solvers.optimal_control.optimal_control_rig import ROBOTS
+from support.long_forms import either
 from support.robots.robots import pin
 
 from ros_ik.barriers import PositionBarrier
@@ -197,8 +198,8 @@ def test_what_holds_at_the_start_comes_before_what_is_to_be_reached():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(ROBOTS, 'ur5_robot', ('base_link:tool0', [('base_link', 'tool0')], None))
         rig = Rig('ur5_robot', seed=5)
-    stayed = 0
-    for _ in range(30):
+    stayed, n = 0, either(10, 30)
+    for _ in range(n):
         q = rig.random_joint_q()
         frames = rig.frames(q)
         base, tool = frames['base_link'], frames['tool0']
@@ -224,4 +225,4 @@ def test_what_holds_at_the_start_comes_before_what_is_to_be_reached():
         assert reached == (not result.unreachable_targets)
         assert (result.status is SolveStatus.CONVERGED) == (reached and not leaves)
         stayed += not leaves and not reached
-    assert stayed >= 4
+    assert stayed >= n // 7

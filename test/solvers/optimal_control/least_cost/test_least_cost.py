@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from solvers.optimal_control.optimal_control_rig import check_motion
 from solvers.optimal_control.optimal_control_rig import Rig
+from support.long_forms import either
 
 from ros_ik.solvers.optimal_control.commands.command import OptimalControlCommandBuilder
 from ros_ik.solvers.optimal_control.least_cost.search import StopReason
@@ -19,8 +20,8 @@ def panda():
 @pytest.mark.oracle
 @pytest.mark.parametrize('far', [0.0, 0.6], ids=['reachable', 'far'])
 def test_the_end_is_a_local_minimum_inside_the_limits(panda, far):
-    as_good = 0
-    for _ in range(8):
+    as_good, n = 0, either(3, 8)
+    for _ in range(n):
         q = panda.random_joint_q()
         result = panda.solver.solve(panda.draw(q, far=far), q)
         check_motion(panda, result, q)
@@ -28,7 +29,7 @@ def test_the_end_is_a_local_minimum_inside_the_limits(panda, far):
         # 1e-8 is the resolution of the finite differences of L-BFGS-B.
         assert panda.total(end) <= 1.001 * panda.local_minimum(end) + 1e-8
         as_good += panda.total(end) <= 1.01 * panda.local_minimum(q) + 1e-8
-    assert as_good >= 7  # L-BFGS-B may go to another of several minima
+    assert as_good >= n - 1  # L-BFGS-B may go to another of several minima
 
 
 def test_costs_are_those_of_the_document(panda):

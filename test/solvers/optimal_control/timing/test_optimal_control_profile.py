@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import either
 
 from ros_ik.solvers.optimal_control.timing.profile import average_over_tick
 from ros_ik.solvers.optimal_control.timing.profile import brake
@@ -19,6 +20,8 @@ from ros_ik.solvers.optimal_control.timing.spline import spline_values
 DT = 0.01
 # Rounding of sums over a few hundred ticks.
 EPS = 1e-9
+# Number of random motions.
+N = either(60, 200)
 
 
 def positions_of(start, velocities, dt):
@@ -60,7 +63,7 @@ def fastest(distance, velocity, speed, acceleration):
 
 @pytest.mark.parametrize('moving', [False, True])
 def test_reach_arrives_inside_the_limits(moving):
-    for distance, velocity, speed, acceleration in problems(200, moving):
+    for distance, velocity, speed, acceleration in problems(N, moving):
         velocities = reach(distance, velocity, speed, acceleration, DT, 10_000)
         check_limits(velocities, velocity, speed, acceleration)
         end = positions_of(np.zeros(len(distance)), velocities, DT)[-1]
@@ -69,7 +72,7 @@ def test_reach_arrives_inside_the_limits(moving):
 
 @pytest.mark.parametrize('moving', [False, True])
 def test_reach_is_as_fast_as_ticks_allow(moving):
-    for distance, velocity, speed, acceleration in problems(200, moving, seed=1):
+    for distance, velocity, speed, acceleration in problems(N, moving, seed=1):
         velocities = reach(distance, velocity, speed, acceleration, DT, 10_000)
         least = max(map(fastest, distance, velocity, speed, acceleration))
         duration = DT * (len(velocities) - 1)
@@ -90,7 +93,7 @@ def test_reach_from_rest_is_straight_and_synchronised():
 
 
 def test_reach_turns_back_only_where_it_cannot_stop():
-    for distance, velocity, speed, acceleration in problems(200, True, seed=3):
+    for distance, velocity, speed, acceleration in problems(N, True, seed=3):
         velocities = reach(distance, velocity, speed, acceleration, DT, 10_000)
         positions = positions_of(np.zeros(len(distance)), velocities, DT)
         sign = np.sign(velocity)
