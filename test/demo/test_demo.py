@@ -4,51 +4,39 @@
 
 import contextlib
 import json
-import os
 from pathlib import Path
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
 from support.long_forms import either
+from support.processes.process_forks import Fork
 from support.processes.ros_processes import reserved_domain
+from support.processes.ros_processes import start_program
 
 from ros_ik.demo.robots import find_robot
 from tools.process_stat import process_stats
 
 pytestmark = [pytest.mark.dds, pytest.mark.timeout(480)]
 
-ROOT = Path(__file__).parents[2]
 # Two runs at a time, each of half a minute and with kernels to compile, on a busy machine.
 PATIENCE = 400.0
 # Robots and arguments of the demo; a slower loop leaves more processor time to the other tests.
 UR3 = str(find_robot('ur3').urdf_path)
-ARGUMENTS = {'panda': (), 'allegro_right_hand': (), UR3: ('--rate', '50')}
+ARGUMENTS = {'panda': ('--rate', '50'), UR3: ('--rate', '50')}
 # Robots of whole demos, and of those that a signal interrupts.
 WHOLE = either(['panda'], ['panda', UR3])
 INTERRUPTED = {signal.SIGINT: 'allegro_right_hand', signal.SIGTERM: UR3}
 
 
-def start(domain, folder, robot):
-    """Start the demo of a robot; its output goes to a file."""
-    environment = {
-        **os.environ,
-        'ROS_DOMAIN_ID': str(domain),
-        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-        'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
-    }
+def start(domain, folder, robot, forks=True):
+    """Start the demo of a robot; its output goes to a file.
+
+    Without ``forks`` it and its processes import everything, as those that a user starts.
+    """
+    words = ['--output', folder, '--robot', robot, *ARGUMENTS.get(robot, ())]
     with (folder / 'log').open('w') as log:
-        return subprocess.Popen(
-            [
-                sys.executable, '-m', 'ros_ik.demo', '--output', str(folder), '--robot', robot,
-                *ARGUMENTS.get(robot, ()),
-            ],
-            env=environment,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )  # fmt: skip
+        return start_program('ros_ik.demo.__main__', words, domain, log, forks=forks)
 
 
 def end(process):
@@ -58,8 +46,17 @@ def end(process):
     process.wait()
 
 
-def children_of(pid):
-    """Return the pids of the processes that a process has started."""
+def children_of(process):
+    """Return the pids of the processes that a demo has started."""
+    found = _below(process.pid)
+    # Those of a fork are started by a fork that it leaves behind.
+    if isinstance(process, Fork):
+        return [pid for other in found for pid in _below(other)]
+    return found
+
+
+def _below(pid):
+    """Return the pids of the running processes whose parent is a process."""
     stats = process_stats().items()
     return [child for child, stat in stats if stat.parent == pid and stat.state != 'Z']
 
@@ -101,7 +98,7 @@ def interrupted(tmp_path_factory):
         for number, robot in INTERRUPTED.items():
             domain = stack.enter_context(reserved_domain())
             folder = tmp_path_factory.mktemp('interrupted')
-            demos[number] = start(domain, folder, robot)
+            demos[number] = start(domain, folder, robot, forks=number != signal.SIGINT)
             logs[number] = folder / 'log'
             stack.callback(end, demos[number])
         give_up = time.monotonic() + PATIENCE
@@ -111,7 +108,7 @@ def interrupted(tmp_path_factory):
                 log = logs[number].read_text()
                 assert time.monotonic() < give_up, log
                 if number not in found and 'pose 1' in log:
-                    found[number] = process, children_of(process.pid)
+                    found[number] = process, children_of(process)
                     process.send_signal(number)
             time.sleep(0.1)
         yield found

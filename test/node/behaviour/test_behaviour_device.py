@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A device that is lost in motion: the node holds, reports it, and becomes inactive."""
 
-import os
-from pathlib import Path
 import signal
 
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -31,9 +29,7 @@ needs_gpu = [
 
 
 @pytest.fixture
-def client(tmp_path, monkeypatch, device):
-    paths = [str(Path(__file__).parents[2]), os.environ.get('PYTHONPATH', '')]
-    monkeypatch.setenv('PYTHONPATH', os.pathsep.join(paths))
+def client(tmp_path, device):
     with ros_rig(tmp_path) as client:
         client.processes.start(
             'node', 'support.processes.failing_node', ee__frame='panda_hand_tcp', device=device,

@@ -9,7 +9,6 @@ from lifecycle_msgs.msg import Transition
 import pytest
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from support.processes.ros_processes import ROOT
 from support.rigs.ros_rig import ARM
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import NEVER_STALE
@@ -59,8 +58,7 @@ class VelocityRobot:
 
 @pytest.fixture(scope='module')
 def robot(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch, ros_rig(tmp_path_factory.mktemp('v')) as client:
-        patch.setenv('PYTHONPATH', str(ROOT / 'test'))
+    with ros_rig(tmp_path_factory.mktemp('v')) as client:
         client.processes.start(
             'node', 'support.processes.failing_node', ee__frame='panda_hand_tcp', device='cpu',
             **NEVER_STALE, **UNWATCHED, outputs__default__topic=f'/{TOPIC}',

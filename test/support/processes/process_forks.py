@@ -16,6 +16,7 @@ import importlib
 import json
 import math
 import os
+from pathlib import Path
 import runpy
 import signal
 import socket
@@ -24,7 +25,16 @@ import sys
 import threading
 import time
 
-_NODE, _SESSION = 'ros_ik.node.ros_ik_node', 'ros_ik.demo.session'
+_DEMO, _SESSION = 'ros_ik.demo.__main__', 'ros_ik.demo.session'
+# Programs whose processes may be forks too.
+_PARENTS = (
+    _DEMO,
+    _SESSION,
+    'ros_ik.node.ros_ik_node',
+    'support.processes.failing_node',
+)
+# Those of them that start programs with an environment and arguments.
+_SESSIONS = (_DEMO, _SESSION)
 # Modules of the node that start processes by ``start_module``.
 _STARTING = ('ros_ik.node.markers.marker_client', 'ros_ik.node.services.planner_client')
 IMPORTED = (
@@ -170,7 +180,7 @@ class ForkServer(_Server):
             'module': module,
             'arguments': list(map(str, arguments)),
             'environment': own,
-            'children': children and module in (_NODE, _SESSION),
+            'children': children and module in _PARENTS,
         }
         return Fork(self, self.ask(words, log.fileno()))
 
@@ -272,7 +282,7 @@ def _fork_children(module):
     if os.fork() != 0:
         other.close()
         server = _ChildServer(link)
-        if module == _SESSION:
+        if module in _SESSIONS:
             from ros_ik.demo.processes.children import ChildProcesses
 
             ChildProcesses.start = lambda *given: server.start_in(*given)
@@ -300,6 +310,8 @@ def _begin_session(question):
     os.setsid()
     os.environ.clear()
     os.environ.update(question['environment'])
+    if question['module'] in _PARENTS:
+        _fork_children(question['module'])
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv[1:] = question['arguments']
 
@@ -320,6 +332,8 @@ def _make_kernels():
 def main():
     """Import, then fork as asked; a fork runs its module and ends as a program does."""
     sys.path[0] = os.getcwd()
+    # Programs of the tests are beside those of ros_ik.
+    sys.path.append(str(Path(__file__).parents[2]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     link = socket.socket(fileno=int(sys.argv[1]))
     for module in IMPORTED:

@@ -4,7 +4,6 @@
 
 import contextlib
 import fcntl
-import functools
 import itertools
 import os
 from pathlib import Path
@@ -87,14 +86,23 @@ def _environment(**own):
     return {**os.environ, 'PYTHONPATH': path, **own}
 
 
-@functools.cache
-def _fork_server():
-    """Return the forking process of this test process."""
-    return ForkServer(_environment())
+_servers = []
+
+
+def _fork_server(environment):
+    """Return the process that forks programs with the imports of an environment.
+
+    A test process has one for each: what a test may import beside the usual is in few of them.
+    """
+    for server in _servers:
+        if server.serves(environment):
+            return server
+    _servers.append(ForkServer(environment))
+    return _servers[-1]
 
 
 def start_program(module, arguments, domain, log, prefix=(), forks=True, children=True):
-    """Start a module as a program on a ROS domain: a fork where its environment allows one.
+    """Start a module as a program on a ROS domain.
 
     Args:
         module: Name of the module.
@@ -109,8 +117,8 @@ def start_program(module, arguments, domain, log, prefix=(), forks=True, childre
         ROS_DOMAIN_ID=str(domain),
         ROS_AUTOMATIC_DISCOVERY_RANGE=os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST'),
     )
-    if forks and not prefix and _fork_server().serves(environment):
-        return _fork_server().start(module, arguments, environment, log, children)
+    if forks and not prefix:
+        return _fork_server(environment).start(module, arguments, environment, log, children)
     return subprocess.Popen(
         [*prefix, sys.executable, '-m', module, *map(str, arguments)],
         env=environment,
@@ -120,7 +128,7 @@ def start_program(module, arguments, domain, log, prefix=(), forks=True, childre
 
 
 class Processes:
-    """Programs on one ROS domain, which are forks where ``forks`` and their environments allow it.
+    """Programs on one ROS domain, which are forks if ``forks``.
 
     They are processes with imports of their own otherwise, and so are those that nodes start
     unless ``children``.
