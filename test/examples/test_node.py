@@ -4,6 +4,7 @@
 
 import os
 import re
+import subprocess
 
 from geometry_msgs.msg import PoseStamped
 from geometry_msgs.msg import Quaternion
@@ -52,7 +53,8 @@ def test_stream_poses(session):
         radius = np.hypot(place.y - before.y, place.z - before.z + 0.05)
         return radius == pytest.approx(0.05, abs=0.005)
 
-    with session.example('stream_poses') as example:
+    # With an input, as a user starts it.
+    with session.example('stream_poses', stdin=subprocess.DEVNULL) as example:
         session.wait_for(is_on_circle, 'quarter of a circle', example)
         session.interrupt(example)
 
@@ -320,7 +322,7 @@ def test_record_and_replay_a_bag(session, tmp_path):
 
 def test_the_tour_of_the_launch_file_moves_a_robot_that_runs(session):
     before = session.client.moved_pose().pose.position
-    words = '-m', 'ros_ik.demo', '--running', '--robot', 'panda', '--ros-args', '-r', '__ns:=/'
+    words = 'ros_ik.demo.__main__', '--running', '--robot', 'panda', '--ros-args', '-r', '__ns:=/'
     with session.start('tour', *words) as example:
         # It may have kernels to compile.
         session.wait_for(lambda: 'pose 2: reached' in example.text(), 'second pose', example, 200)

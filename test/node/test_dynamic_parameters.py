@@ -125,7 +125,7 @@ def _linear_acceleration(client):
         change(client, ee__max_linear_acceleration=acceleration)
         shift = 0.2 if acceleration == 0.2 else -0.3
         motion = follow(client, moved(client, (0.0, shift, 0.0)), 0.6)
-        gains = np.diff(arm().speeds(motion)[0][:40]) / PERIOD
+        gains = np.diff(arm().speeds(motion)[0][:20]) / PERIOD
         assert np.median(gains) == pytest.approx(acceleration, rel=0.1)
         come_to_rest(client)
 
@@ -135,7 +135,7 @@ def _angular_acceleration(client):
     for acceleration in (0.5, 1.5):
         change(client, ee__max_angular_acceleration=acceleration)
         motion = follow(client, moved(client, turn=0.7 if acceleration == 0.5 else -0.7), 0.6)
-        gains = np.diff(arm().speeds(motion)[1][:30]) / PERIOD
+        gains = np.diff(arm().speeds(motion)[1][:15]) / PERIOD
         assert np.median(gains) == pytest.approx(acceleration, rel=0.1)
         come_to_rest(client)
 
@@ -190,8 +190,8 @@ def _orientation_weight(client):
 
 @effect('<task>.gain')
 def _gain(client):
-    change(client, ee__gain=0.04)
-    assert decay(client, (0.0, 0.05, 0.0)) == pytest.approx(0.96, abs=0.01)
+    change(client, ee__gain=0.08)
+    assert decay(client, (0.0, 0.05, 0.0)) == pytest.approx(0.92, abs=0.01)
 
 
 def beyond(client):

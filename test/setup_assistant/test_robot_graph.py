@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 import rclpy
@@ -25,6 +26,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.settings.parameter_file import read_parameters
+from ros_ik.setup_assistant.__main__ import main
 
 pytestmark = [pytest.mark.dds, pytest.mark.timeout(480)]
 JOINTS = [f'joint_{k}' for k in range(1, 7)]
@@ -87,16 +89,30 @@ def robot():
         rclpy.shutdown(context=context)
 
 
-def run(domain, *arguments, patience=30.0):
-    arguments = *arguments, '--graph', '--patience', str(patience)
-    environment = {**os.environ, 'ROS_DOMAIN_ID': str(domain), 'PYTHONPATH': str(ROOT)}
-    return subprocess.run(
-        [sys.executable, '-m', 'ros_ik.setup_assistant', *arguments],
-        env=environment, capture_output=True, text=True, timeout=200, check=False,
-    )  # fmt: skip
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Return a function that runs the program in this process, and returns how it ended."""
+
+    def run(domain, *arguments, patience=30.0):
+        monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
+        code = main([*arguments, '--graph', '--patience', str(patience)])
+        said = capsys.readouterr()
+        return SimpleNamespace(returncode=code, stdout=said.out, stderr=said.err)
+
+    return run
 
 
-def test_a_running_robot_becomes_a_file_which_fits_it(robot, tmp_path):
+def test_silence_is_said():
+    with reserved_domain() as domain:
+        environment = {**os.environ, 'ROS_DOMAIN_ID': str(domain), 'PYTHONPATH': str(ROOT)}
+        result = subprocess.run(
+            [sys.executable, '-m', 'ros_ik.setup_assistant', '--graph', '--patience', '0.5'],
+            env=environment, capture_output=True, text=True, timeout=200, check=False,
+        )  # fmt: skip
+    assert result.returncode == 1 and 'robot_state_publisher' in result.stderr
+
+
+def test_a_running_robot_becomes_a_file_which_fits_it(robot, run, tmp_path):
     path = tmp_path / 'my.yaml'
     result = run(robot, '--output', str(path))
     assert result.returncode == 0, result.stderr
@@ -115,7 +131,7 @@ def test_a_running_robot_becomes_a_file_which_fits_it(robot, tmp_path):
     assert result.returncode == 1 and 'no controller listens' in result.stdout
 
 
-def test_the_start_is_where_the_running_robot_is():
+def test_the_start_is_where_the_running_robot_is(run):
     """Joints that the description lacks, and positions that are not finite, are ignored."""
     with reserved_domain() as domain, contextlib.ExitStack() as stack:
         context = rclpy.Context()
@@ -138,9 +154,3 @@ def test_the_start_is_where_the_running_robot_is():
         thread.join(5.0)
     assert result.returncode == 0, result.stderr
     assert 'left:right: nearer at the start' in result.stderr and 'overlap' not in result.stderr
-
-
-def test_silence_is_said():
-    with reserved_domain() as domain:
-        result = run(domain, patience=0.5)
-    assert result.returncode == 1 and 'robot_state_publisher' in result.stderr

@@ -15,7 +15,9 @@ import pytest
 
 pytest.importorskip('viser', reason='viser is not installed')
 
+from support.processes.ros_processes import Processes
 from support.processes.ros_processes import reserved_domain
+from support.processes.ros_processes import start_program
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import panda_urdf
 from support.rigs.ros_rig import PATIENCE
@@ -37,6 +39,76 @@ from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import TaskError
 
 pytestmark = pytest.mark.dds
+
+
+# Before the others, beside which node, robot and viewer run.
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_the_viewer_in_order(tmp_path, number):
+    with ros_rig(tmp_path) as client:
+        client.processes.start('viewer', 'ros_ik.viewer', port=free_port())
+        client.describe(panda_urdf())
+        client.wait_for(lambda: 'links drawn' in client.processes.text('viewer'), 'robot', 80.0)
+        client.processes.signal('viewer', number)
+        assert client.processes.wait('viewer', PATIENCE) == 0
+        assert 'Traceback' not in client.processes.text('viewer')
+
+
+REFUSED = [
+    ('port', 70000, 'port must be in [1, 65535]'),
+    ('port', 'abc', "'port' to 'abc'"),
+    ('triangles', -1, 'must not be negative'),
+    ('node', 'a b', "node: 'a b/status' is not a name"),
+    # 192.0.2.0/24 is for documents (RFC 5737): no machine has such an address.
+    ('host', '192.0.2.1', "cannot be served at '192.0.2.1'"),
+    ('package_paths', ['/no/such'], "package_paths: '/no/such' is not a folder"),
+]
+
+
+def test_parameters_that_cannot_be_are_refused(tmp_path):
+    processes = Processes(tmp_path)
+    try:
+        for k, (name, value, _) in enumerate(REFUSED):
+            processes.start(f'viewer{k}', 'ros_ik.viewer', **{name: value})
+        for k, (*given, sentence) in enumerate(REFUSED):
+            assert processes.wait(f'viewer{k}', LONG) == 2, given
+            text = processes.text(f'viewer{k}')
+            assert sentence in text and 'Traceback' not in text, given
+    finally:
+        processes.end()
+
+
+def test_without_viser_one_sentence_says_what_to_install(tmp_path):
+    code = (
+        'import sys; sys.modules["viser"] = None; '
+        'from ros_ik.programs import ros_ik_viewer; sys.exit(ros_ik_viewer())'
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, timeout=100, env=os.environ
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith('ros_ik_viewer needs viser: pip install')
+    assert 'Traceback' not in done.stderr
+
+
+@pytest.mark.timeout(480)
+def test_the_whole_view_starts_and_ends(tmp_path, monkeypatch):
+    for name in ('DISPLAY', 'WAYLAND_DISPLAY'):
+        monkeypatch.setenv(name, '')
+    port = free_port()
+    words = ['--robot', 'six_axis', '--port', str(port)]
+    with reserved_domain() as domain, (tmp_path / 'log').open('w') as log:
+        view = start_program('ros_ik.viewer.demo', words, domain, log)
+        try:
+            give_up = time.monotonic() + 150.0
+            while 'view: http' not in (tmp_path / 'log').read_text():
+                assert time.monotonic() < give_up and view.poll() is None
+                time.sleep(0.1)
+            view.send_signal(signal.SIGINT)
+            assert view.wait(PATIENCE) == 0
+        finally:
+            view.kill()
+            view.wait()
+    assert f'http://127.0.0.1:{port}' in (tmp_path / 'log').read_text()
 
 
 @pytest.fixture(scope='module')
@@ -339,85 +411,6 @@ def test_pages_of_other_sites_are_refused(rig):
     connect(address, origin=viewer.page.address, subprotocols=[protocol]).close()
     with pytest.raises(InvalidStatus, match='403'):
         connect(address, origin='http://example.org:8080', subprotocols=[protocol])
-
-
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-def test_signals_end_the_viewer_in_order(tmp_path, number):
-    with ros_rig(tmp_path) as client:
-        client.processes.start('viewer', 'ros_ik.viewer', port=free_port())
-        client.describe(panda_urdf())
-        client.wait_for(lambda: 'links drawn' in client.processes.text('viewer'), 'robot', 80.0)
-        client.processes.signal('viewer', number)
-        assert client.processes.wait('viewer', PATIENCE) == 0
-        assert 'Traceback' not in client.processes.text('viewer')
-
-
-@pytest.mark.parametrize(
-    'name, value, sentence',
-    [
-        ('port', 70000, 'port must be in [1, 65535]'),
-        ('port', 'abc', "'port' to 'abc'"),
-        ('triangles', -1, 'must not be negative'),
-        ('node', 'a b', "node: 'a b/status' is not a name"),
-        # 192.0.2.0/24 is for documents (RFC 5737): no machine has such an address.
-        ('host', '192.0.2.1', "cannot be served at '192.0.2.1'"),
-        ('package_paths', ['/no/such'], "package_paths: '/no/such' is not a folder"),
-    ],
-)
-def test_parameters_that_cannot_be_are_refused(tmp_path, name, value, sentence):
-    with ros_rig(tmp_path) as client:
-        client.processes.start('viewer', 'ros_ik.viewer', **{name: value})
-        assert client.processes.wait('viewer', LONG) == 2
-        text = client.processes.text('viewer')
-        assert sentence in text and 'Traceback' not in text
-
-
-def test_without_viser_one_sentence_says_what_to_install(tmp_path):
-    code = (
-        'import sys; sys.modules["viser"] = None; '
-        'from ros_ik.programs import ros_ik_viewer; sys.exit(ros_ik_viewer())'
-    )
-    done = subprocess.run(
-        [sys.executable, '-c', code], capture_output=True, text=True, timeout=100, env=os.environ
-    )
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].startswith('ros_ik_viewer needs viser: pip install')
-    assert 'Traceback' not in done.stderr
-
-
-@pytest.mark.timeout(480)
-def test_the_whole_view_starts_and_ends(tmp_path):
-    with reserved_domain() as domain:
-        start_and_end_the_view(tmp_path, domain)
-
-
-def start_and_end_the_view(tmp_path, domain):
-    port = free_port()
-    environment = {
-        **os.environ, 'DISPLAY': '', 'WAYLAND_DISPLAY': '', 'ROS_DOMAIN_ID': str(domain)
-    }  # fmt: skip
-    words = [
-        sys.executable,
-        '-m',
-        'ros_ik.viewer.demo',
-        '--robot',
-        'six_axis',
-        '--port',
-        str(port),
-    ]
-    with (tmp_path / 'log').open('w') as log:
-        view = subprocess.Popen(words, stdout=log, stderr=log, env=environment)
-        try:
-            give_up = time.monotonic() + 150.0
-            while 'view: http' not in (tmp_path / 'log').read_text():
-                assert time.monotonic() < give_up and view.poll() is None
-                time.sleep(0.1)
-            view.send_signal(signal.SIGINT)
-            assert view.wait(PATIENCE) == 0
-        finally:
-            view.kill()
-            view.wait()
-    assert f'http://127.0.0.1:{port}' in (tmp_path / 'log').read_text()
 
 
 def test_the_viewer_outlives_a_page_that_comes_while_viser_wakes_its_senders():

@@ -15,6 +15,7 @@ import pytest
 from rcl_interfaces.srv import GetParameters
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
+from support.long_forms import either
 from support.motions.motion import Arm
 from support.motions.motion import motion_of
 from support.motions.motion import panda_ranges
@@ -32,10 +33,12 @@ from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = [pytest.mark.dds, pytest.mark.timeout(400)]
 
-RATE = 500.0
+# `make stress` solves a hundred thousand, beside a faster loop.
+POSES = int(os.environ.get('LOAD_POSES', '3000'))
+RATE = either(250.0, 500.0) if POSES < 100_000 else 500.0
 TRACKING = {IkStatus.OK, IkStatus.DEADLINE_MISSED}
-# `make stress` solves a hundred thousand.
-POSES = int(os.environ.get('LOAD_POSES', '10000'))
+# Least numbers of targets, and of requests to set parameters.
+TARGETS, REQUESTS = either(1500, 3000), either(50, 100)
 # Timeouts that a stalled machine does not exceed.
 PATIENT = 60.0
 # Least time for reading, solving and answering a pose, on any machine [s].
@@ -112,7 +115,7 @@ def test_a_thousand_targets_a_second(client):
     thread = threading.Thread(target=flood, daemon=True)
     thread.start()
     try:
-        go_to_and_fro(client, lambda: sent[0] < 3000)
+        go_to_and_fro(client, lambda: sent[0] < TARGETS)
     finally:
         stopped.set()
         thread.join()
@@ -144,7 +147,7 @@ def test_a_flood_of_parameters(client):
     client.wait_for(caller.service_is_ready, 'the service', LONG)
     wait_for_an_answer(client, caller)
     parameters = [Parameter(name, value=value).to_parameter_msg() for name, value, _ in CHANGES]
-    answers, enough = [], 100
+    answers, enough = [], REQUESTS
 
     def ask_again(future):
         answers.append([result.successful for result in future.result().results])
@@ -167,8 +170,13 @@ def test_a_flood_of_parameters(client):
 
 def test_many_poses_are_solved_meanwhile(client):
     node, (other,) = process_ids(client)
-    niceness = [os.getpriority(os.PRIO_PROCESS, number) for number in (node, other)]
-    assert niceness[1] == min(niceness[0] + 1, 19)
+    niceness = os.getpriority(os.PRIO_PROCESS, node)
+
+    def is_nicer():
+        return os.getpriority(os.PRIO_PROCESS, other) == min(niceness + 1, 19)
+
+    # It has just been started if this is the first test.
+    client.wait_for(is_nicer, 'its niceness')
     with PlannerProcess(POSES, client.processes.domain) as planner:
         client.wait_for(lambda: planner.ready, 'a planner', LONG)
         before = [costs(number) for number in (node, other)]

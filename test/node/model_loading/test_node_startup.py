@@ -101,7 +101,7 @@ def test_a_signal_while_kernels_are_compiled_ends_it_with_exit_code_0(
 
 
 def test_a_signal_while_a_transition_waits_ends_it_with_exit_code_0(tmp_path):
-    with ros_rig(tmp_path, forks=False) as client:
+    with ros_rig(tmp_path) as client:
         start_node(client, autostart=False, robot_description_timeout=60.0)
         client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=LONG)
         configure = client.node.create_client(ChangeState, 'ros_ik/change_state')

@@ -25,16 +25,11 @@ import sys
 import threading
 import time
 
-_DEMO, _SESSION = 'ros_ik.demo.__main__', 'ros_ik.demo.session'
-# Programs whose processes may be forks too.
-_PARENTS = (
-    _DEMO,
-    _SESSION,
-    'ros_ik.node.ros_ik_node',
-    'support.processes.failing_node',
-)
-# Those of them that start programs with an environment and arguments.
-_SESSIONS = (_DEMO, _SESSION)
+_SESSION = 'ros_ik.demo.session'
+# Programs whose processes may be forks too: those that start them with environment and arguments,
+# and nodes.
+_SESSIONS = (_SESSION, 'ros_ik.demo.__main__', 'ros_ik.viewer.demo')
+_PARENTS = (*_SESSIONS, 'ros_ik.node.ros_ik_node', 'support.processes.failing_node')
 # Modules of the node that start processes by ``start_module``.
 _STARTING = ('ros_ik.node.markers.marker_client', 'ros_ik.node.services.planner_client')
 IMPORTED = (
@@ -47,8 +42,8 @@ IMPORTED = (
 )
 # Environment variables in which a program may differ; others affect imports.
 _OWN = (
-    'AMENT_PREFIX_PATH', 'FASTDDS_BUILTIN_TRANSPORTS', 'PYTEST_CURRENT_TEST',
-    'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID',
+    'AMENT_PREFIX_PATH', 'DISPLAY', 'FASTDDS_BUILTIN_TRANSPORTS', 'PYTEST_CURRENT_TEST',
+    'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID', 'WAYLAND_DISPLAY',
 )  # fmt: skip
 _POLL = 0.01
 # At this signal a program writes the stacks of its threads.
@@ -169,7 +164,7 @@ class ForkServer(_Server):
         """Start a module as a program whose output goes to an open file.
 
         Args:
-            module: Name of the module.
+            module: Name of the module, or path of a file.
             arguments: Its arguments.
             environment: Its environment variables.
             log: Open file for its output.
@@ -317,6 +312,10 @@ def _begin_session(question):
 
 
 def _run_module(module):
+    if module.endswith('.py'):
+        sys.stdout.reconfigure(write_through=True)
+        runpy.run_path(module, run_name='__main__')
+        return
     sys.modules.pop(module, None)
     runpy.run_module(module, run_name='__main__', alter_sys=True)
 

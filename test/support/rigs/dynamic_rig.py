@@ -28,7 +28,8 @@ from ros_ik.settings.schema import SCHEMA
 from ros_ik_interfaces.msg import Obstacle
 from ros_ik_interfaces.msg import ObstacleArray
 
-PERIOD = 0.01
+# Twice the usual: half of the work for motions that take as long.
+PERIOD = 0.02
 # Floor of the hand, and a posture in which the hand is below it.
 FLOOR = 0.2
 LOW = {'panda_joint2': 0.9, 'panda_joint4': -2.0}
@@ -59,15 +60,16 @@ def dynamic_node(folder):
     """Yield a client that plays the robot of a node."""
     with mesh_rig(folder) as client:
         start_node(
-            client, outputs__default__publish_velocities=True, ee__elbow_frame='panda_link4',
+            client, control_rate=1.0 / PERIOD, outputs__default__publish_velocities=True,
+            ee__elbow_frame='panda_link4',
             **UNWATCHED, **NEVER_STALE,
             barriers__position__floor__frame='panda_hand',
             barriers__position__floor__min=[-9.0, -9.0, FLOOR],
-            barriers__position__floor__gain=100.0,
+            barriers__position__floor__gain=50.0,
             # The capsules of these links touch at home; the robot's SRDF excludes them.
             collision__ignore_pairs=['panda_link5:panda_link7'],
         )  # fmt: skip
-        client.robot = HeldRobot(client)
+        client.robot = HeldRobot(client, rate=1.0 / PERIOD)
         client.center = client.node.create_publisher(PointStamped, 'ros_ik/target_com', 1)
         client.obstacles = client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
         client.describe(panda_urdf())
@@ -197,7 +199,7 @@ def decay(client, shift):
     goal = moved(client, shift)
     client.stream('ee', goal)
     client.wait_for(lambda: client.sent and client.status.tasks[0].reached, 'arrival')
-    client.wait_for_ticks(30)
+    client.wait_for_ticks(15)
     positions, _ = arm().poses(motion_of(client, PERIOD).position)
     left = np.linalg.norm(positions - place_of(goal), axis=1)
     near = (left[:-1] > 1e-3) & (left[:-1] < 5e-3)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of examples/ in processes of their own, as a user starts them."""
+"""Programs of examples/ in processes of their own, beside a session."""
 
 import contextlib
 import os
@@ -13,6 +13,7 @@ import time
 from sensor_msgs.msg import JointState
 from support.processes.ros_processes import Processes
 from support.processes.ros_processes import ROOT
+from support.processes.ros_processes import start_program
 from support.rigs.ros_rig import Client
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import NEVER_STALE
@@ -26,18 +27,22 @@ from tools.process_stat import process_stats
 class Example:
     """A running program."""
 
-    def __init__(self, domain, log, words, stdin=subprocess.DEVNULL):
+    def __init__(self, domain, log, program, words, stdin=None):
+        """Start a file, or a module by its name, as a fork; with ``stdin`` as users do."""
         self._log = log
-        environment = {
-            **os.environ,
-            'ROS_DOMAIN_ID': str(domain),
-            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-            'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
-            'PYTHONUNBUFFERED': '1',
-        }
         with log.open('w') as file:
+            if stdin is None:
+                self._process = start_program(program, words, domain, file)
+                return
+            environment = {
+                **os.environ,
+                'ROS_DOMAIN_ID': str(domain),
+                'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+                'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
+                'PYTHONUNBUFFERED': '1',
+            }
             self._process = subprocess.Popen(
-                [sys.executable, *words],
+                [sys.executable, program, *words],
                 cwd=ROOT, env=environment, stdin=stdin, stdout=file, stderr=subprocess.STDOUT,
             )  # fmt: skip
 
@@ -122,16 +127,17 @@ class Session:
             assert time.monotonic() < give_up, 'no answer in time'
 
     @contextlib.contextmanager
-    def example(self, name, *arguments, folder='node', stdin=subprocess.DEVNULL):
+    def example(self, name, *arguments, stdin=None):
         """Yield an example that runs, and end it."""
-        path = ROOT / 'examples' / folder / f'{name}.py'
+        path = ROOT / 'examples' / 'node' / f'{name}.py'
         with self.start(name, str(path), *map(str, arguments), stdin=stdin) as example:
             yield example
 
     @contextlib.contextmanager
-    def start(self, name, *words, stdin=subprocess.DEVNULL):
+    def start(self, name, program, *words, stdin=None):
         """Yield a Python program that runs, and end it."""
-        example = Example(self.processes.domain, self._folder / f'{name}.log', words, stdin)
+        log = self._folder / f'{name}.log'
+        example = Example(self.processes.domain, log, program, words, stdin)
         try:
             yield example
         finally:

@@ -93,7 +93,9 @@ def solve(client, **fields):
 
 def unreachable(n):
     """Return poses that take long because none of them is reachable."""
-    return [pose_message([2.0 + 1e-4 * k, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0]) for k in range(n)]
+    # A message for each would take longer than to send them.
+    few = [pose_message([2.0 + 0.01 * k, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0]) for k in range(100)]
+    return (few * (n // len(few) + 1))[:n]
 
 
 def start(client, name='panda', **values):
@@ -102,7 +104,8 @@ def start(client, name='panda', **values):
     client.processes.start(
         'node', 'ros_ik.node.ros_ik_node',
         **{'ee__frame': files.tip_link, 'base_frame': files.base_link, 'services__nice': 0,
-           'joint_state_timeout': 60.0, **values},
+           # Requests are answered by another process, however slow the loop.
+           'joint_state_timeout': 60.0, 'control_rate': 25.0, **values},
     )  # fmt: skip
     publisher = client.node.create_publisher(JointState, 'joint_states', 1)
     home = make_planner(name)

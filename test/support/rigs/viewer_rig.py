@@ -73,17 +73,18 @@ def served(viewer):
 
 
 @contextlib.contextmanager
-def viewed(folder, name='panda', **parameters):
-    """Yield a client and a viewer beside a node and a mock robot that are ready."""
+def viewed(folder, name='panda', rate=100.0, **parameters):
+    """Yield a client and a viewer beside a node and a mock robot, of a rate [Hz], when ready."""
     robot = DemoRobot.load(name)
     with ros_rig(folder) as client:
         client.processes.start(
-            'robot', 'ros_ik.demo.mock_robot', **robot.mock_parameters(), publish_rate=100.0
+            'robot', 'ros_ik.demo.mock_robot', **robot.mock_parameters(), publish_rate=rate
         )
         # A timeout that a robot without processor time does not exceed.
         given = {'joint_group': robot.chain, 'ee__frame': robot.tip_link, **parameters}
         client.processes.start(
-            'node', 'ros_ik.node.ros_ik_node', **{'joint_state_timeout': 60.0, **given}
+            'node', 'ros_ik.node.ros_ik_node',
+            **{'control_rate': rate, 'joint_state_timeout': 60.0, **given},
         )
         client.describe(robot.text)
         if robot.files.srdf_path is not None:

@@ -32,7 +32,7 @@ class HeldRobot:
         silent: True if it sends nothing.
     """
 
-    def __init__(self, client, qos=1, **position):
+    def __init__(self, client, qos=1, rate=_RATE, **position):
         self.position = self.home() | position
         self.follows, self.silent = True, False
         self.bias = self.noise = 0.0
@@ -40,7 +40,7 @@ class HeldRobot:
         self._client, self._random = client, np.random.default_rng(5)
         self._seen = self._turn = 0
         self.publisher = client.node.create_publisher(JointState, 'joint_states', qos)
-        self._timer = client.node.create_timer(1.0 / _RATE, self._step)
+        self._timer = client.node.create_timer(1.0 / rate, self._step)
 
     @staticmethod
     def home():

@@ -34,7 +34,7 @@ ODD_NAME = '/../robot/\u00e4 <b>"wall"</b>'
 def rig(tmp_path_factory):
     with (
         without_shared_memory(),
-        viewed(tmp_path_factory.mktemp('rig'), 'six_axis', **NEVER_STALE) as (client, one),
+        viewed(tmp_path_factory.mktemp('rig'), 'six_axis', 25.0, **NEVER_STALE) as (client, one),
         another_viewer() as two,
     ):
         client.changes = client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
@@ -154,7 +154,7 @@ def test_obstacles_are_restored_after_a_restart_of_the_node(rig, graph, monkeypa
     robot = DemoRobot.load('six_axis')
     client.processes.start(
         'node', 'ros_ik.node.ros_ik_node', joint_group=robot.chain, ee__frame=robot.tip_link,
-        limits__velocity_scale=scale, **NEVER_STALE,
+        control_rate=25.0, limits__velocity_scale=scale, **NEVER_STALE,
     )  # fmt: skip
     client.wait_for(lambda: set(client.known) == {name, other}, 'both in the new node', LONG)
     for viewer in (one, two):

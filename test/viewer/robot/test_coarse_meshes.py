@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip('fast_simplification', reason='fast-simplification is not installed')
 
 from scipy.spatial import cKDTree
+from support.long_forms import either
 import trimesh
 
 from ros_ik.demo.robots.demo_robot import DemoRobot
@@ -40,7 +41,7 @@ def samples(mesh):
     return trimesh.sample.sample_surface(surface, int(surface.area / 4e-6), seed=0)[0]
 
 
-@pytest.mark.parametrize('name', ['panda', 'tiago'])
+@pytest.mark.parametrize('name', either(['panda'], ['panda', 'tiago']))
 def test_a_robot_has_about_as_many_triangles_as_asked_for_in_the_same_places(name):
     whole, coarse = meshes(name, 0), meshes(name, 40000)
     assert list(whole) == list(coarse)
