@@ -37,6 +37,8 @@ pytestmark = [
     pytest.mark.timeout(480),
     pytest.mark.skipif(bool(missing()), reason=missing()),
 ]
+# Rate of node and robot [Hz]: all that they send is work for the viewer.
+_RATE = 40.0
 # Part of the pixels of the window that is drawn, along each axis.
 _COARSE = 0.3
 
@@ -44,7 +46,7 @@ _COARSE = 0.3
 @pytest.fixture(scope='module')
 def rig(tmp_path_factory):
     folder = tmp_path_factory.mktemp('browser')
-    with viewed(folder, 'six_axis', **NEVER_STALE) as pair, browser(900, 640) as driver:
+    with viewed(folder, 'six_axis', _RATE, **NEVER_STALE) as pair, browser(900, 640) as driver:
         client, viewer = pair
         yield client, viewer, OpenPage(driver, viewer, _COARSE)
 
