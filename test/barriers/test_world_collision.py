@@ -8,6 +8,7 @@ from barriers.collision_rig import CoalDistances
 from barriers.collision_rig import robot
 import numpy as np
 import pytest
+from support.long_forms import LONG
 from support.robots.robots import pin
 import warp as wp
 
@@ -228,8 +229,9 @@ def test_no_robot_of_a_batch_knows_the_others(panda):
         alone, slope = evaluate(joint_q[k : k + 1])
         np.testing.assert_array_equal(together[k], alone[0])
         np.testing.assert_array_equal(slopes[k], slope[0])
-    single, _ = evaluate(joint_q, wp.float32)
-    np.testing.assert_allclose(single, together, atol=1e-4)
+    if LONG:  # kernels that nothing else compiles, in 12 s: steps are float64
+        single, _ = evaluate(joint_q, wp.float32)
+        np.testing.assert_allclose(single, together, atol=1e-4)
 
 
 @pytest.mark.parametrize(

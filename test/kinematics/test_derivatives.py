@@ -4,11 +4,14 @@
 
 import numpy as np
 import pytest
+from support.long_forms import either
 from support.robots.random_pose import random_pose
 from support.robots.robots import ALL_URDFS
 from support.robots.robots import IDS
 from support.robots.robots import load
 from support.robots.robots import pin
+from support.robots.robots import SOME_IDS
+from support.robots.robots import SOME_URDFS
 import warp as wp
 
 from ros_ik.kinematics import eval_fk
@@ -20,6 +23,7 @@ from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
 from ros_ik.model.builder import DofData
 
+N = either(1, 2)
 STEP = 1e-6
 
 
@@ -52,17 +56,20 @@ def finite_difference_jacobian(model, joint_q, link):
 
 
 def check(model, rng):
-    joint_q = model.random_joint_q(2, rng)
+    joint_q = model.random_joint_q(N, rng)
     for link in {model.body_count - 1, model.body_count // 2}:
-        jacobian = np.zeros((2, 6, model.joint_dof_count))
+        jacobian = np.zeros((N, 6, model.joint_dof_count))
         eval_jacobian(model, joint_q, link, jacobian)
         for q, exact in zip(joint_q, jacobian, strict=True):
             # Central differences: truncation 1e-12, rounding 1e-16 / 1e-6 times a few operations.
             assert np.abs(finite_difference_jacobian(model, q, link) - exact).max(initial=0) < 1e-8
 
 
-@pytest.mark.parametrize('floating', [False, True], ids=['fixed', 'floating'])
-@pytest.mark.parametrize('path', ALL_URDFS, ids=IDS)
+@pytest.mark.parametrize(
+    ('path', 'floating'),
+    [(path, False) for path in ALL_URDFS] + [(path, True) for path in SOME_URDFS],
+    ids=[*IDS, *(f'{name} floating' for name in SOME_IDS)],
+)
 def test_every_robot(path, floating):
     check(load(path, floating), np.random.default_rng(3))
 

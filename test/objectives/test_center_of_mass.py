@@ -5,6 +5,7 @@
 import numpy as np
 from objectives import rig
 import pytest
+from support.long_forms import LONG
 from support.robots.robots import pin
 import warp as wp
 
@@ -63,7 +64,7 @@ def test_residuals_and_jacobians(name, some):
     exact = WEIGHT * (targets[PROBLEMS] - center(model, joint_q, bodies))
     got = rig.residuals(objective, model, joint_q, PROBLEMS)
     np.testing.assert_allclose(got, exact, atol=1e-10)
-    rig.check_jacobians(objective, model, joint_q, PROBLEMS)
+    rig.check_jacobians(objective, model, joint_q, PROBLEMS, double_tape=LONG)
 
 
 @pytest.mark.parametrize('name', rig.ROBOTS)
@@ -83,7 +84,7 @@ def test_targets_in_a_link(name):
         exact = WEIGHT * (targets[PROBLEMS] - np.array(seen))
         got = rig.residuals(objective, model, joint_q, PROBLEMS)
         np.testing.assert_allclose(got, exact, atol=1e-10)
-        rig.check_jacobians(objective, model, joint_q, PROBLEMS)
+        rig.check_jacobians(objective, model, joint_q, PROBLEMS, double_tape=LONG)
 
 
 def test_targets_change():

@@ -5,6 +5,7 @@
 import numpy as np
 from objectives import rig
 import pytest
+from support.long_forms import LONG
 import warp as wp
 
 from ros_ik.errors import ArgumentError
@@ -45,7 +46,7 @@ def test_residuals_and_jacobians(name):
     np.testing.assert_allclose(got, exact, atol=1e-14)
     single = rig.residuals(objective, model, joint_q, None, wp.float32)
     np.testing.assert_allclose(single, exact, atol=1e-6)
-    rig.check_jacobians(objective, model, joint_q)
+    rig.check_jacobians(objective, model, joint_q, double_tape=LONG)
 
 
 def test_inside_the_limits_there_is_no_cost():

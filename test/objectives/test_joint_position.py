@@ -6,6 +6,7 @@ import numpy as np
 from objectives import rig
 from objectives.test_joint_limit import joint_values
 import pytest
+from support.long_forms import LONG
 import warp as wp
 
 from ros_ik.errors import ArgumentError
@@ -27,7 +28,7 @@ def test_residuals_and_jacobians(name):
     np.testing.assert_allclose(got, exact, atol=1e-14)
     single = rig.residuals(objective, model, joint_q, PROBLEMS, wp.float32)
     np.testing.assert_allclose(single, exact, atol=2e-6)
-    rig.check_jacobians(objective, model, joint_q, PROBLEMS)
+    rig.check_jacobians(objective, model, joint_q, PROBLEMS, double_tape=LONG)
     objective.set_target_positions(joint_q[:3])
     np.testing.assert_array_equal(objective.target_positions(), joint_q[:3])
     assert not np.any(rig.residuals(objective, model, joint_q[:3]))

@@ -5,6 +5,7 @@
 import numpy as np
 from objectives import rig
 import pytest
+from support.long_forms import LONG
 from support.solvers.link_functions import Height
 from support.solvers.link_functions import too_low
 from support.solvers.link_functions import too_low_rate
@@ -77,7 +78,7 @@ def test_residuals_and_jacobians(name):
     )
     single = rig.residuals(objective, model, joint_q, PROBLEMS, wp.float32)
     np.testing.assert_allclose(single, exact, atol=1e-5)
-    rig.check_jacobians(objective, model, joint_q, PROBLEMS)
+    rig.check_jacobians(objective, model, joint_q, PROBLEMS, double_tape=LONG)
 
 
 def test_a_function_may_return_one_number():
@@ -87,7 +88,7 @@ def test_a_function_may_return_one_number():
     objective = IKObjectiveLinkFunction(link, too_low, too_low_rate, height(0.7))
     exact = [[0.7 - p[2]] for (p, _), _ in rig.link_poses('panda', joint_q)]
     np.testing.assert_allclose(rig.residuals(objective, model, joint_q, None), exact, atol=1e-12)
-    rig.check_jacobians(objective, model, joint_q, None)
+    rig.check_jacobians(objective, model, joint_q, None, double_tape=LONG)
 
 
 class Solves:
@@ -109,11 +110,18 @@ class Solves:
         return solver, answers
 
 
+def lift(link, weight):
+    """Return the objective that keeps a link above a height."""
+    return IKObjectiveLinkFunction(link, too_low, too_low_rate, height(0.5), weight=weight)
+
+
 def test_a_batch_is_solved_in_one_kernel_as_the_built_in_objective_is():
     case = Solves()
     built_in = IKObjectivePosition(case.link, POINT, case.targets)
     _, expected = case.solve([built_in])
-    solver, answers = case.solve([own(case.link, case.targets)])
+    # Beside others without weight it shares the kernel of the next test.
+    others = [lift(case.link, 0.0), IKObjectivePosition(0, POINT, POINT, weight=0.0)]
+    solver, answers = case.solve([own(case.link, case.targets), *others])
     assert isinstance(solver._backend, IKFusedLM)
     np.testing.assert_allclose(answers, expected, atol=1e-5)
     assert np.all(solver.costs.numpy() < 1e-8)
@@ -127,8 +135,8 @@ def test_a_batch_is_solved_in_one_kernel_as_the_built_in_objective_is():
 def test_the_next_solve_takes_new_parameters_beside_objectives_of_other_kinds():
     case = Solves()
     objective = own(case.link, np.full((len(case.seeds), 3), 5.0))
-    lift = IKObjectiveLinkFunction(case.link, too_low, too_low_rate, height(0.5), weight=0.01)
-    solver, _ = case.solve([objective, lift, IKObjectivePosition(0, POINT, POINT, weight=0.0)])
+    others = [lift(case.link, 0.01), IKObjectivePosition(0, POINT, POINT, weight=0.0)]
+    solver, _ = case.solve([objective, *others])
     first = solver.costs.numpy().copy()
     objective.set_parameters([reach(target) for target in case.targets])
     answers = np.zeros_like(case.seeds)

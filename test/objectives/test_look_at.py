@@ -5,6 +5,7 @@
 import numpy as np
 from objectives import rig
 import pytest
+from support.long_forms import LONG
 import warp as wp
 
 from ros_ik.errors import ArgumentError
@@ -54,7 +55,7 @@ def test_residuals_and_jacobians(name, relative):
     single = rig.residuals(objective, model, joint_q, PROBLEMS, wp.float32)
     np.testing.assert_allclose(single, exact, atol=3e-5)
     # Targets may be near the point: derivatives grow with the inverse of the distance.
-    rig.check_jacobians(objective, model, joint_q, PROBLEMS, scale=10.0)
+    rig.check_jacobians(objective, model, joint_q, PROBLEMS, scale=10.0, double_tape=LONG)
 
 
 def at_angle(name, joint_q, angles, rng, distance=0.8):
@@ -77,7 +78,7 @@ def test_near_the_target():
     )
     norms = np.linalg.norm(rig.residuals(objective, model, joint_q), axis=1)
     np.testing.assert_allclose(norms, angles, atol=1e-12)
-    rig.check_jacobians(objective, model, joint_q)
+    rig.check_jacobians(objective, model, joint_q, double_tape=LONG)
 
 
 def test_near_the_opposite_direction():
@@ -90,7 +91,7 @@ def test_near_the_opposite_direction():
         objective = IKObjectiveLookAt(link, AXIS, targets, link_offset=OFFSET)
         norms = np.linalg.norm(rig.residuals(objective, model, joint_q), axis=1)
         np.testing.assert_allclose(norms, np.pi - gap, atol=1e-12)
-        rig.check_jacobians(objective, model, joint_q, scale=10 / gap**2)
+        rig.check_jacobians(objective, model, joint_q, scale=10 / gap**2, double_tape=LONG)
 
 
 @pytest.mark.parametrize('scalar', [wp.float32, wp.float64])

@@ -5,6 +5,7 @@
 import numpy as np
 from objectives import rig
 import pytest
+from support.long_forms import LONG
 from support.robots.random_pose import random_pose
 from support.robots.robots import pin
 import warp as wp
@@ -77,7 +78,7 @@ def test_residual_and_jacobian(name, link, reference, axes):
     np.testing.assert_allclose(got, 2.0 * (1 - exact / threshold), atol=1e-12)
     single = rig.residuals(objective, model, joint_q, None, wp.float32)[:, 0]
     np.testing.assert_allclose(single, got, atol=1e-5)
-    rig.check_jacobians(objective, model, joint_q, scale=5.0)
+    rig.check_jacobians(objective, model, joint_q, scale=5.0, double_tape=LONG)
     # Above the threshold nothing is left to gain.
     loose = made(0.5 * exact.min())
     assert not np.any(rig.residuals(loose, model, joint_q))

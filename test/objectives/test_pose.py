@@ -5,6 +5,7 @@
 import numpy as np
 from objectives import rig
 import pytest
+from support.long_forms import LONG
 from support.robots.random_pose import random_pose
 from support.robots.robots import pin
 import warp as wp
@@ -53,7 +54,7 @@ def test_residuals_and_jacobians(name, relative):
     np.testing.assert_allclose(got, exact, atol=1e-10)
     single = rig.residuals(objective, model, joint_q, PROBLEMS, wp.float32)
     np.testing.assert_allclose(single, exact, atol=2e-5)
-    rig.check_jacobians(objective, model, joint_q, PROBLEMS)
+    rig.check_jacobians(objective, model, joint_q, PROBLEMS, double_tape=LONG)
     assert objective.residual_blocks() == (3, 3)
 
 
@@ -91,7 +92,7 @@ def test_jacobians_near_the_target_and_near_half_a_turn(angle):
     objective = IKObjectivePose(link, pin.SE3ToXYZQUAT(pin.SE3(turn @ R, p)))
     residual = rig.residuals(objective, model, joint_q)[0]
     np.testing.assert_allclose(np.linalg.norm(residual), angle, atol=1e-9)
-    rig.check_jacobians(objective, model, joint_q)
+    rig.check_jacobians(objective, model, joint_q, double_tape=LONG)
 
 
 def test_targets_and_offset_change():

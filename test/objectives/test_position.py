@@ -5,6 +5,7 @@
 import numpy as np
 from objectives import rig
 import pytest
+from support.long_forms import LONG
 import warp as wp
 
 from ros_ik.errors import ArgumentError
@@ -36,7 +37,7 @@ def test_residuals_and_jacobians(name):
     )
     single = rig.residuals(objective, model, joint_q, PROBLEMS, wp.float32)
     np.testing.assert_allclose(single, exact, atol=1e-5)
-    rig.check_jacobians(objective, model, joint_q, PROBLEMS)
+    rig.check_jacobians(objective, model, joint_q, PROBLEMS, double_tape=LONG)
 
 
 def test_targets_change_one_by_one_and_together():

@@ -5,6 +5,7 @@
 import numpy as np
 from objectives import rig
 import pytest
+from support.long_forms import LONG
 from support.robots.robots import pin
 import warp as wp
 
@@ -46,7 +47,7 @@ def test_residuals_and_jacobians(name):
     )
     single = rig.residuals(objective, model, joint_q, PROBLEMS, wp.float32)
     np.testing.assert_allclose(single, exact, atol=1e-5)
-    rig.check_jacobians(objective, model, joint_q, PROBLEMS)
+    rig.check_jacobians(objective, model, joint_q, PROBLEMS, double_tape=LONG)
 
 
 def errors_of(name, joint_q, angles, rng):
@@ -73,7 +74,7 @@ def test_jacobians_at_and_near_the_identity(canonicalize):
     objective = IKObjectiveRotation(link, OFFSET, targets, canonicalize)
     norms = np.linalg.norm(rig.residuals(objective, model, joint_q), axis=1)
     np.testing.assert_allclose(norms, angles, atol=1e-8)
-    rig.check_jacobians(objective, model, joint_q)
+    rig.check_jacobians(objective, model, joint_q, double_tape=LONG)
 
 
 def test_jacobians_near_half_a_turn():
@@ -85,7 +86,7 @@ def test_jacobians_near_half_a_turn():
     objective = IKObjectiveRotation(link, OFFSET, targets)
     norms = np.linalg.norm(rig.residuals(objective, model, joint_q), axis=1)
     np.testing.assert_allclose(norms, angles, atol=1e-9)
-    rig.check_jacobians(objective, model, joint_q)
+    rig.check_jacobians(objective, model, joint_q, double_tape=LONG)
 
 
 def test_jacobian_at_half_a_turn_is_finite():
@@ -110,7 +111,7 @@ def test_the_longer_way_round_on_request():
     for sign in (1, -1):
         objective = IKObjectiveRotation(link, OFFSET, sign * target, False)
         seen.append(rig.residuals(objective, model, joint_q))
-        rig.check_jacobians(objective, model, joint_q, scale=5.0)
+        rig.check_jacobians(objective, model, joint_q, scale=5.0, double_tape=LONG)
     lengths = [np.linalg.norm(residual) for residual in seen]
     np.testing.assert_allclose(sum(lengths), 2 * np.pi, atol=1e-9)
     np.testing.assert_allclose(seen[int(np.argmin(lengths))], shorter, atol=1e-9)

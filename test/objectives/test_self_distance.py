@@ -5,6 +5,7 @@
 import numpy as np
 from objectives import rig
 import pytest
+from support.long_forms import LONG
 import warp as wp
 
 from ros_ik.errors import ArgumentError
@@ -46,7 +47,7 @@ def test_residuals_and_jacobians(name):
     single = rig.residuals(objective, model, joint_q, None, wp.float32)
     np.testing.assert_allclose(single, lack, atol=1e-5)
     # Spheres may be near each other: derivatives grow with the inverse of the distance.
-    rig.check_jacobians(objective, model, joint_q, scale=5.0)
+    rig.check_jacobians(objective, model, joint_q, scale=5.0, double_tape=LONG)
 
 
 def test_spheres_about_one_point_have_no_direction_to_part():

@@ -100,7 +100,7 @@ def on_device(name, given, scalar, result):
     """Apply a function of rotations to each value in a kernel."""
     function = getattr(spatial_functions(scalar), name)
 
-    @wp.kernel(module='unique')
+    @wp.kernel(enable_backward=False, module='unique')
     def apply(values: wp.array(dtype=given.dtype), out: wp.array(dtype=result)):
         k = wp.tid()
         out[k] = function(values[k])
@@ -133,7 +133,7 @@ def test_rotations_between_orientations_of_host_and_device_agree():
     types = spatial_functions(wp.float64)
     difference = types.rotation_difference
 
-    @wp.kernel(module='unique')
+    @wp.kernel(enable_backward=False, module='unique')
     def apply(
         targets: wp.array(dtype=types.quat),
         rotations: wp.array(dtype=types.quat),
@@ -183,7 +183,7 @@ def test_the_report_requires_no_less_of_a_barrier_than_the_step_does():
     row_bound = row_bound_function(wp.float64)
 
     @no_type_check
-    @wp.kernel(module='unique')
+    @wp.kernel(enable_backward=False, module='unique')
     def bounds(
         h: wp.array(dtype=wp.float64),
         slope: wp.array(dtype=wp.float64),

@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import either
 from support.robots.random_pose import random_pose
 from support.robots.robots import ALL_URDFS
 from support.robots.robots import IDS
@@ -25,7 +26,7 @@ from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
 from ros_ik.model.builder import DofData
 
-N = 5
+N = either(2, 5)
 # float64: rounding of sums over up to 100 links, relative to the largest entry; measured 2e-14.
 # float32: rounding, amplified by the offsets from the world origin; measured 4e-6.
 TOLERANCES = [(np.float64, 1e-12), (np.float32, 3e-5)]

@@ -14,7 +14,7 @@ def test_gram_functions(k):
     gram = gram_functions(k)
     matrix, inverse, root_determinant = gram.matrix, gram.inverse, gram.root_determinant
 
-    @wp.kernel(module='unique')
+    @wp.kernel(enable_backward=False, module='unique')
     def evaluate(
         A: wp.array(dtype=matrix), B: wp.array(dtype=matrix), root: wp.array(dtype=float)
     ):

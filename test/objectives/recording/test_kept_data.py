@@ -9,6 +9,7 @@ import types
 
 import numpy as np
 import pytest
+from support.long_forms import in_turn
 from support.solvers.ik_problems import panda
 import warp as wp
 
@@ -210,8 +211,12 @@ KEPT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize('optimizer', ['lm', 'lbfgs'])
-@pytest.mark.parametrize('make', KEPT, ids=lambda make: make.__name__)
+def name(value):
+    """Return the name of a case's function or optimizer."""
+    return getattr(value, '__name__', value)
+
+
+@pytest.mark.parametrize(('make', 'optimizer'), in_turn(KEPT, ['lm', 'lbfgs']), ids=name)
 def test_the_next_solve_sees_it(make, optimizer):
     model = panda()
     own, change = make()

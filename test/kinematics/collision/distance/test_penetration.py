@@ -80,7 +80,7 @@ def penetration_kernel():
     float64 = wp.float64
     Core, search = collision_structs(float64).Core, penetration_functions(float64).penetration
 
-    @wp.kernel(module='unique')
+    @wp.kernel(enable_backward=False, module='unique')
     def penetrations(
         points: wp.array(dtype=wp.vec3d),
         kind: wp.array(dtype=int),
