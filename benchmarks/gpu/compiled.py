@@ -6,6 +6,7 @@ Neither needs a driver or a card: Warp brings NVRTC, the package ``nvidia-cuda-n
 """
 
 from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 import os
 from pathlib import Path
@@ -15,7 +16,9 @@ import tempfile
 import time
 
 import warp as wp
+from warp._src.build import build_cuda
 from warp._src.context import ModuleBuilder
+from warp._src.context import ModuleHasher
 
 from benchmarks.gpu.kernels import Variant
 from benchmarks.harness.process import ROOT
@@ -69,12 +72,25 @@ def compile_modules(
     return paths, time.process_time() - begin
 
 
-def generated_source(kernel: wp.Kernel) -> str:
-    """Return the CUDA source of a kernel and the functions that it calls, without compiling it."""
-    module = kernel.module
+def generated_source(kernels: Sequence[wp.Kernel]) -> str:
+    """Return the CUDA source of kernels of equal options and of the functions that they call."""
+    module = kernels[0].module
     options = module.resolve_options(wp.config, block_dim=module.options['block_dim'])
     options |= {'output_arch': ARCHITECTURE}
-    return str(ModuleBuilder(module, options, target='cuda').codegen('cuda'))
+    hasher = ModuleHasher(kernels, options)
+    return str(ModuleBuilder(module, options, hasher, target='cuda').codegen('cuda'))
+
+
+def compile_together(kernels: Sequence[wp.Kernel], folder: Path) -> str:
+    """Return the PTX of kernels of equal options, compiled as one source in a folder.
+
+    Most of the time to compile a small kernel goes into Warp's headers.
+    """
+    source, ptx = folder / 'kernels.cu', folder / 'kernels.ptx'
+    source.write_text(generated_source(kernels))
+    headers = wp._src.context.runtime.get_clang_pch_dir()
+    build_cuda(str(source), ARCHITECTURE, str(ptx), pch_dir=headers)
+    return ptx.read_text(errors='replace')
 
 
 def entry_points(kernel: wp.Kernel) -> list[str]:

@@ -22,6 +22,7 @@ from gpu.panda import configurations
 from gpu.panda import panda
 import warp as wp
 
+from ros_ik.kinematics.runtime.shared_compilation import share_compilations
 from ros_ik.solvers import DlsSolver
 from ros_ik.solvers import GaussNewtonSolver
 
@@ -87,6 +88,9 @@ def cases():
 
 if __name__ == '__main__':
     wp.config.quiet = True
+    share_compilations()
+    # Half of the time of the usual level, 2, and products are fused as well.
+    wp.config.optimization_level = 1
     wp.config.cpu_compiler_flags = f'{wp.config.cpu_compiler_flags} {FLAG}'
     path, *chosen = sys.argv[1:]
     results = {name: cases()[name].results('cpu') for name in chosen}

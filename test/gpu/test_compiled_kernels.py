@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every kernel of the package compiles for a GPU, without a driver and without a card.
 
-The quick ones are compiled here, into Warp's cache. ``make gpu-compile`` compiles all of them; its
+The quick ones are compiled here, as one source. ``make gpu-compile`` compiles all of them; its
 table names every variant that was compiled, and must name all that there are.
 """
 
@@ -19,13 +19,12 @@ import warp as wp
 
 from benchmarks.gpu import kernels
 import benchmarks.gpu.__main__ as command
-from benchmarks.gpu.compiled import compile_modules
+from benchmarks.gpu.compiled import compile_together
 from benchmarks.gpu.compiled import entry_points
 from benchmarks.gpu.compiled import generated_source
 from benchmarks.gpu.compiled import read_usage
 from benchmarks.gpu.compiled import Usage
 from benchmarks.gpu.kernels import arguments_of
-from benchmarks.gpu.kernels import factory_name
 from benchmarks.gpu.kernels import product_variants
 from benchmarks.gpu.kernels import source_files
 from benchmarks.gpu.kernels import Variant
@@ -59,24 +58,42 @@ def quick_variants():
         yield from quick[:1]
 
 
-@pytest.mark.parametrize('variant', quick_variants(), ids=lambda v: factory_name(v.factory))
-def test_compiles_to_ptx(variant):
-    made = variant.make()
-    paths, _ = compile_modules(made.values())
-    text = ''.join(path.read_text(errors='replace') for path in paths)
-    for kernel in made.values():
-        forward, _ = entry_points(kernel)
-        assert f'.entry {forward}(' in text
-    assert '.target sm_90' in text
+def by_options(variants):
+    """Yield the kernels of variants in lists of equal options, of which one source can be made."""
+    kernels = [kernel for variant in variants for kernel in variant.make().values()]
+
+    def options(kernel):
+        return kernel.options['enable_backward'], kernel.module.options['block_dim']
+
+    for _, group in itertools.groupby(sorted(kernels, key=options), options):
+        yield list(group)
 
 
-@pytest.mark.parametrize('variant', first_variants(), ids=lambda v: factory_name(v.factory))
-def test_threads_own_what_they_write(variant):
-    # Of kernels with an adjoint, that adds the gradients of threads.
-    made = [k for k in variant.make().values() if not k.options['enable_backward']]
-    for kernel in {kernel.module: kernel for kernel in made}.values():
-        shared = SHARED.get(kernel.func.__name__, set())
-        assert set(ATOMIC.findall(generated_source(kernel))) == shared
+def test_quick_kernels_compile_to_ptx(tmp_path):
+    for group in by_options(quick_variants()):
+        text = compile_together(group, tmp_path)
+        assert '.target sm_90' in text
+        for kernel in group:
+            forward, _ = entry_points(kernel)
+            assert f'.entry {forward}(' in text
+
+
+def shared(kernel):
+    """Return the operations on shared memory that a kernel may have."""
+    return sorted(SHARED.get(kernel.func.__name__, ()))
+
+
+def test_threads_own_what_they_write():
+    for group in by_options(first_variants()):
+        # Not kernels with an adjoint, that adds the gradients of threads.
+        made = [kernel for kernel in group if not kernel.options['enable_backward']]
+        for expected, same in itertools.groupby(sorted(made, key=shared), shared):
+            same = list(same)
+            if set(ATOMIC.findall(generated_source(same))) != set(expected):
+                found = {k.key: ATOMIC.findall(generated_source([k])) for k in same}
+                assert {name: set(those) for name, those in found.items()} == {
+                    name: set(expected) for name in found
+                }
 
 
 def test_every_variant_was_compiled_and_the_table_names_no_other():

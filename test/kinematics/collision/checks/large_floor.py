@@ -14,6 +14,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
+from ros_ik.kinematics.runtime.shared_compilation import share_compilations
 from ros_ik.model import ModelBuilder
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
 
@@ -47,5 +48,7 @@ def distance_errors(scalar):
 
 if __name__ == '__main__':
     wp.config.quiet = True
+    share_compilations()
+    wp.config.optimization_level = 1
     wp.config.cpu_compiler_flags = f'{wp.config.cpu_compiler_flags} -ffp-contract=fast'
     print(json.dumps(distance_errors(getattr(wp, sys.argv[1]))))

@@ -1,18 +1,25 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of recorded launches live as long as their graph.
+"""Host code of the cases of a GPU, on the CPU: named devices, and arrays that graphs keep.
 
-A graph of a GPU has the addresses of its arrays and does not keep them alive. One of the CPU does,
-unless its references are dropped, as here.
+No code uses Warp's current device, the first GPU of a machine, instead of that of its model. A
+node on the CPU would allocate memory of the GPU, and fail once the GPU is lost.
+
+Arrays of recorded launches live as long as their graph. A graph of a GPU has the addresses of its
+arrays and does not keep them alive. One of the CPU does, unless its references are dropped, as
+here.
 """
 
+import functools
 import gc
 import weakref
 
+from gpu import test_planning
+from gpu import test_queries
+from gpu import test_solvers
 from gpu import test_steps
-from gpu.test_named_devices import QUERIES
-from gpu.test_named_devices import SOLVERS
-from gpu.test_named_devices import STEPS
+from gpu.panda import configurations
+from gpu.panda import panda
 import numpy as np
 import pytest
 from support.rigs.servo_rig import Rig
@@ -21,6 +28,61 @@ import warp as wp
 from benchmarks.motion.joint_targets import jerk_limits
 from benchmarks.motion.joint_targets import ROBOT
 from ros_ik.solvers.graph import Graph
+
+
+def _ask(query):
+    return query(panda('cpu'), configurations(panda('cpu'), test_queries.N))
+
+
+# What is computed on a device: steps of each objective, limit and barrier, queries and solvers.
+STEPS = [
+    (kind, name)
+    for kind, cases in (
+        ('objective', test_steps.OBJECTIVES), ('limit', test_steps.LIMITS),
+        ('barrier', test_steps.BARRIERS),
+    )
+    for name in cases
+]  # fmt: skip
+QUERIES = {
+    name: functools.partial(_ask, query) for name, query in test_queries.QUERIES.items()
+}
+SOLVERS = {
+    'search': lambda: test_solvers.search('cpu', n_solutions=2),
+    'preference': lambda: test_solvers.search(
+        'cpu', preference='manipulability', n_candidates=4
+    ),
+    'closed form': lambda: test_solvers.closed_form('cpu', seven=False),
+    'seven joints': lambda: test_solvers.closed_form('cpu', seven=True),
+    'path': lambda: test_solvers.path('cpu'),
+    'chain': lambda: test_solvers.chain('cpu', test_solvers.DlsSolver),
+    'batch': lambda: test_solvers.batch('cpu'),
+    'modular batch': lambda: test_solvers.batch('cpu', use_fused=False),
+    'lbfgs': lambda: test_solvers.batch('cpu', optimizer='lbfgs'),
+    'sampler': lambda: test_solvers.batch('cpu', sampler='roberts', n_seeds=4),
+    'programs': lambda: test_solvers.quadratic_programs('cpu', 12),
+    'checks': lambda: test_steps.checked_steps('cpu'),
+    'rollout': lambda: test_steps.steps_ahead('cpu'),
+    'planner': lambda: test_planning.planner_answers('cpu'),
+    'optimal control': lambda: test_planning.whole_motion('cpu', has_box=True),
+}
+
+
+@pytest.fixture(autouse=True)
+def explicit(monkeypatch):
+    """Let everything fail that asks for the current device."""
+    runtime = wp._src.context.runtime
+    get_device = runtime.get_device
+
+    def named(device=None):
+        assert device is not None, 'the current device'
+        return get_device(device)
+
+    monkeypatch.setattr(runtime, 'get_device', named)
+
+
+def test_the_current_device_is_noticed():
+    with pytest.raises(AssertionError, match='the current device'):
+        wp.zeros(1)
 
 
 class Recorded:
