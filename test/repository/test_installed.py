@@ -51,7 +51,8 @@ def installed(tmp_path_factory):
     subprocess.run(
         [
             sys.executable, '-m', 'pip', 'install', '--quiet', '--no-deps', '--no-index',
-            '--no-build-isolation', '--disable-pip-version-check', '--target', folder, source,
+            '--no-build-isolation', '--disable-pip-version-check', '--no-compile',
+            '--target', folder, source,
         ],
         check=True,
     )  # fmt: skip

