@@ -9,7 +9,6 @@ import types
 
 import numpy as np
 import pytest
-from support.long_forms import in_turn
 from support.solvers.ik_problems import panda
 import warp as wp
 
@@ -211,12 +210,8 @@ KEPT = [
 ]  # fmt: skip
 
 
-def name(value):
-    """Return the name of a case's function or optimizer."""
-    return getattr(value, '__name__', value)
-
-
-@pytest.mark.parametrize(('make', 'optimizer'), in_turn(KEPT, ['lm', 'lbfgs']), ids=name)
+@pytest.mark.parametrize('optimizer', ['lm', 'lbfgs'])
+@pytest.mark.parametrize('make', KEPT, ids=lambda make: make.__name__)
 def test_the_next_solve_sees_it(make, optimizer):
     model = panda()
     own, change = make()
