@@ -104,7 +104,7 @@ def test_no_parameter_costs_a_tick_more_than_numbers(moving):
         value = given.get(name, entry.default)
         for other in (other_value(entry, value, n_joints), value):
             rig.set(**{name.replace('.', '__'): other})
-            sway(rig)
+            sway(rig, 2)
             work.check(rig, f'{name} = {other}')
     rig.set(limits__position_margin=[0.1], limits__acceleration_scale=0.3, com__weight=1.0)
     sway(rig, 30)

@@ -10,6 +10,9 @@ import pytest
 
 pytest.importorskip('mujoco', reason='mujoco is not installed')
 
+from support.long_forms import either  # noqa: E402
+from support.long_forms import in_pairs  # noqa: E402
+from support.long_forms import in_turn  # noqa: E402
 from support.motions import mass_scenarios as scenarios  # noqa: E402
 from support.robots.robots import pin  # noqa: E402
 
@@ -18,7 +21,7 @@ from examples.library.simulated_robot.robot import RobotWithMass  # noqa: E402
 from ros_ik.demo.robots import find_robot  # noqa: E402
 
 TOLD = {'tells_reference': True}
-each_robot = pytest.mark.parametrize('name', ['panda', 'ur5'])
+ROBOTS = ['panda', 'ur5']
 
 
 def test_the_simulated_robot_is_that_of_its_description():
@@ -51,7 +54,7 @@ def test_the_controller_interpolates_and_the_payload_weighs():
     assert abs(sag) == pytest.approx(3.0 * 9.81 * reach, rel=0.35)
 
 
-@each_robot
+@pytest.mark.parametrize('name', either(['panda'], ROBOTS))
 def test_a_robot_that_sags_does_not_ratchet_down(name):
     for settings in ({}, {'synchronise_to': 'command'}, TOLD):
         sunk, (speed, torque, _) = scenarios.bursts(name, 100.0, count=4, **settings)
@@ -62,14 +65,13 @@ def test_a_robot_that_sags_does_not_ratchet_down(name):
     assert ratchets < -7.0
 
 
-@each_robot
-@pytest.mark.parametrize('settings', [{}, TOLD], ids=['', 'reference'])
+@pytest.mark.parametrize(('name', 'settings'), in_turn(ROBOTS, [{}, TOLD]))
 def test_a_pause_that_ends_at_once_is_no_step(name, settings):
     speed, torque, rate = scenarios.resume(name, 500.0, **settings)
     assert speed < 0.35 and torque < 0.6 and rate < 1500.0
 
 
-@each_robot
+@pytest.mark.parametrize('name', either(['ur5'], ROBOTS))
 def test_an_activation_where_encoders_differ_from_the_drives_is_no_step(name):
     speed, torque, _ = scenarios.activate_beside(name, 500.0, **TOLD)
     assert speed < 0.5 and torque < 0.5
@@ -78,16 +80,17 @@ def test_an_activation_where_encoders_differ_from_the_drives_is_no_step(name):
     assert speed > 5.0 and torque == 1.0
 
 
-@each_robot
-@pytest.mark.parametrize('rate', [100.0, 500.0])
-@pytest.mark.parametrize('settings', [{}, TOLD], ids=['', 'reference'])
+@pytest.mark.parametrize(
+    ('name', 'rate', 'settings'),
+    in_pairs(ROBOTS, [100.0, 500.0], [{}, TOLD]),
+)
 def test_an_activation_in_motion_does_not_turn_the_joint_back(name, rate, settings):
     least, (speed, torque, _) = scenarios.activate_moving(name, rate, **settings)
     assert least > 0.1
     assert speed < 0.6 and torque < 0.5
 
 
-@each_robot
+@pytest.mark.parametrize('name', either(['ur5'], ROBOTS))
 def test_a_robot_with_mass_follows_stops_and_keeps_out(name):
     mean, most, (_, torque, rate) = scenarios.follow(name, 100.0)
     assert mean < 17.0 and most < 30.0 and torque < 0.6 and rate < 1500.0
@@ -98,7 +101,7 @@ def test_a_robot_with_mass_follows_stops_and_keeps_out(name):
     assert scenarios.wall(name, 100.0) > -0.5
 
 
-@each_robot
+@pytest.mark.parametrize('name', either(['panda'], ROBOTS))
 def test_a_push_moves_the_robot_and_not_its_command(name):
     given, rest, moved = scenarios.push(name, 100.0)
     assert 0.5 < given < 12.0 and rest < 0.1

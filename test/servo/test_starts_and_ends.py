@@ -39,7 +39,7 @@ def test_a_stale_target_stops_within_the_limits_and_is_followed_by_silence(movin
 
 
 def test_publish_when_idle_repeats_the_held_position():
-    rig = Rig(publish_when_idle=True)
+    rig = Rig.shared(publish_when_idle=True)
     rig.tick(3)
     assert rig.outputs[-1].publish
     rig.aim(rig.moved((0.0, 0.2, 0.0)))
@@ -67,7 +67,7 @@ def test_stale_joint_states_stop_and_tracking_goes_on_without_a_jump(moving):
 
 
 def test_joint_states_that_were_never_heard_are_named():
-    rig = Rig(activate=False)
+    rig = Rig.shared(activate=False)
     rig.received = -np.inf
     output = rig.tick()
     assert output.code == StatusCode.WAITING_FOR_JOINT_STATES
@@ -240,7 +240,7 @@ def test_a_step_over_a_limit_never_leaves(moving, monkeypatch):
 
 
 def test_a_joint_at_its_limit_is_named():
-    rig = Rig()
+    rig = Rig.shared()
     rig.aim_joints(panda_joint4=0.0)
     rig.tick(seconds=4.0)
     assert rig.outputs[-1].code == StatusCode.JOINT_BOUND
@@ -250,7 +250,7 @@ def test_a_joint_at_its_limit_is_named():
 
 
 def test_jumps_are_refused_where_asked_for(moving):
-    rig = Rig(target_jump_policy='reject')
+    rig = Rig.shared(target_jump_policy='reject')
     near = rig.moved((0.0, 0.1, 0.0))
     rig.aim(near)
     rig.tick(20)
@@ -280,11 +280,11 @@ def test_dynamic_settings_change_the_limits_at_once(moving):
     moving.set(limits__velocity_scale=1.0)
     moving.tick(20)
     assert np.any(np.abs(moving.speeds()[-1]) > 0.15 * moving.robot.velocity[dofs])
-    slow = Rig(limits__velocity_scale=0.02)
+    slow = Rig.shared(limits__velocity_scale=0.02)
     slow.aim(slow.moved((0.0, 0.4, -0.2)))
     slow.tick(30)
     assert np.all(np.abs(slow.speeds()) <= 0.02 * slow.robot.velocity[dofs] + 1e-9)
-    margin = Rig()
+    margin = Rig.shared()
     margin.aim_joints(panda_joint4=0.0)
     margin.set(limits__position_margin=[0.3])
     margin.tick(seconds=4.0)

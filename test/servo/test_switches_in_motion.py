@@ -5,7 +5,7 @@
 import functools
 
 import pytest
-from support.long_forms import in_pairs
+from support.long_forms import in_turn
 from support.rigs.servo_rig import Rig
 
 from benchmarks.motion.switches import AIMS
@@ -27,10 +27,7 @@ AS_MUCH = 1.6
 
 def make_rig(robot, switch, **values):
     """Return a robot with the settings of a switch."""
-    rig = Rig(robot, **switch.values(robot), **values)
-    # They take a quarter of the time of a tick.
-    rig.reports = False
-    return rig
+    return Rig.shared(robot, reports=False, **switch.values(robot), **values)
 
 
 @functools.cache
@@ -39,22 +36,21 @@ def jerk_of_a_start(robot):
     return jerk_after(make_rig(robot, START), START)
 
 
-@pytest.mark.parametrize(('robot', 'name', 'rate'), in_pairs(ROBOTS, list(AIMS), RATES))
+@pytest.mark.parametrize(('robot', 'name', 'rate'), in_turn(ROBOTS, list(AIMS), RATES))
 def test_aims_come_and_go_without_a_step_in_acceleration(robot, name, rate):
     rig = make_rig(robot, AIMS[name], control_rate=rate)
     assert jerk_after(rig, AIMS[name]) < UNSEEN
     rig.assert_within_limits()
 
 
-@pytest.mark.parametrize(('robot', 'name', 'rate'), in_pairs(ROBOTS, list(SAME_VELOCITY), RATES))
+@pytest.mark.parametrize(('robot', 'name', 'rate'), in_turn(ROBOTS, list(SAME_VELOCITY), RATES))
 def test_modes_and_weights_change_without_a_step_in_velocity(robot, name, rate):
     rig = make_rig(robot, SAME_VELOCITY[name], control_rate=rate)
     assert jerk_after(rig, SAME_VELOCITY[name]) < STEP * rate**2
     rig.assert_within_limits()
 
 
-@pytest.mark.parametrize('name', OTHER_VELOCITY)
-@pytest.mark.parametrize('robot', ROBOTS)
+@pytest.mark.parametrize(('robot', 'name'), in_turn(ROBOTS, list(OTHER_VELOCITY)))
 def test_another_velocity_is_no_rougher_than_a_start(robot, name):
     rig = make_rig(robot, OTHER_VELOCITY[name])
     assert jerk_after(rig, OTHER_VELOCITY[name]) < AS_MUCH * jerk_of_a_start(robot)

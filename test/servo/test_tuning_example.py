@@ -45,7 +45,7 @@ def parameters(changes):
 
 def measure(values):
     """Return time until arrival [s], largest joint acceleration [rad/s^2] and jerk [rad/s^3]."""
-    rig = Rig('ur5', **{name.replace('.', '__'): value for name, value in values.items()})
+    rig = Rig.shared('ur5', **{name.replace('.', '__'): value for name, value in values.items()})
     rig.aim(rig.moved(SHIFT))
     ticks = next(k for k in range(1, 2000) if rig.tick().tasks[0].reached)
     velocity = rig.speeds()

@@ -131,10 +131,10 @@ def _rig(case, start, **settings):
     for k, frame in enumerate(case.frames):
         given[f'task_{k}__frame'] = frame
     model = robot_with_meshes(case.urdf)
-    rig = Rig(str(urdf_path(case.urdf)), home=start, model=model, base_frame=case.base, **given)
-    # They take a quarter of the time of a tick.
-    rig.reports = False
-    return rig
+    return Rig.shared(
+        str(urdf_path(case.urdf)), home=start, model=model, reports=False, base_frame=case.base,
+        **given,
+    )  # fmt: skip
 
 
 def _go(rig, rng, ticks, value):
@@ -178,7 +178,7 @@ def recovery_from_ball(name, seed, ticks, outside=OUTSIDE, **settings):
     """Return the distance beyond the margin of a ball at each tick [m], and the rig.
 
     The ball stands beside the first frame; the target is that of :func:`recovery`. With
-    ``outside`` below zero there is no ball.
+    ``outside`` below zero there is no ball, and distances are endless.
     """
     case = CASES[name]
     rng = np.random.default_rng(seed)
@@ -195,7 +195,7 @@ def recovery_from_ball(name, seed, ticks, outside=OUTSIDE, **settings):
         away = brentq(lambda away: beyond(away, rig.q) + outside, 0.0, 2.0)
         pose = np.array([*(tool + away * direction), 0.0, 0.0, 0.0, 1.0])
         rig.change(obstacles=(Obstacle('ball', 'sphere', (RADIUS,), pose, rig.robot.base_link),))
-    return _go(rig, rng, ticks, lambda q: beyond(away, q)), rig
+    return _go(rig, rng, ticks, lambda q: beyond(away, q) if outside > 0.0 else np.inf), rig
 
 
 def roughness(rig, ticks):

@@ -23,7 +23,7 @@ DRIVE, CHUNK = 5000, 500
 @pytest.mark.timeout(120 + TICKS // 20)
 @pytest.mark.parametrize('seed', range(0, TICKS // DRIVE) if TICKS else [2, 9])
 def test_the_interface_refuses_no_position(seed):
-    interface, record = franka_drive(seed, DRIVE if TICKS else 3000, CHUNK)
+    interface, record = franka_drive(seed, DRIVE if TICKS else 1500, CHUNK)
     print(seed, interface, record)
     assert interface.refused == 0, str(interface)
     assert record.failed == 0

@@ -58,7 +58,7 @@ def assert_held(record):
 @pytest.mark.timeout(120 + TICKS // 20)
 @pytest.mark.parametrize(('robot', 'rate', 'seed'), LONG if TICKS else SHORT)
 def test_no_command_of_a_servo_breaks_a_limit_or_a_distance(robot, rate, seed):
-    record = drive(robot, rate, seed, DRIVE if TICKS else 800)
+    record = drive(robot, rate, seed, DRIVE if TICKS else 500)
     while record.ticks < TICKS // len(LONG):
         seed += 1
         record.add(drive(robot, rate, seed))

@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import either
 from support.rigs.barrier_rig import BarrierRig
 from support.robots.collision_oracle import PACKAGES
 from support.robots.collision_oracle import urdf_path
@@ -22,8 +23,8 @@ def codes_of(rig, count):
 
 @pytest.mark.parametrize('name', ['panda', 'baxter', 'talos'])
 def test_no_way_into_itself_is_gone_to_its_end(name):
-    rig = BarrierRig(name)
-    for seed in (1, 2):
+    rig = BarrierRig.shared(name)
+    for seed in either((1,), (1, 2)):
         rig.aim_joints(**rig.colliding(seed))
         links, _ = rig.drive(150)
         assert links.min() >= 0.01 - ROUNDING
@@ -36,7 +37,9 @@ def test_no_way_into_itself_is_gone_to_its_end(name):
 
 def test_links_come_nearer_about_as_fast_as_the_gain_lets_them():
     gain, margin = 5.0, 0.01
-    rig = BarrierRig(barriers__self_collision__gain=gain, barriers__self_collision__max_pairs=64)
+    rig = BarrierRig.shared(
+        barriers__self_collision__gain=gain, barriers__self_collision__max_pairs=64
+    )
     before, most = rig.oracle.distances(rig.q, rig.pairs), 0.0
     for seed in (1, 2, 3):
         rig.aim_joints(**rig.colliding(seed))
@@ -53,7 +56,7 @@ def test_links_come_nearer_about_as_fast_as_the_gain_lets_them():
 
 
 def test_status_names_the_pair_and_its_distance_and_the_way_back_is_free():
-    rig = BarrierRig()
+    rig = BarrierRig.shared()
     target = rig.pose()
     target[:3] = [0.0, 0.0, 0.12]
     rig.aim(target)
@@ -70,7 +73,7 @@ def test_status_names_the_pair_and_its_distance_and_the_way_back_is_free():
 
 
 def test_without_the_barrier_the_same_way_does_collide():
-    rig = BarrierRig(barriers__self_collision__enabled=False)
+    rig = BarrierRig.shared(barriers__self_collision__enabled=False)
     rig.aim_joints(**rig.colliding(1))
     links, _ = rig.drive(150)
     assert links.min() < 0.0, 'the tests before this one show nothing'
@@ -78,7 +81,7 @@ def test_without_the_barrier_the_same_way_does_collide():
 
 @pytest.mark.parametrize('name', ['baxter', 'talos'])
 def test_two_arms_swing_through_each_other_and_do_not_touch(name):
-    rig = BarrierRig(name)
+    rig = BarrierRig.shared(name)
     for task, side in ((0, -1.0), (1, 1.0)):
         target = rig.pose(task=task)
         target[1] += side * 0.7
@@ -93,7 +96,7 @@ def test_two_arms_swing_through_each_other_and_do_not_touch(name):
 
 @pytest.mark.parametrize('kind', ['sphere', 'box', 'cylinder', 'capsule', 'half_space'])
 def test_no_obstacle_on_the_way_is_touched(kind):
-    rig = BarrierRig()
+    rig = BarrierRig.shared()
     target = rig.moved((-0.05, 0.45, 0.0))
     middle = 0.5 * (rig.pose()[:3] + target[:3])
     dimensions = {
@@ -115,7 +118,7 @@ def test_no_obstacle_on_the_way_is_touched(kind):
 
 
 def test_an_obstacle_that_goes_away_lets_the_motion_go_on():
-    rig = BarrierRig()
+    rig = BarrierRig.shared()
     target = rig.moved((0.0, 0.3, 0.0))
     rig.add('wall', 'box', [0.6, 0.05, 1.0], rig.pose()[:3] + [0.0, 0.2, 0.0])
     rig.aim(target)
@@ -130,7 +133,7 @@ def test_an_obstacle_that_goes_away_lets_the_motion_go_on():
 
 
 def test_an_obstacle_in_a_link_stays_where_the_link_was():
-    rig = BarrierRig()
+    rig = BarrierRig.shared()
     hand, start = 'panda_hand', rig.pose()
     rig.add('ahead', 'sphere', [0.05], [0.0, 0.0, 0.3], frame=hand)
     scene, row = rig.servo._solver.scene, rig.servo._solver.scene.obstacle_rows[0]
@@ -146,7 +149,7 @@ def test_an_obstacle_in_a_link_stays_where_the_link_was():
 
 
 def test_an_obstacle_right_on_the_robot_is_left_and_never_entered_deeper():
-    rig = BarrierRig()
+    rig = BarrierRig.shared()
     hand = rig.pose()[:3]
     rig.add('ball', 'sphere', [0.1], hand + [0.05, 0.0, 0.0])
     rig.aim(rig.moved((0.1, 0.0, 0.0)))
@@ -165,7 +168,7 @@ def test_the_way_out_of_a_margin_is_gone_slowly():
     # separates them: the row used to drive joints to their velocity limits.
     text = urdf_path('panda').read_text()
     model = Model.from_urdf(text, package_paths=PACKAGES, device='cpu')
-    rig = BarrierRig(model=model)
+    rig = BarrierRig.shared(model=model)
     rig.aim(rig.pose())
     rig.tick(100)
     values = [o.barrier_distance for o in rig.outputs if o.limiting_pair[0]]
@@ -175,7 +178,7 @@ def test_the_way_out_of_a_margin_is_gone_slowly():
 
 
 def test_an_obstacle_before_a_moving_robot_makes_it_brake_within_its_limits():
-    rig = BarrierRig(ee__max_linear_speed=1.0)
+    rig = BarrierRig.shared(ee__max_linear_speed=1.0)
     rig.aim(rig.moved((0.0, 0.6, 0.0)))
     rig.tick(30)
     assert np.abs(rig.speeds()[-1]).max() > 0.3
@@ -187,7 +190,7 @@ def test_an_obstacle_before_a_moving_robot_makes_it_brake_within_its_limits():
 
 
 def test_braking_for_silence_does_not_run_into_an_obstacle():
-    rig = BarrierRig(ee__max_linear_speed=1.0)
+    rig = BarrierRig.shared(ee__max_linear_speed=1.0)
     start = rig.pose()
     rig.add('wall', 'box', [1.0, 0.02, 1.0], start[:3] + [0.0, 0.3, 0.0])
     rig.aim(rig.moved((0.0, 0.6, 0.0)))
@@ -202,7 +205,7 @@ def test_braking_for_silence_does_not_run_into_an_obstacle():
 
 def test_what_no_step_can_change_holds_nothing_back():
     # The first link turns about the vertical: its height above the table stays as it is.
-    rig = BarrierRig()
+    rig = BarrierRig.shared()
     rig.add('table', 'half_space', [], [0.0, 0.0, 0.2])
     rig.aim(rig.pose() + np.array([-0.1, 0.3, 0.0, 0, 0, 0, 0]))
     rig.tick(seconds=2.5)

@@ -20,7 +20,7 @@ ROUNDING = 1e-6
 
 def walled(**values):
     """Return a rig whose hand moves towards a wall."""
-    rig = BarrierRig(**values)
+    rig = BarrierRig.shared(**values)
     rig.add('wall', 'box', [1.0, 0.05, 1.0], rig.pose()[:3] + [0.0, 0.4, 0.0])
     rig.aim(rig.moved((0.0, 0.5, 0.0)))
     return rig
@@ -60,7 +60,7 @@ def test_the_gain_of_the_world_changes_while_the_robot_runs():
 
 
 def test_the_margin_between_links_changes_while_the_robot_runs():
-    rig = BarrierRig()
+    rig = BarrierRig.shared()
     target = rig.pose()
     target[:3] = [0.0, 0.0, 0.15]
     rig.aim(target)
@@ -127,7 +127,7 @@ def test_ignored_pairs_may_touch_and_must_name_links():
 
 
 def test_a_robot_without_its_meshes_runs_and_says_what_is_not_watched():
-    rig = Rig()
+    rig = Rig.shared()
     (warning,) = rig.robot.shapes.warnings
     assert '9 of 17' in warning and 'panda_link0' in warning
     rig.aim(rig.moved((0.0, 0.1, 0.0)))
@@ -155,7 +155,9 @@ def test_a_broken_mesh_is_left_out_with_a_warning(tmp_path):
 
 
 def test_switched_off_barriers_watch_nothing():
-    rig = BarrierRig(barriers__self_collision__enabled=False, barriers__world__enabled=False)
+    rig = BarrierRig.shared(
+        barriers__self_collision__enabled=False, barriers__world__enabled=False
+    )
     rig.add('ball', 'sphere', [0.3], rig.pose()[:3])
     rig.aim(rig.moved((0.0, 0.1, 0.0)))
     rig.tick(seconds=2.0)
@@ -163,7 +165,7 @@ def test_switched_off_barriers_watch_nothing():
 
 
 def test_64_obstacles_come_go_and_move_in_the_slots_there_are():
-    rig = BarrierRig()
+    rig = BarrierRig.shared()
     rng, target = np.random.default_rng(0), rig.pose()
     for k in range(64):
         away = rng.uniform(-1.0, 1.0, 3) * [1.0, 1.0, 0.5] + [0.0, 0.0, 1.3]
@@ -186,7 +188,7 @@ def test_64_obstacles_come_go_and_move_in_the_slots_there_are():
 def test_priorities_decide_between_tasks_that_contradict_each_other():
     errors = []
     for first, second in ((1, 2), (2, 1)):
-        rig = Rig(
+        rig = Rig.shared(
             frame_tasks=['a', 'b'], a__frame='panda_hand_tcp', b__frame='panda_hand_tcp',
             a__orientation_weight=0.0, b__orientation_weight=0.0,
             a__priority=first, b__priority=second,
@@ -206,7 +208,7 @@ def test_jerk_limits_bound_the_change_of_acceleration():
     limits.update({f'joint_limits__{name}__max_jerk': jerk for name in names})
     worst = []
     for values in (limits, {}):
-        rig = Rig(**values)
+        rig = Rig.shared(**values)
         rig.aim(rig.moved((0.0, 0.3, -0.1)))
         rig.tick(200)
         assert rig.outputs[-1].tasks[0].reached
@@ -224,7 +226,7 @@ def test_position_limits_are_tightened_and_never_loosened():
         'joint_limits__panda_joint4__has_position_limits': True,
         'joint_limits__panda_joint4__max_position': -1.5,
     }
-    rig = Rig(**values)
+    rig = Rig.shared(**values)
     rig.aim_joints(panda_joint4=-0.5)
     rig.tick(seconds=3.0)
     assert rig.q[rig.robot.coord_of['panda_joint4']] == pytest.approx(-1.52, abs=1e-5)
@@ -238,7 +240,7 @@ def test_position_limits_are_tightened_and_never_loosened():
 
 @pytest.mark.parametrize(('rate', 'acceleration'), in_turn([100.0, 1000.0], [0.5, 5.0]))
 def test_what_holds_a_motion_back_is_named_at_every_rate(rate, acceleration):
-    rig = Rig(
+    rig = Rig.shared(
         control_rate=rate, ee__max_linear_acceleration=acceleration,
         ee__max_angular_acceleration=2.0 * acceleration, ee__max_linear_speed=0.2,
         barriers__position__wall__frame='panda_hand_tcp',

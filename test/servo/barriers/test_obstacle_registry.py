@@ -19,7 +19,7 @@ BALL = {'kind': ObstacleKind.SPHERE, 'dimensions': [0.1], 'position': [1.0, 0.0,
 
 @pytest.fixture(scope='module')
 def rig():
-    return Rig()
+    return Rig.shared()
 
 
 def add(name='ball', **fields):

@@ -4,6 +4,8 @@
 
 import numpy as np
 import pytest
+from support.long_forms import either
+from support.long_forms import in_turn
 from support.rigs.barrier_rig import BarrierRig
 from support.robots.collision_oracle import coal_distance
 
@@ -14,7 +16,7 @@ WAY = 0.25
 
 def rig_in_a_ring(radius, height, rise, max_pairs):
     """Return a Panda with 8 spheres round its shoulder and a box 0.15 m before its hand."""
-    rig = BarrierRig(barriers__self_collision__max_pairs=max_pairs)
+    rig = BarrierRig.shared(barriers__self_collision__max_pairs=max_pairs)
     for k in range(8):
         angle = 0.25 * np.pi * k
         around = radius * np.array([np.cos(angle), np.sin(angle), 0.0])
@@ -39,10 +41,11 @@ def box_distances(rig, count):
 
 
 # Where 8 rows hid the box, the hand ended 24 and 136 mm inside it.
-@pytest.mark.parametrize('max_pairs', [8, 64])
-@pytest.mark.parametrize(('radius', 'height', 'rise'), [(0.06, 0.193, 0.0), (0.03, 0.173, 0.01)])
-def test_the_box_before_the_hand_is_not_touched(radius, height, rise, max_pairs):
-    rig = rig_in_a_ring(radius, height, rise, max_pairs)
+@pytest.mark.parametrize(
+    ('ring', 'max_pairs'), in_turn([(0.06, 0.193, 0.0), (0.03, 0.173, 0.01)], [8, 64])
+)
+def test_the_box_before_the_hand_is_not_touched(ring, max_pairs):
+    rig = rig_in_a_ring(*ring, max_pairs)
     start = rig.pose()[:3]
     assert box_distances(rig, 120).min() >= 0.02 - ROUNDING
     assert np.linalg.norm(rig.pose()[:3] - start) > 0.04, 'the arm stood still'
@@ -62,7 +65,7 @@ def test_joints_that_an_obstacle_does_not_squeeze_go_on():
 
 def collar(count, radius, size, height):
     """Return a Panda with boxes round its base, and their names."""
-    rig = BarrierRig()
+    rig = BarrierRig.shared()
     for k in range(count):
         angle = 2.0 * np.pi * k / count
         place = radius * np.array([np.cos(angle), np.sin(angle), 0.0]) + [0.0, 0.0, height]
@@ -101,7 +104,7 @@ def squeezed(rig, names):
     [((8, 0.1, 0.08, 0.1), 1), ((12, 0.12, 0.06, 0.15), 1), ((10, 0.1, 0.08, 0.25), 2)],
 )
 def test_a_collar_of_boxes_holds_no_joint_that_it_does_not_squeeze(boxes, held):
-    for seed in range(3):
+    for seed in range(either(1, 3)):
         rig, names = collar(*boxes)
         free = ~squeezed(rig, names)
         assert not free[:held].any() and free[held:].all()

@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 from support.long_forms import either
+from support.long_forms import in_turn
 from support.rigs.servo_rig import Rig
 
 from ros_ik.servo import StatusCode
@@ -15,15 +16,14 @@ from ros_ik.servo.motion.pose_math import pose_difference
 
 def moving(**values):
     """Return a rig in full motion."""
-    rig = Rig(**values)
+    rig = Rig.shared(**values)
     rig.aim(rig.moved((0.0, 0.4, -0.2)))
     rig.tick(round(0.4 / rig.dt))
     assert np.abs(rig.speeds()[-1]).max() > 0.2
     return rig
 
 
-@pytest.mark.parametrize('rate', [100.0, 1000.0])
-@pytest.mark.parametrize('mode', ['decelerate', 'hold'])
+@pytest.mark.parametrize(('mode', 'rate'), in_turn(['decelerate', 'hold'], [100.0, 1000.0]))
 def test_a_halt_ends_where_its_mode_says(mode, rate):
     rig = moving(halt_mode=mode, control_rate=rate)
     begun = rig.q.copy()
@@ -71,7 +71,7 @@ def test_the_halt_mode_changes_at_run_time():
 
 def test_a_halt_with_any_speed_and_limit_ends_in_finite_time():
     rng = np.random.default_rng(5)
-    for _ in range(either(20, 60)):
+    for _ in range(either(10, 60)):
         count, dt = 5, 10.0 ** rng.uniform(-3, -1)
         speed = 10.0 ** rng.uniform(-2, 1, count)
         acceleration = 10.0 ** rng.uniform(-1, 2, count)
@@ -103,7 +103,7 @@ def test_a_filter_quietens_a_noisy_target():
     noise = rng.normal(0.0, 0.0005, (300, 3))
     jitter = []
     for tau in (0.0, 0.1):
-        rig = Rig(
+        rig = Rig.shared(
             target_filter_tau=tau, ee__max_linear_acceleration=100.0, ee__target_prediction='off'
         )
         centre, points = rig.pose(), []
@@ -119,7 +119,7 @@ def test_a_filter_quietens_a_noisy_target():
 
 
 def test_a_filter_starts_at_the_commanded_pose_each_time_and_arrives():
-    rig = Rig(target_filter_tau=0.3)
+    rig = Rig.shared(target_filter_tau=0.3)
     target = rig.moved((0.0, 0.1, 0.0))
     rig.aim(target)
     rig.tick(10)

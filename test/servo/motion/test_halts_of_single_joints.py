@@ -4,6 +4,8 @@
 
 import numpy as np
 import pytest
+from support.long_forms import either
+from support.long_forms import in_turn
 from support.rigs.servo_rig import Rig
 from support.robots import mobile_arm
 from support.robots.urdf_limits import urdf_limits
@@ -17,7 +19,7 @@ from ros_ik.solvers import SolveStatus
 ROBOTS = ('panda', 'baxter', 'talos_left_arm', 'mobile_arm')
 # Without collision checks joints move freely.
 FREE = {'barriers__self_collision__enabled': False, 'barriers__world__enabled': False}
-TRIALS = 8
+TRIALS = either(4, 8)
 
 
 def make(robot, **values):
@@ -25,7 +27,7 @@ def make(robot, **values):
     if robot == 'mobile_arm':
         rig, text = mobile_arm.on_rail(**FREE, **values), mobile_arm.urdf()
     else:
-        rig, text = Rig(robot, **FREE, **values), find_robot(robot).urdf_path.read_text()
+        rig, text = Rig.shared(robot, **FREE, **values), find_robot(robot).urdf_path.read_text()
     return rig, urdf_limits(text, rig.robot.group.joint_names)
 
 
@@ -94,8 +96,7 @@ def assert_brakes(rig, limits, scale, what=''):
     assert not speed[-1].any()
 
 
-@pytest.mark.parametrize('halt_mode', ['hold', 'decelerate'])
-@pytest.mark.parametrize('robot', ROBOTS)
+@pytest.mark.parametrize(('robot', 'halt_mode'), in_turn(ROBOTS, ['hold', 'decelerate']))
 def test_no_joint_stops_for_the_fault_of_another(robot, halt_mode, monkeypatch):
     rng, fastest = np.random.default_rng(11), 0.0
     rig, limits = make(robot, halt_mode=halt_mode)

@@ -26,7 +26,7 @@ def others(rig, *names):
 
 
 def test_a_joint_goes_at_its_velocity_and_the_others_stay():
-    rig = Rig()
+    rig = Rig.shared()
     start = others(rig, 'panda_joint1', 'panda_joint4')
     rig.aim_joint_velocities(panda_joint1=0.3, panda_joint4=-0.2)
     assert rig.tick(seconds=1.0).code == StatusCode.OK
@@ -37,7 +37,7 @@ def test_a_joint_goes_at_its_velocity_and_the_others_stay():
 
 
 def test_a_joint_that_is_no_longer_named_brakes_and_does_not_go_back():
-    rig = Rig()
+    rig = Rig.shared()
     rig.aim_joint_velocities(panda_joint1=0.5)
     rig.tick(seconds=0.5)
     rig.aim_joint_velocities(panda_joint2=0.1)
@@ -50,7 +50,7 @@ def test_a_joint_that_is_no_longer_named_brakes_and_does_not_go_back():
 
 
 def test_zero_stops_a_joint_and_it_does_not_drift():
-    rig = Rig()
+    rig = Rig.shared()
     rig.aim_joint_velocities(panda_joint1=0.5)
     rig.tick(seconds=0.5)
     rig.aim_joint_velocities(panda_joint1=0.0)
@@ -61,7 +61,7 @@ def test_zero_stops_a_joint_and_it_does_not_drift():
 
 
 def test_velocities_beyond_the_limits_keep_their_path():
-    rig = Rig()
+    rig = Rig.shared()
     limits = rig.robot.velocity[rig.robot.group.variable_dof]
     rig.aim_joint_velocities(panda_joint1=2.0 * limits[0], panda_joint3=0.5 * limits[2])
     rig.tick(seconds=0.4)
@@ -71,7 +71,7 @@ def test_velocities_beyond_the_limits_keep_their_path():
 
 
 def test_a_joint_stops_at_its_limit_and_the_others_go_on():
-    rig = Rig(limits__position_margin=[0.0])
+    rig = Rig.shared(limits__position_margin=[0.0])
     rig.aim_joint_velocities(panda_joint6=1.0, panda_joint1=0.1)
     output = rig.tick(seconds=4.0)
     upper = rig.robot.upper[rig.robot.group.variable_dof[5]]
@@ -82,7 +82,7 @@ def test_a_joint_stops_at_its_limit_and_the_others_go_on():
 
 
 def test_a_jog_goes_stale_brakes_and_is_silent():
-    rig = Rig()
+    rig = Rig.shared()
     rig.aim_joint_velocities(panda_joint1=0.5)
     rig.tick(seconds=0.5)
     rig.quiet()
@@ -93,16 +93,18 @@ def test_a_jog_goes_stale_brakes_and_is_silent():
 
 
 def test_a_jog_respects_barriers():
-    start = Rig().pose()
+    start = Rig.shared().pose()
     top = [2.0, float(start[1]) + 0.1, 2.0]
-    rig = Rig(barriers__position__wall__frame='panda_hand_tcp', barriers__position__wall__max=top)
+    rig = Rig.shared(
+        barriers__position__wall__frame='panda_hand_tcp', barriers__position__wall__max=top
+    )
     rig.aim_joint_velocities(panda_joint1=0.5)
     lowest = min(top[1] - rig.pose()[1] for _ in range(300) if rig.tick())
     assert -1e-6 <= lowest < 5e-3
 
 
 def test_positions_and_velocities_take_turns():
-    rig = Rig()
+    rig = Rig.shared()
     rig.aim_joint_velocities(panda_joint1=0.3)
     rig.tick(seconds=0.5)
     rig.aim_joints(panda_joint1=0.0, panda_joint5=0.2)
@@ -115,7 +117,7 @@ def test_positions_and_velocities_take_turns():
 
 
 def test_predicted_steps_go_on_at_the_velocity():
-    rig = Rig(rollout_steps=4)
+    rig = Rig.shared(rollout_steps=4)
     rig.aim_joint_velocities(panda_joint1=0.3)
     output = rig.tick(seconds=0.5)
     path = output.predicted_q[:, rig.robot.coord_of['panda_joint1']]
@@ -136,7 +138,7 @@ def test_predicted_steps_go_on_at_the_velocity():
     ],
 )
 def test_bad_velocities_are_refused(names, velocities, reason):
-    assert Rig().reader.joint_velocities(names, velocities, 0.0) is reason
+    assert Rig.shared().reader.joint_velocities(names, velocities, 0.0) is reason
 
 
 def test_units():

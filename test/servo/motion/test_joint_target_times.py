@@ -4,7 +4,7 @@
 
 import pytest
 from support.long_forms import either
-from support.long_forms import in_pairs
+from support.long_forms import in_turn
 from support.motions.joint_target_times import ACCELERATIONS
 from support.motions.joint_target_times import JointTargets
 from support.motions.joint_target_times import LOOPS
@@ -13,7 +13,7 @@ from support.motions.joint_target_times import LOOPS
 @pytest.mark.oracle
 @pytest.mark.parametrize(
     ('name', 'rate', 'several'),
-    in_pairs(list(ACCELERATIONS), [100.0, 250.0, 1000.0], [False, True]),
+    in_turn(list(ACCELERATIONS), [100.0, 250.0, 1000.0], [False, True]),
 )
 def test_joint_targets_are_reached_in_the_shortest_time(name, rate, several):
     targets = JointTargets(name, rate, LOOPS[rate], several, 1)

@@ -12,7 +12,7 @@ MARGIN = 0.02
 
 def make_rig(factor=1.0, follower=3.0, speed=0.5, **values):
     model = coupled_lift.model(factor, follower, speed)
-    return Rig(coupled_lift.FILES, model=model, limits__position_margin=[MARGIN], **values)
+    return Rig.shared(coupled_lift.FILES, model=model, limits__position_margin=[MARGIN], **values)
 
 
 @pytest.mark.parametrize('factor', [1.0, -0.5, 2.0])

@@ -38,10 +38,10 @@ def changes(codes):
 @pytest.fixture
 def blocked():
     """Return a rig that has come to rest at a wall, its target behind it."""
-    rig = Rig(**FAR)
+    rig = Rig.shared(**FAR)
     wall(rig, rig.pose()[0] + 0.15)
     rig.aim(rig.moved((0.3, 0.0, 0.0)))
-    rig.tick(seconds=6.0)
+    rig.tick(seconds=4.0)
     return rig
 
 
@@ -52,7 +52,7 @@ def test_at_a_wall_it_names_the_barrier_and_does_not_flicker(blocked):
     assert 'wall' in output.text and output.limiting_barrier == 'world'
     assert 'wall' in output.limiting_pair
     blocked.outputs.clear()
-    blocked.tick(seconds=3.0)
+    blocked.tick(seconds=1.5)
     assert set(codes(blocked)) == {StatusCode.STATIONARY}
     # Ticks without a report of barriers repeat the last report.
     blocked.reports = False
@@ -94,7 +94,7 @@ def test_another_target_a_hold_and_a_velocity_end_it(blocked):
     blocked.quiet()
     blocked.aim_twist((0.3, 0.0, 0.0))
     blocked.outputs.clear()
-    blocked.tick(seconds=5.0)
+    blocked.tick(seconds=3.0)
     assert StatusCode.STATIONARY not in codes(blocked)
     assert codes(blocked)[-1] == StatusCode.HALTED_BY_BARRIER
 
@@ -110,14 +110,14 @@ def test_another_target_a_hold_and_a_velocity_end_it(blocked):
     ],
 )
 def test_slow_motion_is_no_rest(values, seconds):
-    rig = Rig(**FAR, **values)
+    rig = Rig.shared(**FAR, **values)
     rig.aim(rig.moved((0.02, 0.03, -0.04)))
     rig.tick(seconds=seconds)
     assert StatusCode.STATIONARY not in codes(rig)
 
 
 def test_a_target_that_is_reached_or_was_reached_all_the_time_is_none():
-    rig = Rig()
+    rig = Rig.shared()
     rig.aim(rig.pose())
     rig.tick(seconds=1.5)
     rig.aim(rig.moved((0.05, 0.0, 0.0)))
@@ -127,7 +127,7 @@ def test_a_target_that_is_reached_or_was_reached_all_the_time_is_none():
 
 
 def test_out_of_reach_and_between_two_targets_nothing_is_in_the_way():
-    rig = Rig(**FAR)
+    rig = Rig.shared(**FAR)
     far = rig.pose()
     far[:3] = [1.5, 0.0, 0.6]
     rig.aim(far)
@@ -135,7 +135,7 @@ def test_out_of_reach_and_between_two_targets_nothing_is_in_the_way():
     rig.tick(seconds=10.0)
     assert rig.outputs[-1].code == StatusCode.STATIONARY
     assert changes(codes(rig)) == 1
-    rig = Rig(frame_tasks=['ee', 'other'], other__frame='panda_hand', **FAR)
+    rig = Rig.shared(frame_tasks=['ee', 'other'], other__frame='panda_hand', **FAR)
     rig.aim(rig.moved((0.0, 0.1, 0.0)))
     there = rig.pose(task=1)
     there[1] -= 0.1
@@ -148,7 +148,7 @@ def test_out_of_reach_and_between_two_targets_nothing_is_in_the_way():
 
 def test_a_joint_at_its_limit_is_named():
     """Pull the arm down until a joint limit stops its folding."""
-    rig = Rig(**FAR, barriers__self_collision__enabled=False)
+    rig = Rig.shared(**FAR, barriers__self_collision__enabled=False)
     target = rig.pose()
     target[:3] = [0.05, 0.0, 0.9]
     target[3:] = [0.0, 0.0, 0.0, 1.0]

@@ -122,7 +122,7 @@ def test_what_is_left_out_always_touches_or_never_does(tiago):
 
 
 def test_a_robot_whose_fits_touch_reaches_its_targets(tiago):
-    rig = Rig('tiago', model=tiago[0], barriers__world__enabled=False, control_rate=50.0)
+    rig = Rig.shared('tiago', model=tiago[0], barriers__world__enabled=False, control_rate=50.0)
     targets = [rig.reachable(seed, 0.4) for seed in range(3)]
     for target in targets:
         rig.aim(target)

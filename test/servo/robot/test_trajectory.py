@@ -15,7 +15,7 @@ from ros_ik.servo import trajectory_layout
 @pytest.mark.parametrize('velocities', [False, True])
 @pytest.mark.parametrize('rate', [50.0, 1000.0])
 def test_every_trajectory_is_accepted(velocities, rate):
-    rig = Rig(
+    rig = Rig.shared(
         control_rate=rate,
         outputs__default__publish_velocities=velocities,
         outputs__default__joints=[

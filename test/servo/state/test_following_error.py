@@ -4,7 +4,9 @@
 
 import numpy as np
 import pytest
-from support.long_forms import in_pairs
+from support.long_forms import either
+from support.long_forms import in_turn
+from support.rigs.servo_rig import Rig
 from support.robots.robots import pin
 from support.robots.simulated_drives import Loop
 
@@ -58,7 +60,7 @@ CASES = [
     ('panda', 30.0, 'slow', 'joints', 10.0),
     ('ur5', 250.0, 'slow', 'joints', 1.5),
     ('ur5', 100.0, 'stop', 'pose', 3.0),
-    ('ur5', 1000.0, 'slow', 'twist', 1.2),
+    *either([], [('ur5', 1000.0, 'slow', 'twist', 1.2)]),
 ]
 
 
@@ -93,9 +95,12 @@ def test_a_driver_that_freezes_finds_the_command_where_the_robot_is(
         assert loop.rig.outputs[-1].tasks[0].reached
 
 
-@pytest.mark.parametrize('action', ['slow', 'stop'])
-@pytest.mark.parametrize(('most', 'moment'), [(0.05, 0.1), (0.1, 0.3), (0.1, 0.7), (0.2, 0.5)])
-def test_the_command_is_never_farther_ahead_than_max(action, most, moment):
+@pytest.mark.parametrize(
+    ('action', 'case'),
+    in_turn(['slow', 'stop'], [(0.05, 0.1), (0.1, 0.3), (0.1, 0.7), (0.2, 0.5)]),
+)
+def test_the_command_is_never_farther_ahead_than_max(action, case):
+    most, moment = case
     loop = make('panda', noise=1e-4, following_error__max=[most], following_error__action=action)
     aim(loop, 'joints')
     loop.tick(seconds=moment)
@@ -130,7 +135,7 @@ DRIVES = [(0.08, 0.0), (0.0, 0.08), (0.032, 0.04), (0.005, 0.008)]
 
 @pytest.mark.parametrize(
     ('robot', 'drive', 'action'),
-    in_pairs([('panda', 100.0), ('ur5', 100.0), ('ur5', 30.0)], DRIVES, ['slow', 'stop']),
+    in_turn([('panda', 100.0), ('ur5', 100.0), ('ur5', 30.0)], DRIVES, ['slow', 'stop']),
 )
 def test_the_lag_of_usual_controllers_is_in_order_at_any_speed(robot, drive, action):
     (name, rate), (lag, dead_time) = robot, drive
@@ -272,7 +277,7 @@ def test_zero_watches_nothing_and_takes_effect_at_once():
 
 def test_a_wrong_number_of_bounds_is_refused():
     with pytest.raises(SettingsError, match=r'following_error.max.*0 or 1 or 7 entries'):
-        make('panda', following_error__max=[0.1, 0.2])
+        Rig('panda', following_error__max=[0.1, 0.2])
 
 
 def test_a_reset_lets_the_command_go_on():
@@ -301,8 +306,9 @@ def test_a_robot_that_was_not_heard_for_a_while_did_not_stand(action):
     assert np.abs(loop.commanded[-1] - list(ARMS['panda'].values())).max() < 1e-6
 
 
-@pytest.mark.parametrize('seconds', [0.3, 0.35, 0.5, 1.2])
-@pytest.mark.parametrize('action', ['slow', 'stop'])
+@pytest.mark.parametrize(
+    ('action', 'seconds'), in_turn(['slow', 'stop'], [0.3, 0.35, 0.5, 1.2])
+)
 def test_after_a_silence_motion_starts_where_the_robot_is(action, seconds):
     loop = make('panda', following_error__action=action, joint_state_timeout=0.1)
     aim(loop, 'joints')

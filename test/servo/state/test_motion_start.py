@@ -29,7 +29,7 @@ def begin(rig):
 
 
 def test_a_motion_begins_at_the_reference_of_the_controller():
-    rig = Rig(**FAR)
+    rig = Rig.shared(**FAR)
     rig.reference = place_of(rig) + SAG, np.zeros(7)
     expected = rig.reference[0]
     np.testing.assert_allclose(begin(rig)[0], expected, atol=1e-12)
@@ -38,7 +38,7 @@ def test_a_motion_begins_at_the_reference_of_the_controller():
 
 @pytest.mark.parametrize('event', ['activation', 'reset', 'pause'])
 def test_it_does_so_after_whatever_may_switch_controllers(event):
-    rig = Rig(**FAR)
+    rig = Rig.shared(**FAR)
     begin(rig)
     rig.quiet()
     rig.tick(seconds=1.0)
@@ -65,7 +65,7 @@ def test_it_does_so_after_whatever_may_switch_controllers(event):
     ],
 )  # fmt: skip
 def test_synchronise_to_says_which_of_them(wish, told, expected):
-    rig = Rig(synchronise_to=wish, **FAR)
+    rig = Rig.shared(synchronise_to=wish, **FAR)
     rig.offset[rig.robot.coords] = SAG
     begin(rig)
     rig.quiet()
@@ -78,7 +78,7 @@ def test_synchronise_to_says_which_of_them(wish, told, expected):
 
 
 def test_a_reference_that_is_old_says_nothing():
-    rig = Rig(**FAR)
+    rig = Rig.shared(**FAR)
     rig.reference = place_of(rig) + SAG, np.zeros(7)
     heard = rig._heard()
     rig._heard = lambda: heard
@@ -89,7 +89,7 @@ def test_a_reference_that_is_old_says_nothing():
 
 
 def test_a_reference_that_moves_is_carried_on():
-    rig = Rig(**FAR)
+    rig = Rig.shared(**FAR)
     speeds = np.array([0.3, -0.2, 0.1, 0.0, 0.4, -0.5, 0.2])
     rig.reference = place_of(rig), speeds
     started, velocity = begin(rig)
@@ -103,7 +103,8 @@ def moving(rate=100.0, speed=0.3, joint=0, noise=NOISE, seed=3, **values):
 
     It continues until the servo sends a command.
     """
-    rig, rng = Rig(control_rate=rate, activate=False, **FAR, **values), np.random.default_rng(seed)
+    rig = Rig.shared(control_rate=rate, activate=False, **FAR, **values)
+    rng = np.random.default_rng(seed)
     tick = rig.tick
 
     def move_and_tick(count=1, seconds=None):
@@ -159,7 +160,7 @@ def test_joints_that_rest_beside_one_that_moves_begin_at_rest():
 
 
 def test_a_start_in_motion_is_no_faster_than_joints_can_stop():
-    rig = Rig(**FAR)
+    rig = Rig.shared(**FAR)
     dofs, coords = rig.robot.group.variable_dof, rig.robot.coords
     rig.q[coords[0]] = rig.robot.upper[dofs[0]] - 0.01
     rig.reference = place_of(rig), np.array([5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
@@ -170,7 +171,7 @@ def test_a_start_in_motion_is_no_faster_than_joints_can_stop():
 
 
 def test_a_jerk_limit_knows_of_the_velocity_at_the_start():
-    rig = Rig(**FAR, **{'joint_limits__panda_joint1__max_jerk': 300.0})
+    rig = Rig.shared(**FAR, **{'joint_limits__panda_joint1__max_jerk': 300.0})
     rig.reference = place_of(rig), np.array([0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     begin(rig)
     rig.tick(seconds=0.5)
@@ -209,7 +210,7 @@ STALLS = {
 
 @pytest.mark.parametrize('name', STALLS)
 def test_a_robot_that_was_put_elsewhere_while_the_machine_stood_still_does_not_move(name):
-    rig = Rig()
+    rig = Rig.shared()
     before, after = STALLS[name]
     state, q = MeasuredState(rig.robot), rig.q.copy()
     for time in before:

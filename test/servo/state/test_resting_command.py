@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import either
 from support.motions.state_machines import record_transitions
 from support.motions.state_machines import transitions
 from support.rigs.servo_rig import Rig
@@ -19,7 +20,7 @@ SAG = np.array([0.01, 0.03, -0.02, -0.04, 0.005, 0.02, -0.01])
 @pytest.fixture
 def rig():
     """Return a robot that sags at once, as after a long rest."""
-    rig = Rig(**FAR)
+    rig = Rig.shared(**FAR)
     rig.offset[rig.robot.coords] = SAG
     return rig
 
@@ -47,7 +48,7 @@ def start_of(rig):
 def test_bursts_of_a_robot_that_sags_do_not_ratchet_down(rig):
     burst(rig)
     begin, loss = rig.q.copy(), rig.robot.acceleration[rig.robot.group.variable_dof]
-    for k in range(20):
+    for k in range(either(10, 20)):
         last = rig.q[rig.robot.coords].copy()
         commands = burst(rig, speed=0.05 if k % 2 else -0.05)
         steps = np.diff(np.vstack([last, commands]), axis=0)
@@ -179,7 +180,7 @@ def first_place(rig):
 def test_a_motion_of_a_robot_that_trembles_begins_at_the_mean_of_what_was_measured(rate):
     rng, starts = np.random.default_rng(0), []
     for _ in range(10):
-        rig = Rig(synchronise_to='measured', control_rate=rate, **FAR)
+        rig = Rig.shared(synchronise_to='measured', control_rate=rate, **FAR)
         for _ in range(round(0.2 * rate)):
             rig.offset[rig.robot.coords] = rng.normal(0.0, NOISE, 7)
             rig.tick()
@@ -190,7 +191,7 @@ def test_a_motion_of_a_robot_that_trembles_begins_at_the_mean_of_what_was_measur
 
 
 def test_a_robot_that_was_pushed_a_moment_ago_begins_where_it_is_now():
-    rig = Rig(synchronise_to='measured', **FAR)
+    rig = Rig.shared(synchronise_to='measured', **FAR)
     rig.tick(20)
     rig.offset[rig.robot.coords] += 0.02
     rig.tick()

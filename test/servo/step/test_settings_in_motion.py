@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.long_forms import in_pairs
+from support.long_forms import in_turn
 from support.rigs.servo_rig import Rig
 
 from ros_ik.servo import Obstacle
@@ -20,7 +20,7 @@ NEAR, FAST = 0.15, 0.4
 
 def towards_limit(name='panda', **values):
     """Return a rig whose last joint runs fast at its upper limit, and its index and coordinate."""
-    rig = Rig(name, limits__position_margin=[MARGIN], **values)
+    rig = Rig.shared(name, limits__position_margin=[MARGIN], **values)
     joint = rig.robot.group.joint_names[-1]
     variable = len(rig.robot.group.joint_names) - 1
     dof, coord = rig.robot.group.variable_dof[variable], rig.robot.coords[variable]
@@ -42,7 +42,7 @@ def changes(rig):
 
 @pytest.mark.parametrize(
     ('name', 'scale', 'then'),
-    in_pairs(
+    in_turn(
         ['panda', 'ur5'], [0.5, 0.2, 0.05, 0.01], ['stops', 'goes on', 'is silent', 'goes back']
     ),
 )
@@ -64,7 +64,7 @@ def test_less_acceleration_ends_no_motion_at_the_wall(name, scale, then):
 
 @pytest.mark.parametrize('scale', [0.5, 0.05])
 def test_less_acceleration_counts_at_once_where_there_is_room(scale):
-    rig = Rig()
+    rig = Rig.shared()
     rig.aim(rig.moved((0.1, 0.2, 0.0)))
     rig.tick(15)
     rig.published.clear()
@@ -151,7 +151,7 @@ def test_a_margin_that_was_changed_back_never_counts():
 
 @pytest.mark.parametrize('then', ['stops', 'goes on'])
 def test_motion_does_not_count_on_braking_that_stops_are_not_checked_for(then):
-    rig = Rig(limits__acceleration_scale=0.05, limits__position_margin=[0.0])
+    rig = Rig(limits__acceleration_scale=0.05, limits__position_margin=[0.0], reports=False)
     variable = len(rig.robot.group.joint_names) - 1
     dof, coord = rig.robot.group.variable_dof[variable], rig.robot.coords[variable]
     rig.aim_joints(panda_joint7=rig.robot.upper[dof])

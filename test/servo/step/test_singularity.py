@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import either
 from support.rigs.servo_rig import Rig
 from support.robots.robots import PinocchioRobot
 
@@ -22,7 +23,7 @@ ROBOTS = {
 @pytest.mark.oracle
 @pytest.mark.parametrize('robot', ROBOTS)
 def test_the_least_singular_value_is_that_of_the_weighted_jacobian(robot):
-    rig = Rig(robot, **{f'ee__{key}': value for key, value in ROBOTS[robot].items()})
+    rig = Rig.shared(robot, **{f'ee__{key}': value for key, value in ROBOTS[robot].items()})
     other = PinocchioRobot(find_robot(robot).urdf_path.read_text(), rig.model)
     state, task = CommandedState(rig.robot, rig.settings), rig.settings.tasks[0]
     weights = np.array(task.position_weight + task.orientation_weight)
@@ -47,7 +48,7 @@ class Judge:
 
     def __init__(self, robot):
         given = {f'ee__{key}': value for key, value in ROBOTS[robot].items()}
-        self.rig = rig = Rig(robot, **given)
+        self.rig = rig = Rig.shared(robot, **given)
         self._other = PinocchioRobot(find_robot(robot).urdf_path.read_text(), rig.model)
         self.state, self._task = CommandedState(rig.robot, rig.settings), rig.settings.tasks[0]
         weights = np.array(self._task.position_weight + self._task.orientation_weight)
@@ -107,7 +108,7 @@ def test_joints_near_their_limits_count_less_for_damping(robot):
     low, high = rig.robot.lower[dofs] + 0.1, rig.robot.upper[dofs] - 0.1
     judge.state.singularity.set_position_margin(np.full(rig.model.joint_dof_count, 0.1))
     threshold = rig.settings.solver_singularity_threshold
-    for q in judge.configurations(40):
+    for q in judge.configurations(either(20, 40)):
         near = rng.uniform(size=len(dofs)) < 0.4
         at_low = near & np.isfinite(low) & (rng.uniform(size=len(dofs)) < 0.5)
         place = np.where(at_low, low, np.where(near & np.isfinite(high), high, np.nan))
@@ -165,7 +166,7 @@ def _of_base(other, q, base, frame):
 
 
 def test_an_arm_of_few_joints_is_not_near_a_singularity_everywhere():
-    rig = Rig('panda', locked_joints=['panda_joint1', 'panda_joint3'])
+    rig = Rig.shared('panda', locked_joints=['panda_joint1', 'panda_joint3'])
     state = CommandedState(rig.robot, rig.settings)
     state.at(rig.q)
     assert state.singularity.sigma()[0] == np.inf
@@ -199,10 +200,10 @@ def test_a_stretched_arm_is_damped_and_does_not_swing_and_says_so_when_it_leaves
 
 def test_a_target_at_a_singularity_is_reached_and_then_nothing_is_damped():
     # Shoulder, elbow and wrist in one line.
-    straight = Rig(home={'panda_joint2': 0.3, 'panda_joint4': -0.12, 'panda_joint6': 1.9})
-    rig = Rig()
+    straight = Rig.shared(home={'panda_joint2': 0.3, 'panda_joint4': -0.12, 'panda_joint6': 1.9})
+    rig = Rig.shared()
     rig.aim(straight.pose())
-    rig.tick(seconds=8.0)
+    rig.settle(8.0)
     assert rig.outputs[-1].tasks[0].reached and rig.outputs[-1].code == StatusCode.OK
     assert StatusCode.DAMPED_NEAR_SINGULARITY in {output.code for output in rig.outputs}
     rig.assert_within_limits()

@@ -9,7 +9,7 @@ from ros_ik.servo import StatusCode
 
 
 def test_named_joints_arrive_and_the_others_stay():
-    rig = Rig()
+    rig = Rig.shared()
     start = rig.q.copy()
     rig.aim_joints(panda_joint1=0.5, panda_joint6=1.2)
     rig.tick(seconds=3.0)
@@ -22,7 +22,7 @@ def test_named_joints_arrive_and_the_others_stay():
 
 
 def test_joints_that_are_no_longer_named_stay_where_they_are():
-    rig = Rig()
+    rig = Rig.shared()
     rig.aim_joints(panda_joint1=0.5, panda_joint6=1.2)
     rig.tick(seconds=3.0)
     rig.aim_joints(panda_joint7=0.1)
@@ -32,7 +32,7 @@ def test_joints_that_are_no_longer_named_stay_where_they_are():
 
 
 def test_a_target_outside_the_limits_is_moved_to_the_limit():
-    rig = Rig(limits__position_margin=[0.0])
+    rig = Rig.shared(limits__position_margin=[0.0])
     rig.aim_joints(panda_joint2=-9.0)
     rig.tick(seconds=4.0)
     lower = rig.robot.lower[rig.robot.group.variable_dof[1]]
@@ -41,7 +41,7 @@ def test_a_target_outside_the_limits_is_moved_to_the_limit():
 
 
 def test_the_newest_kind_of_target_wins():
-    rig = Rig()
+    rig = Rig.shared()
     rig.aim_joints(panda_joint1=0.5)
     rig.tick(20)
     rig.quiet()
@@ -59,9 +59,11 @@ def test_the_newest_kind_of_target_wins():
 
 
 def test_a_joint_target_respects_barriers():
-    start = Rig().pose()
+    start = Rig.shared().pose()
     top = [2.0, float(start[1]) + 0.1, 2.0]
-    rig = Rig(barriers__position__wall__frame='panda_hand_tcp', barriers__position__wall__max=top)
+    rig = Rig.shared(
+        barriers__position__wall__frame='panda_hand_tcp', barriers__position__wall__max=top
+    )
     rig.aim_joints(panda_joint1=1.5)
     lowest = min(top[1] - rig.pose()[1] for _ in range(300) if rig.tick())
     assert -1e-6 <= lowest < 5e-3

@@ -45,7 +45,7 @@ def test_hold_comes_to_rest_and_continues_with_the_fresh_target(moving):
     ],
 )
 def test_a_mode_counts_one_kind_of_target(mode, counts, text):
-    rig = Rig()
+    rig = Rig.shared()
     rig.change(mode=mode)
     give = {
         'pose': lambda: rig.aim(rig.moved((0.0, 0.1, 0.0))),
@@ -121,7 +121,7 @@ def lasting_pose(rig, xyz):
 
 
 def test_a_lasting_pose_is_followed_until_it_is_taken_away():
-    rig = Rig()
+    rig = Rig.shared()
     rig.aim_joints(panda_joint1=0.1)
     rig.tick(40)
     rig.quiet()
@@ -141,7 +141,7 @@ def test_a_lasting_pose_is_followed_until_it_is_taken_away():
 
 
 def test_a_shorter_command_takes_a_lasting_pose_away_too():
-    rig = Rig()
+    rig = Rig.shared()
     rig.change(poses=(lasting_pose(rig, (0.0, 0.3, 0.0)),))
     rig.tick(60)
     rig.change(poses=())
@@ -150,7 +150,7 @@ def test_a_shorter_command_takes_a_lasting_pose_away_too():
 
 
 def test_a_lasting_pose_that_another_one_replaces_is_over():
-    rig = Rig()
+    rig = Rig.shared()
     rig.change(poses=(lasting_pose(rig, (0.0, 0.3, 0.0)),))
     rig.tick(40)
     rig.aim(rig.moved((0.0, 0.05, 0.0)))
@@ -161,7 +161,7 @@ def test_a_lasting_pose_that_another_one_replaces_is_over():
 
 
 def test_lasting_joints_are_followed_until_they_are_taken_away():
-    rig = Rig()
+    rig = Rig.shared()
     target = rig.reader.joints(['panda_joint1'], [1.0], rig.now, lasting=True)
     rig.change(joints=target)
     rig.tick(60)
@@ -176,7 +176,7 @@ def test_lasting_joints_are_followed_until_they_are_taken_away():
 
 
 def test_a_pause_ends_a_lasting_target():
-    rig = Rig()
+    rig = Rig.shared()
     rig.change(poses=(lasting_pose(rig, (0.0, 0.3, 0.0)),))
     rig.tick(40)
     rig.change(paused=True)
@@ -187,7 +187,7 @@ def test_a_pause_ends_a_lasting_target():
 
 
 def test_a_target_from_a_clock_ahead_goes_stale_too():
-    rig = Rig()
+    rig = Rig.shared()
     pose = rig.moved((0.0, 0.1, 0.0))
     rig.change(poses=(rig.reader.pose(0, '', pose[:3], pose[3:], rig.now + 1.0),))
     assert rig.tick().code == StatusCode.COMMAND_STALE

@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import in_turn
 from support.rigs.servo_rig import Rig
 from support.robots.robots import PinocchioRobot
 
@@ -36,7 +37,7 @@ def make_rig(robot, **values):
     """Return a robot at its posture with that pose as target, and its model in Pinocchio."""
     home, elbow, free = ROBOTS[robot]
     # Links of Baxter's description are near each other by design.
-    rig = Rig(
+    rig = Rig.shared(
         robot, home=home, ee__elbow_frame=elbow, barriers__self_collision__enabled=False, **free,
         **values,
     )  # fmt: skip
@@ -107,8 +108,7 @@ def test_fewer_joints_than_rows_have_no_manipulability():
     assert manipulability_slope(few, few, np.ones(6, dtype=bool)) is None
 
 
-@pytest.mark.parametrize('aim', AIMS)
-@pytest.mark.parametrize('robot', ROBOTS)
+@pytest.mark.parametrize(('robot', 'aim'), in_turn(list(ROBOTS), list(AIMS)))
 def test_an_aim_is_neared_and_the_target_is_kept(robot, aim):
     rig, other = make_rig(robot)
     values, measure, gain = AIMS[aim]
@@ -139,7 +139,7 @@ def test_an_elbow_goes_where_it_is_told(robot):
 
 
 def test_an_aim_whose_task_does_not_count_moves_nothing():
-    rig = Rig(
+    rig = Rig.shared(
         'baxter', base_frame='torso', frame_tasks=['left', 'right'], left__frame='left_gripper',
         right__frame='right_gripper', right__elbow_frame='right_lower_elbow',
         right__elbow_speed=0.5, posture__centering=0.5, barriers__self_collision__enabled=False,
@@ -153,7 +153,7 @@ def test_an_aim_whose_task_does_not_count_moves_nothing():
 
 
 def test_chosen_joints_go_to_their_positions_and_the_others_where_the_target_leads_them():
-    rig = Rig(posture__joints=['panda_joint3'], posture__positions=[0.5])
+    rig = Rig.shared(reports=False, posture__joints=['panda_joint3'], posture__positions=[0.5])
     assert rig.q[rig.robot.coord_of['panda_joint3']] < 0.1
     rig.aim(rig.pose())
     rig.tick(seconds=15.0)
@@ -172,11 +172,13 @@ def test_an_aim_needs_a_weight(change):
 
 def test_an_elbow_without_a_direction_is_refused():
     with pytest.raises(SettingsError, match='direction'):
-        Rig(ee__elbow_speed=0.5, ee__elbow_frame='panda_link4', ee__elbow_direction=[0.0] * 3)
+        Rig(
+            ee__elbow_speed=0.5, ee__elbow_frame='panda_link4', ee__elbow_direction=[0.0] * 3
+        )
 
 
 def test_steps_that_are_predicted_are_those_that_come():
-    rig = Rig(
+    rig = Rig.shared(
         rollout_steps=5, outputs__default__command_horizon=0.2, ee__elbow_frame='panda_link4'
     )
     rig.aim(rig.moved((0.0, 0.1, 0.0)))
@@ -190,7 +192,7 @@ def test_steps_that_are_predicted_are_those_that_come():
 
 def test_the_filter_of_a_task_goes_before_that_of_all():
     def farthest(**values):
-        rig = Rig(ee__max_linear_acceleration=100.0, **values)
+        rig = Rig.shared(ee__max_linear_acceleration=100.0, **values)
         rig.aim(rig.moved((0.0, 0.02, 0.0)))
         rig.tick(30)
         return rig.outputs[-1].tasks[0].linear_error
@@ -201,7 +203,7 @@ def test_the_filter_of_a_task_goes_before_that_of_all():
 
 
 def test_a_motion_begins_at_rest_whatever_the_last_one_did():
-    rig = Rig(ee__elbow_frame='panda_link4', ee__elbow_direction=[0.0, 1.0, 0.0])
+    rig = Rig.shared(ee__elbow_frame='panda_link4', ee__elbow_direction=[0.0, 1.0, 0.0])
     for _ in range(2):
         rig.aim(rig.pose())
         rig.set(ee__elbow_speed=0.5)

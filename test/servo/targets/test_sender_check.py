@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.long_forms import in_pairs
+from support.long_forms import in_turn
 from support.motions.target_streams import ride
 from support.rigs.servo_rig import Rig
 
@@ -48,10 +48,10 @@ def alternate(rig, apart, rates, known, path=None, seconds=2.0):
 
 @pytest.mark.parametrize(
     ('rates', 'apart', 'known'),
-    in_pairs([(30, 30), (60, 60), (30, 31), (60, 30.5)], [0.01, 0.05, 0.3], [True, False]),
+    in_turn([(30, 30), (60, 60), (30, 31), (60, 30.5)], [0.01, 0.05, 0.3], [True, False]),
 )
 def test_two_senders_in_any_order_are_told_of_and_not_predicted(rates, apart, known):
-    rig = Rig()
+    rig = Rig.shared()
     texts, beyond = alternate(rig, apart, rates, known)
     expected = 'several publishers send its targets in turn' if known else 'alternate between two'
     assert all(expected in text for text in texts)
@@ -59,10 +59,9 @@ def test_two_senders_in_any_order_are_told_of_and_not_predicted(rates, apart, kn
     rig.assert_within_limits()
 
 
-@pytest.mark.parametrize('rate', [30, 60])
-@pytest.mark.parametrize('apart', [0.01, 0.3])
+@pytest.mark.parametrize(('rate', 'apart'), in_turn([30, 60], [0.01, 0.3]))
 def test_two_senders_in_motion_are_not_predicted(rate, apart):
-    rig = Rig()
+    rig = Rig.shared()
     texts, beyond = alternate(rig, apart, (rate, rate), True, path=eight)
     assert sum('several publishers' in text or 'singular' in text for text in texts) == len(texts)
     # The path of a period of each; 0.39 m where the alternation was taken for a motion.
@@ -71,7 +70,7 @@ def test_two_senders_in_motion_are_not_predicted(rate, apart):
 
 
 def test_publishers_that_take_over_are_one_sender():
-    rig = Rig()
+    rig = Rig.shared()
     for sender in (b'a', b'b', b'c'):
         for _ in range(30):
             pose = rig.moved((0.0, 0.001, 0.0))
@@ -80,7 +79,7 @@ def test_publishers_that_take_over_are_one_sender():
 
 
 def test_two_senders_of_velocities_are_told_of():
-    rig = Rig()
+    rig = Rig.shared()
     for tick in range(60):
         velocity = 0.1 * (tick % 4 > 1), 0.0, 0.0
         sender = PUBLISHERS[tick % 4 > 1]
@@ -108,7 +107,7 @@ def stream(rig, places, period=0.03, stamps=None, seconds=1.0):
 
 @pytest.mark.parametrize('prediction', ['off', 'velocity'])
 def test_two_senders_are_told_of(prediction):
-    rig = Rig(ee__target_prediction=prediction)
+    rig = Rig.shared(ee__target_prediction=prediction)
     texts = stream(rig, np.array([[0.0, 0.1, 0.0], [0.0, -0.1, 0.02]]))
     assert 'alternate between two places' in texts[-1] and texts[-1].startswith('tracking; ee: ')
     rig.assert_within_limits()
@@ -122,7 +121,7 @@ def to_and_fro(time):
 
 
 @pytest.mark.parametrize(
-    ('rate', 'noise', 'path'), in_pairs([10.0, 30.0, 100.0], [0.0, 1e-3], [eight, to_and_fro])
+    ('rate', 'noise', 'path'), in_turn([10.0, 30.0, 100.0], [0.0, 1e-3], [eight, to_and_fro])
 )
 def test_a_target_that_moves_to_and_fro_or_trembles_is_one_sender(rate, noise, path):
     stream = Stream(path, rate, noise=noise, jitter=0.3, delay=0.01)
@@ -132,16 +131,19 @@ def test_a_target_that_moves_to_and_fro_or_trembles_is_one_sender(rate, noise, p
 
 
 @pytest.mark.parametrize(
-    ('stamps', 'expected'),
-    [
-        (lambda k, now: STAMPS + 0.03 * (k - 2 * (k % 2)), 'run back'),
-        (lambda k, now: now + (50.0 if k > 10 else 0.0), 'jumped'),
-        (lambda k, now: now - (50.0 if k > 10 else 0.0), 'jumped'),
-    ],
+    ('case', 'prediction'),
+    in_turn(
+        [
+            (lambda k, now: STAMPS + 0.03 * (k - 2 * (k % 2)), 'run back'),
+            (lambda k, now: now + (50.0 if k > 10 else 0.0), 'jumped'),
+            (lambda k, now: now - (50.0 if k > 10 else 0.0), 'jumped'),
+        ],
+        ['velocity', 'off'],
+    ),
 )
-@pytest.mark.parametrize('prediction', ['off', 'velocity'])
-def test_stamps_that_make_no_sense_are_told_of_and_the_robot_arrives(stamps, expected, prediction):
-    rig = Rig(ee__target_prediction=prediction)
+def test_stamps_that_make_no_sense_are_told_of_and_the_robot_arrives(case, prediction):
+    stamps, expected = case
+    rig = Rig.shared(ee__target_prediction=prediction)
     home = rig.pose()[:3].copy()
     texts = stream(rig, np.array([[0.0, 0.05, 0.0]]), stamps=stamps)
     assert any(expected in text for text in texts)
@@ -151,17 +153,17 @@ def test_stamps_that_make_no_sense_are_told_of_and_the_robot_arrives(stamps, exp
 
 def test_stamps_that_do_not_advance_are_told_of_unless_messages_are_copies():
     way = np.linspace((0.0, 0.0, 0.0), (0.0, 0.05, 0.0), 34)
-    rig, home = Rig(), Rig().pose()[:3]
+    rig, home = Rig.shared(), Rig().pose()[:3]
     texts = stream(rig, way, stamps=lambda k, now: STAMPS)
     assert texts[-1] == 'tracking; ee: stamps of its targets do not advance'
     # Each third of them is followed, the last one up to 90 ms before the end.
     assert np.linalg.norm(rig.pose()[:3] - home - [0.0, 0.05, 0.0]) < 0.02
     rig.assert_within_limits()
-    copies = stream(Rig(), np.zeros((1, 3)), stamps=lambda k, now: STAMPS)
+    copies = stream(Rig.shared(), np.zeros((1, 3)), stamps=lambda k, now: STAMPS)
     assert {text for text in copies if 'tracking' in text} == {'tracking'}
 
 
 def test_good_stamps_of_another_clock_are_no_reason():
-    rig = Rig()
+    rig = Rig.shared()
     texts = stream(rig, np.array([[0.0, 0.05, 0.0]]), stamps=lambda k, now: 0.5 * STAMPS + now)
     assert {text for text in texts if 'tracking' in text} == {'tracking'}

@@ -4,6 +4,7 @@
 
 import dataclasses
 import functools
+import itertools
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ def at_loop_rate(loop):
 
 def seconds_of(loop):
     """Return the duration of a stream: fast loops reach the same number of ticks sooner."""
-    return 5.0 if loop < 500 else 2.5
+    return either(3.5, 5.0) if loop < 500 else 2.5
 
 
 @pytest.mark.parametrize(
@@ -111,14 +112,16 @@ def test_a_target_that_rests_in_between_is_followed_as_smoothly(robot, stream):
     assert np.abs(slow.velocity[-1]).max() < 1e-2
 
 
-@pytest.mark.parametrize(('loop', 'rate'), in_turn([100, 500], [10, 30, 60, 100]))
+@pytest.mark.parametrize(
+    ('loop', 'rate'), in_turn([100, 500], either([10, 60], [10, 30, 60, 100]))
+)
 def test_a_constant_speed_is_followed_with_a_lag_below_a_tick(loop, rate):
     followed = ride(Stream(ramp, rate), 1.7, loop, **PREDICTED)
     assert 0.0 < followed.lag(1.1, 1.6) < 1.0 / loop
     assert ride(Stream(ramp, rate), 1.7, loop, **UNPREDICTED).lag(1.1, 1.6) > 0.04
 
 
-@pytest.mark.parametrize('rate', [10, 30, 60, 90, 100])
+@pytest.mark.parametrize('rate', either([10, 60, 100], [10, 30, 60, 90, 100]))
 def test_after_a_sudden_stop_it_comes_back_to_rest(rate):
     followed = ride(Stream(ramp, rate), 3.0, **PREDICTED)
     beyond = followed.way[:, 1].max() - 1.2 * SPEED
@@ -131,7 +134,8 @@ def test_after_a_sudden_stop_it_comes_back_to_rest(rate):
 
 
 @pytest.mark.parametrize(
-    ('robot', 'rate'), in_turn(['panda', 'ur5', 'ur10'], [10, 30, 60, 90, 100])
+    ('robot', 'rate'),
+    in_turn(['panda', 'ur5', 'ur10'], either([10, 60, 90], [10, 30, 60, 90, 100])),
 )
 def test_a_stop_between_two_messages_is_noticed_as_early(robot, rate):
     for part in either([0.3, 0.8], np.linspace(0.1, 0.9, 9)):
@@ -147,7 +151,11 @@ def test_a_stop_between_two_messages_is_noticed_as_early(robot, rate):
 
 
 @pytest.mark.parametrize(
-    ('loop', 'rate'), [(100, 10), (100, 30), (100, 60), (100, 100), (200, 60), (500, 60)]
+    ('loop', 'rate'),
+    either(
+        [(100, 10), (100, 60), (200, 60)],
+        [(100, 10), (100, 30), (100, 60), (100, 100), (200, 60), (500, 60)],
+    ),
 )
 def test_no_stop_that_keeps_the_line_and_the_orientation_is_shorter(loop, rate):
     followed = ride(Stream(ramp, rate), 2.3, loop, **PREDICTED)
@@ -215,7 +223,12 @@ def test_a_bad_network_is_not_seen(change):
 
 @pytest.mark.parametrize(
     ('rates', 'lost'),
-    in_turn([(100, 45), (100, 60), (200, 60), (500, 60), (1000, 90)], [0.3, 0.05, 0.2]),
+    in_turn(
+        either([(100, 45), (200, 60), (500, 60)], [
+            (100, 45), (100, 60), (200, 60), (500, 60), (1000, 90),
+        ]),
+        [0.3, 0.05, 0.2],
+    ),
 )
 def test_lost_messages_are_hardly_felt(rates, lost):
     loop, rate = rates
@@ -226,7 +239,7 @@ def test_lost_messages_are_hardly_felt(rates, lost):
 
 
 def test_noise_moves_a_robot_less_than_without():
-    for rate in (30, 60):
+    for rate in either([30], [30, 60]):
         with_, without = (
             ride(Stream(rate=rate, noise=1e-3), 4.0, **more).jerk(SETTLED)
             for more in (PREDICTED, UNPREDICTED)
@@ -241,7 +254,12 @@ def still(time):
 
 @pytest.mark.parametrize(
     ('rate', 'motion'),
-    in_turn([10, 30, 60, 90, 100], [(still, 0.0), (eight, 0.3), (still, 0.3), (eight, 0.0)]),
+    either(
+        [(10, (still, 0.0)), (30, (eight, 0.3)), (60, (still, 0.3))],
+        list(itertools.product(
+            [10, 30, 60, 90, 100], [(still, 0.0), (eight, 0.3), (still, 0.3), (eight, 0.0)]
+        )),
+    ),
 )
 def test_noise_is_no_reason_to_do_without(rate, motion):
     path, jitter = motion
@@ -249,7 +267,7 @@ def test_noise_is_no_reason_to_do_without(rate, motion):
     stream = Stream(path, rate, noise=1e-3, jitter=jitter)
     figures = []
     for more in (PREDICTED, UNPREDICTED):
-        followed = ride(stream, 6.0, turns=5e-3, **more)
+        followed = ride(stream, either(4.0, 6.0), turns=5e-3, **more)
         since = round(SETTLED * 100)
         away = np.linalg.norm(followed.way - followed.target, axis=1)[since:]
         angle = followed.angle[since:]
@@ -359,7 +377,7 @@ def tumble(time):
 @pytest.mark.parametrize('period', [0.1, 1.0 / 30.0, 0.01])
 def test_no_message_of_a_tumbling_target_makes_a_step_of_its_rotation(period):
     motion, h, seen = TargetMotion(), 1e-3, []
-    for k in range(round(6.0 / period)):
+    for k in range(min(round(6.0 / period), either(200, 600))):
         time = k * period
         pose = (*eight(time), *(tumble(time) * tumble(0.0).inv()).as_quat())
         if k < 20:
@@ -465,7 +483,7 @@ def test_the_longest_gap_is_remembered():
 
 def test_times_that_make_no_sense_leave_numbers():
     rng = np.random.default_rng(8)
-    for _ in range(300):
+    for _ in range(either(100, 300)):
         motion, now = TargetMotion(), 100.0
         for _ in range(40):
             now += rng.choice([0.0, 0.001, 0.01, 0.3, -50.0, 1e6])

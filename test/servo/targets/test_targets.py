@@ -15,7 +15,7 @@ IDENTITY = (0.0, 0.0, 0.0, 1.0)
 
 @pytest.fixture(scope='module')
 def reader():
-    return Rig().reader
+    return Rig.shared().reader
 
 
 @pytest.mark.parametrize(

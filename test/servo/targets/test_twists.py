@@ -4,6 +4,8 @@
 
 import numpy as np
 import pytest
+from support.long_forms import either
+from support.long_forms import in_turn
 from support.rigs.servo_rig import Rig
 
 from ros_ik.numbers import MAX_MAGNITUDE
@@ -21,10 +23,9 @@ def drive(rig, seconds):
     return np.array(poses)
 
 
-@pytest.mark.parametrize('rate', [100.0, 1000.0])
-@pytest.mark.parametrize('robot', ['panda', 'ur5'])
+@pytest.mark.parametrize(('robot', 'rate'), in_turn(['panda', 'ur5'], [100.0, 1000.0]))
 def test_the_commanded_velocity_is_reached_on_a_straight_path(robot, rate):
-    rig = Rig(robot, control_rate=rate)
+    rig = Rig.shared(robot, control_rate=rate)
     rig.aim_twist((0.0, 0.1, -0.05), (0.0, 0.0, 0.2))
     path = drive(rig, 1.0)
     velocity = np.diff(path[:, :3], axis=0) * rate
@@ -40,7 +41,7 @@ def test_the_commanded_velocity_is_reached_on_a_straight_path(robot, rate):
 
 
 def test_nothing_drifts_over_many_cycles():
-    rig, turns = Rig(), 10
+    rig, turns = Rig.shared(reports=False), either(4, 10)
     start = rig.pose()
     for k in range(200 * turns):
         angle = 2.0 * np.pi * k / 200
@@ -53,14 +54,14 @@ def test_nothing_drifts_over_many_cycles():
     assert abs(linear[0]) < 1e-5 and np.linalg.norm(linear) < 0.01
     assert np.linalg.norm(angular) < 1e-4
     held = rig.pose()
-    rig.tick(seconds=5.0)
+    rig.tick(seconds=either(2.0, 5.0))
     linear, angular = pose_difference(rig.pose(), held)
     assert np.linalg.norm(linear) < 1e-6 and np.linalg.norm(angular) < 1e-6
     rig.assert_within_limits()
 
 
 def test_speeds_are_limited_by_one_factor_on_the_whole_velocity():
-    rig = Rig(ee__max_linear_speed=0.1, ee__max_angular_speed=0.2)
+    rig = Rig.shared(ee__max_linear_speed=0.1, ee__max_angular_speed=0.2)
     rig.aim_twist((0.0, 0.3, -0.4), (0.1, 0.0, 0.0))
     path = drive(rig, 1.0)
     velocity = (path[-1, :3] - path[-2, :3]) / rig.dt
@@ -73,7 +74,7 @@ def test_speeds_are_limited_by_one_factor_on_the_whole_velocity():
     'linear', [(0.0, MAX_MAGNITUDE, 0.0), (MAX_MAGNITUDE, -MAX_MAGNITUDE, MAX_MAGNITUDE)]
 )
 def test_an_immense_velocity_is_a_fast_one(linear):
-    rig = Rig()
+    rig = Rig.shared()
     rig.aim_twist(linear)
     rig.tick(30)
     assert all(np.isfinite(output.joint_q).all() for output in rig.outputs)
@@ -82,7 +83,7 @@ def test_an_immense_velocity_is_a_fast_one(linear):
 
 
 def test_a_velocity_in_the_tool_turns_with_the_tool():
-    rig = Rig()
+    rig = Rig.shared()
     rig.aim_twist((0.0, 0.0, -0.1), (0.2, 0.0, 0.0), frame='panda_hand_tcp')
     path = drive(rig, 2.0)
     for before, after in zip(path[-50:-1], path[-49:], strict=True):
@@ -92,7 +93,7 @@ def test_a_velocity_in_the_tool_turns_with_the_tool():
 
 
 def test_free_axes_take_no_command():
-    rig = Rig(ee__position_weight=[1.0, 1.0, 0.0], ee__orientation_weight=0.0)
+    rig = Rig.shared(ee__position_weight=[1.0, 1.0, 0.0], ee__orientation_weight=0.0)
     still = rig.q.copy()
     rig.aim_twist((0.0, 0.0, 0.3), (1.0, 1.0, 1.0))
     rig.tick(50)
@@ -103,7 +104,7 @@ def test_free_axes_take_no_command():
 
 
 def test_a_velocity_ends_by_its_timeout_within_the_limits():
-    rig = Rig()
+    rig = Rig.shared()
     rig.aim_twist((0.0, 0.4, -0.2))
     rig.tick(40)
     assert np.abs(rig.speeds()[-1]).max() > 0.2
@@ -118,9 +119,9 @@ def test_a_velocity_ends_by_its_timeout_within_the_limits():
 
 @pytest.mark.parametrize('rate', [100.0, 500.0])
 def test_a_barrier_is_not_crossed_slid_along_and_left_at_once(rate):
-    start = Rig().pose()
+    start = Rig.shared().pose()
     top = [2.0, float(start[1]) + 0.1, 2.0]
-    rig = Rig(
+    rig = Rig.shared(
         control_rate=rate,
         barriers__position__wall__frame='panda_hand_tcp',
         barriers__position__wall__max=top,
@@ -141,13 +142,13 @@ def test_a_barrier_is_not_crossed_slid_along_and_left_at_once(rate):
 
 
 def test_a_barrier_that_opens_gives_no_rush():
-    start = Rig().pose()
-    rig = Rig(
+    start = Rig.shared().pose()
+    rig = Rig.shared(
         barriers__position__wall__frame='panda_hand_tcp',
         barriers__position__wall__max=[2.0, float(start[1]) + 0.05, 2.0],
     )
     rig.aim_twist((0.0, 0.3, 0.0))
-    rig.tick(seconds=3.0)
+    rig.tick(seconds=2.0)
     held = rig.pose()
     reference = rig.servo.targets.trackers[0]._motion._reference
     assert np.linalg.norm(pose_difference(reference, held)[0]) < 5e-3
@@ -155,7 +156,7 @@ def test_a_barrier_that_opens_gives_no_rush():
 
 
 def test_a_joint_limit_is_kept_named_and_left_at_once():
-    rig = Rig(ee__orientation_weight=0.0)
+    rig = Rig.shared(ee__orientation_weight=0.0)
     rig.aim_twist((0.0, 0.0, 0.4))
     codes = {rig.tick().code for _ in range(400)}
     assert codes & {StatusCode.JOINT_BOUND, StatusCode.DAMPED_NEAR_SINGULARITY}
@@ -166,7 +167,7 @@ def test_a_joint_limit_is_kept_named_and_left_at_once():
 
 
 def test_a_task_with_a_velocity_moves_beside_one_with_a_pose():
-    rig = Rig(
+    rig = Rig.shared(
         'baxter',
         home={'right_s0': 0.3, 'right_s1': -0.6, 'right_e1': 1.3, 'right_w1': 0.8},
         frame_tasks=['left', 'right'],

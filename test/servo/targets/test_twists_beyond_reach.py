@@ -24,10 +24,7 @@ def make_rig(robot, mode, rate=100.0):
         values.update(
             motion_limits(chain_joints(robot), ACCELERATION, 20.0), limits__jerk=mode
         )
-    rig = Rig(robot, **values)
-    # They take a quarter of the time of a tick.
-    rig.reports = False
-    return rig
+    return Rig.shared(robot, reports=False, **values)
 
 
 def follow(rig, seconds, linear, angular=(0.0, 0.0, 0.0)):

@@ -52,13 +52,11 @@ class JointTargets:
         self.several, self.rng = several, np.random.default_rng(seed)
         robot = 'ur5' if name == 'UR5' else 'panda'
         self.joints, acceleration = load_robot(robot).joints, ACCELERATIONS[name]
-        self.rig = Rig(
-            robot, model=fr3_model() if name == 'FR3' else None, control_rate=rate,
+        self.rig = Rig.shared(
+            robot, reports=False, model=fr3_model() if name == 'FR3' else None, control_rate=rate,
             limits__jerk='strict', barriers__self_collision__enabled=False,
             **motion_limits(self.joints, acceleration, ratio),
         )  # fmt: skip
-        # They take a quarter of the time of a tick.
-        self.rig.reports = False
         dofs, count = self.rig.robot.group.variable_dof, len(self.joints)
         self.limits = {
             'velocity': self.rig.robot.velocity[dofs],

@@ -57,9 +57,7 @@ def ride(stream, seconds, loop=100.0, seed=0, turns=0.0, name='panda', turning=N
     ``turning`` is a function of the time that returns rotation vectors from the orientation at the
     start; without it the target does not turn.
     """
-    rig = Rig(name, control_rate=float(loop), **settings)
-    # They take a quarter of the time of a tick.
-    rig.reports = False
+    rig = Rig.shared(name, reports=False, control_rate=float(loop), **settings)
     home, start = rig.pose().copy(), rig.now
     way, target, velocity, angle = [], [], [], []
     noise = np.random.default_rng(seed)

@@ -84,9 +84,19 @@ class BarrierRig(Rig):
             str(urdf_path(case.urdf)), home={**case.home, **(home or {})},
             model=model or robot_with_meshes(case.urdf), base_frame=case.base, **given, **values,
         )  # fmt: skip
+        self._clear()
+        self.pairs = self._near = self._watched()
+
+    def renewed(self, activate, home, reports, **values):
+        """Return a robot at home that has this one's servo, without obstacles."""
+        other = super().renewed(activate, home, reports, **values)
+        other._clear()
+        return other
+
+    def _clear(self):
+        """Start without obstacles."""
         self.book = ObstacleRegistry(self.robot, self.settings.barriers_max_obstacles)
         self._requests = {}
-        self.pairs = self._near = self._watched()
 
     def add(self, name, kind, dimensions, position, frame='', quaternion=(0.0, 0.0, 0.0, 1.0)):
         """Add an obstacle."""

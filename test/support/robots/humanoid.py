@@ -26,7 +26,7 @@ def standing(**values):
         'base_frame': 'left_sole_link', 'ee__frame': 'right_sole_link',
         'com__weight': 1.0, **values,
     }  # fmt: skip
-    return Rig(TALOS, home=STANCE, **given)
+    return Rig.shared(TALOS, home=STANCE, **given)
 
 
 def one_handed(**values):
@@ -34,7 +34,7 @@ def one_handed(**values):
     given = {
         'base_frame': 'base_link', 'ee__frame': 'gripper_left_base_link', **values,
     }  # fmt: skip
-    return Rig(TALOS, home={**STANCE, 'arm_left_4_joint': -1.2}, **given)
+    return Rig.shared(TALOS, home={**STANCE, 'arm_left_4_joint': -1.2}, **given)
 
 
 def two_handed(**values):
@@ -45,4 +45,4 @@ def two_handed(**values):
         **values,
     }  # fmt: skip
     bent = {'arm_left_4_joint': -1.2, 'arm_right_4_joint': -1.2}
-    return Rig(TALOS, home={**STANCE, **bent}, **given)
+    return Rig.shared(TALOS, home={**STANCE, **bent}, **given)

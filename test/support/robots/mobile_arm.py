@@ -81,4 +81,4 @@ def on_rail(**values):
     files = RobotFiles(
         'mobile_arm', Path(), base_link='floor_rail', tip_link='flange', home=START
     )
-    return Rig(files, model=model(), **values)
+    return Rig.shared(files, model=model(), **values)

@@ -52,7 +52,7 @@ class Loop:
 
     def __init__(self, name='panda', lag=0.02, dead_time=0.0, noise=0.0, sag=0.0, speed=math.inf,
                  **values):  # fmt: skip
-        self.rig = Rig(name, **{**NO_BARRIERS, **values})
+        self.rig = Rig.shared(name, **{**NO_BARRIERS, **values})
         self.coords = self.rig.robot.coords
         self.drives = Drives(self.rig.q, self.rig.dt, lag, dead_time, noise, speed)
         self.drives.sag[self.coords] = sag
