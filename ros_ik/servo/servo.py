@@ -27,6 +27,7 @@ from ros_ik.servo.reports.measured_report import MeasuredReport
 from ros_ik.servo.reports.motion_report import MotionReport
 from ros_ik.servo.reports.motion_report import TrackedStep
 from ros_ik.servo.reports.tick_reports import report_targets
+from ros_ik.servo.robot.controlled_robot import check_per_joint
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.servo.rollout import Rollout
 from ros_ik.servo.state.command_events import CommandEvents
@@ -130,8 +131,10 @@ class Servo:
             settings: Settings that differ from the current ones in dynamic parameters only.
 
         Raises:
-            SettingsError: ``com.weight`` above 0 for a model without mass.
+            SettingsError: Lists of the wrong length, or ``com.weight`` above 0 for a model without
+                mass. Nothing has changed then.
         """
+        check_per_joint(settings, self.robot.group)
         check_center(settings, self.robot.model)
         self._solver.apply(settings)
         if self._rollout is not None:
@@ -265,6 +268,7 @@ class Servo:
         self._motion_start = start.source
         self.robot.group.write_steps(start.steps, self._step)
         self._solver.limits.begin_motion(self._step)
+        self._solver.diff.forget_steps()
         if self.robot.model.mimic_driver:
             self.joint_q = self.robot.model.apply_mimic(self.joint_q)
         self._held[:] = self.joint_q

@@ -7,6 +7,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Callable
 from collections.abc import Hashable
+from collections.abc import Iterator
 from typing import Generic
 from typing import TypeVar
 
@@ -29,6 +30,10 @@ class GraphCache(Generic[_Value]):
     def __len__(self) -> int:
         """Return the number of values."""
         return len(self._values)
+
+    def __iter__(self) -> Iterator[_Value]:
+        """Iterate over the values."""
+        return iter(self._values.values())
 
     def drop(self, key: Hashable) -> None:
         """Remove a value, if there is one."""

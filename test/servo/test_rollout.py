@@ -176,6 +176,18 @@ def test_a_stretched_arm_is_predicted_to_be_damped():
     assert_comes_true(rig, 1)
 
 
+def test_the_way_out_of_a_violation_is_predicted():
+    start = Rig.shared().pose()
+    rig = rig_with(
+        barriers__position__wall__frame=TIP,
+        barriers__position__wall__max=[2.0, start[1] - 0.01, 2.0],
+    )
+    rig.aim(rig.moved((0.05, 0.05, 0.05)))
+    rig.tick(120)
+    assert rig.pose()[1] < start[1] - 0.009
+    assert_comes_true(rig, 1)
+
+
 @pytest.mark.parametrize('aim', [aim_pose, aim_fast])
 def test_steps_are_predicted_to_be_cut_before_a_wall(aim, monkeypatch):
     start = Rig.shared().pose()

@@ -190,6 +190,21 @@ class StepProblem:
         if self._runs_host_code:
             self.snapshots.leave_out_own_changes()
 
+    def continue_from(self, other: StepProblem) -> None:
+        """Copy how far the robot has left a violation, as another solver knows it."""
+        recovering = self._arrays.recovering
+        np.copyto(recovering.host, other._arrays.recovering.host)
+        recovering.upload()
+
+    def forget_steps(self) -> None:
+        """Forget which constraints were active, and violations that the robot was leaving."""
+        arrays = self._arrays
+        for buffer in (arrays.near, arrays.recovering):
+            buffer.host.fill(0)
+            buffer.upload()
+        for array in (arrays.active_bound, arrays.binding):
+            array.zero_()
+
     def on_device(self) -> tuple[wp.array, wp.array, wp.array]:
         """Return the arrays ``delta_q``, ``x`` and ``status`` on the device."""
         arrays = self._arrays

@@ -47,6 +47,8 @@ class ProblemCache:
         self._was_near = False
         # True if the robot left a violation in the last solve, or just before it.
         self._recovers = False
+        # Problem of another solver whose last step the next one follows.
+        self._followed: StepProblem | None = None
 
     @property
     def last(self) -> StepProblem | None:
@@ -90,6 +92,9 @@ class ProblemCache:
                 )
             problem.load_regularization(regularization)
         problem.load_parameters()
+        if self._followed is not None:
+            problem.continue_from(self._followed)
+            self._followed = None
         is_near = self._recovers or (self._checks.may_reach and self._was_near)
         problem.solve(is_near=is_near, on_device=on_device)
         self._was_near, self._recovers = problem.is_near, problem.recovers
@@ -98,6 +103,14 @@ class ProblemCache:
     def continue_from(self, other: ProblemCache) -> None:
         """Copy the relation of another solver's last solve to the barriers."""
         self._was_near, self._recovers = other._was_near, other._recovers
+        self._followed = other.last
+
+    def forget_steps(self) -> None:
+        """Forget the steps of all problems."""
+        self._was_near = self._recovers = False
+        self._followed = None
+        for problem in self._problems:
+            problem.forget_steps()
 
     def _problem(
         self, tasks: Sequence[Task], limits: Sequence[Limit], barriers: Sequence[Barrier]

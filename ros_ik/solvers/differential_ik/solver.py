@@ -352,6 +352,15 @@ class DifferentialIK(ReadOnce):
         ).evaluate()
         return errors if joint_q.ndim == 2 else [rows[0] for rows in errors]
 
+    def forget_steps(self) -> None:
+        """Let the next step be as that of a new solver, for instance after a simulation is reset.
+
+        The warm start is forgotten, and the slower motion after a violated barrier. The last steps
+        of limits and the weights of tasks stay.
+        """
+        self._checks.may_reach = False
+        self._problems.forget_steps()
+
     def continue_from(self, other: DifferentialIK) -> None:
         """Copy the state of another solver of the same problem after its last step and check."""
         self._checks.may_reach = other._checks.may_reach

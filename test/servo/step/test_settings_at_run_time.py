@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from support.rigs.barrier_rig import BarrierRig
 
+from ros_ik.settings import SettingsError
+
 _TICKS = 150
 _POSE = {
     'reached': (0.4, 0.3, 0.5, *np.array([0.9, 0.3, 0.2, 0.1]) / np.sqrt(0.95)),
@@ -98,3 +100,26 @@ def test_what_is_set_later_counts_as_if_it_had_been_set_from_the_start(name, val
     assert reports[1:] == expected[1][1:]
     unchanged = unchanged_speeds(pose, name if name in _FIRST else None)
     assert np.abs(speeds - unchanged).max() > 1e-4
+
+
+@pytest.mark.parametrize(
+    ('name', 'value'),
+    [
+        ('posture.positions', [0.1]),
+        ('limits.position_margin', [0.05, 0.1]),
+        ('following_error.max', [0.1, 0.2]),
+    ],
+)
+def test_lists_of_the_wrong_length_change_nothing(name, value):
+    refused, untouched = BarrierRig(), BarrierRig()
+    for robot in (refused, untouched):
+        robot.aim(_POSE['reached'])
+        robot.tick(5)
+    settings = refused.settings
+    with pytest.raises(SettingsError, match=name):
+        refused.set(**{name: value, 'limits.velocity_scale': 0.2})
+    assert refused.servo.settings is settings
+    for robot in (refused, untouched):
+        robot.tick(20)
+    for one, other in zip(refused.outputs, untouched.outputs, strict=True):
+        np.testing.assert_array_equal(one.joint_q, other.joint_q)

@@ -303,6 +303,36 @@ def test_the_way_out_of_a_violation_asks_for_no_more_than_the_recovery_speed(pan
         assert slope @ step == pytest.approx(DT * speed * np.linalg.norm(slope), rel=1e-6)
 
 
+def test_steps_after_forgotten_ones_are_those_of_a_new_solver(panda):
+    """The steps before leave a violation, which slows later ones down."""
+    diff, tip, pose, objective, tasks = panda
+    objective.set_target_pose(0, pose + [0.1, 0.1, 0, 0, 0, 0, 0])
+    barrier = PositionBarrier(tip, [pose[0] - 0.01, -np.inf, -np.inf], [np.inf] * 3, gain=5.0)
+    barrier.recovery_speed = 0.1
+    acceleration, step = AccelerationLimit(np.full(9, 10.0)), np.zeros(9)
+    limits = [VelocityLimit(), acceleration]
+    # The limit accepts the last step after the first solve.
+    assert diff.solve_ik(HOME, tasks, limits, [barrier], step).ok
+
+    def steps_from(joint_q):
+        step[:], steps = 0.0, []
+        for _ in range(5):
+            acceleration.set_last_displacement(step)
+            assert diff.solve_ik(joint_q, tasks, limits, [barrier], step).ok
+            joint_q = diff.integrate(joint_q, step)
+            steps.append(step.copy())
+        return np.array(steps)
+
+    violated = HOME - 0.3 * np.eye(9)[3]
+    assert diff.barrier_values(violated, [barrier])[0] < -0.01
+    new = steps_from(HOME)
+    steps_from(violated)
+    assert np.abs(steps_from(HOME) - new).max() > 0.1 * np.abs(new).max()
+    steps_from(violated)
+    diff.forget_steps()
+    np.testing.assert_array_equal(steps_from(HOME), new)
+
+
 def test_nan_is_refused_and_the_next_step_is_good(panda):
     diff, _, pose, objective, tasks = panda
     objective.set_target_pose(0, pose + [0.1, 0, 0, 0, 0, 0, 0])
