@@ -343,7 +343,7 @@ class StepSolver:
             )
 
     def _warm_up(self, joint_q: np.ndarray) -> None:
-        """Run everything that a tick runs, once, and forget these steps."""
+        """Run everything that a tick runs, once."""
         step = np.zeros(self._robot.model.joint_dof_count)
         self.set_joints(joint_q)
         poses = self.commanded_state.at(joint_q)
@@ -357,7 +357,6 @@ class StepSolver:
         self.limit_to_stoppable(joint_q, step, np.zeros_like(step))
         self.barrier_values(joint_q)
         self.commanded_state.advance(joint_q, step)
-        self.diff.forget_steps()
 
 
 def _tracked(settings: Settings) -> list[tuple]:
