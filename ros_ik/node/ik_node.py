@@ -56,8 +56,6 @@ from ros_ik.node.transport.polled_subscription import StreamNode
 from ros_ik.servo import Rejection
 from ros_ik.servo import Servo
 from ros_ik.servo import StatusCode
-from ros_ik.servo.motion.center_of_mass import check_center
-from ros_ik.servo.robot.controlled_robot import check_per_joint
 from ros_ik.settings import read_settings
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
@@ -273,8 +271,7 @@ class IkNode(GuardedNode, StreamNode):
         servo = self._servo
         if servo is not None:
             try:
-                check_per_joint(settings, servo.robot.group)
-                check_center(settings, servo.robot.model)
+                servo.check(settings)
             except SettingsError as error:
                 return str(error)
         self._inbox.settings.put(settings)

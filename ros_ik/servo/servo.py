@@ -122,6 +122,16 @@ class Servo:
         """True if the command is in motion."""
         return bool(np.count_nonzero(self._step)) or self._solver.limits.is_reversing(self._step)
 
+    def check(self, settings: Settings) -> None:
+        """Check that settings fit the robot.
+
+        Raises:
+            SettingsError: Lists of the wrong length, or ``com.weight`` above 0 for a model without
+                mass.
+        """
+        check_per_joint(settings, self.robot.group)
+        check_center(settings, self.robot.model)
+
     def apply(self, settings: Settings) -> None:
         """Apply changed settings; the next tick uses them.
 
@@ -131,11 +141,9 @@ class Servo:
             settings: Settings that differ from the current ones in dynamic parameters only.
 
         Raises:
-            SettingsError: Lists of the wrong length, or ``com.weight`` above 0 for a model without
-                mass. Nothing has changed then.
+            SettingsError: See :meth:`check`; nothing has changed then.
         """
-        check_per_joint(settings, self.robot.group)
-        check_center(settings, self.robot.model)
+        self.check(settings)
         self._solver.apply(settings)
         if self._rollout is not None:
             self._rollout.apply(settings)

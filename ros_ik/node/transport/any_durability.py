@@ -13,14 +13,12 @@ from typing import Any
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.serialization import deserialize_message
 
 from ros_ik.node.transport.message_stats import MessageStats
-from ros_ik.node.transport.size_limited_subscription import receiver
+from ros_ik.node.transport.size_limited_subscription import message_receiver
 
 # Time within which the same message reaches both readers [s].
 _APART = 0.1
-_OTHER = {'kept': 'new', 'new': 'kept'}
 
 
 class AnyDurabilitySubscription:
@@ -54,35 +52,35 @@ class AnyDurabilitySubscription:
             most_bytes: Largest size of a serialized message.
             qos: Quality of service for latched publishers; others have its depth and reliability.
         """
-        read = functools.partial(deserialize_message, message_type=kind)
-        self._receive = receiver(topic, callback, message_stats.add, most_bytes, read)
+        self._receive = message_receiver(kind, topic, callback, message_stats, most_bytes)
         self._node = node
-        # The last message, the reader that may receive it too, and its time [s].
-        self._last, self._awaits, self._time = b'', '', -math.inf
+        # The last message, its time [s], and whether the reader of kept messages, the other one
+        # or neither may receive it too.
+        self._last, self._time = b'', -math.inf
+        self._awaits: bool | None = None
         volatile = QoSProfile(depth=qos.depth, reliability=qos.reliability)
         # rclpy would warn that volatile publishers are not heard.
         silent = SubscriptionEventCallbacks(use_default_callbacks=False)
         self._subscriptions = (
             node.create_subscription(
-                kind, topic, self._on_kept, qos, raw=True, event_callbacks=silent
+                kind, topic, functools.partial(self._pass, True), qos, raw=True,
+                event_callbacks=silent,
             ),
-            node.create_subscription(kind, topic, self._on_new, volatile, raw=True),
-        )
+            node.create_subscription(
+                kind, topic, functools.partial(self._pass, False), volatile, raw=True
+            ),
+        )  # fmt: skip
 
     def destroy(self) -> None:
         """Destroy both readers."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
 
-    def _on_kept(self, data: bytes) -> None:
-        self._pass('kept', data)
-
-    def _on_new(self, data: bytes) -> None:
-        self._pass('new', data)
-
-    def _pass(self, reader: str, data: bytes) -> None:
+    def _pass(self, keeps: bool, data: bytes) -> None:
+        """Pass on a message of the reader that hears kept ones, or of the other one."""
         now = time.monotonic()
-        is_copy = reader == self._awaits and now - self._time < _APART and data == self._last
-        self._last, self._awaits, self._time = data, '' if is_copy else _OTHER[reader], now
+        is_copy = self._awaits is keeps and now - self._time < _APART and data == self._last
+        self._last, self._time = data, now
+        self._awaits = None if is_copy else not keeps
         if not is_copy:
             self._receive(data)

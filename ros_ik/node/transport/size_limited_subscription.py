@@ -54,8 +54,7 @@ def subscribe(
         most_bytes: Largest size of a serialized message.
         qos: Quality of service.
     """
-    read = functools.partial(deserialize_message, message_type=kind)
-    receive = receiver(topic, callback, message_stats.add, most_bytes, read)
+    receive = message_receiver(kind, topic, callback, message_stats, most_bytes)
     return node.create_subscription(kind, topic, receive, qos, raw=True)
 
 
@@ -83,26 +82,30 @@ def stream(
             is malformed.
         qos: Quality of service.
     """
-    receive = receiver(topic, callback, message_stats.add_in_tick, most_bytes, read)
+    receive = _receiver(topic, callback, message_stats.add_in_tick, most_bytes, read)
     return Stream(node, kind, topic, receive, qos)
 
 
-def receiver(
+def message_receiver(
+    kind: type,
+    topic: str,
+    callback: Callable[[Any], None],
+    message_stats: MessageStats,
+    most_bytes: int,
+) -> Callable[[bytes], None]:
+    """Return a callback of a subscription to serialized messages; see :func:`subscribe`."""
+    read = functools.partial(deserialize_message, message_type=kind)
+    return _receiver(topic, callback, message_stats.add, most_bytes, read)
+
+
+def _receiver(
     topic: str,
     callback: Callable[[Any], None],
     drop: Callable[..., None],
     most_bytes: int,
     read: Callable[[bytes], Any],
 ) -> Callable[[bytes], None]:
-    """Return a callback that checks serialized messages and passes them on.
-
-    Args:
-        topic: Name of the topic.
-        callback: Function called with what ``read`` returns.
-        drop: Counter of dropped messages.
-        most_bytes: Largest size of a serialized message.
-        read: Converts a serialized message.
-    """
+    """Return a callback that checks serialized messages and passes them on."""
     name = topic.removeprefix('~/')
 
     def receive(data: bytes) -> None:
