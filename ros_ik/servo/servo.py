@@ -276,6 +276,7 @@ class Servo:
         self._motion_start = start.source
         self.robot.group.write_steps(start.steps, self._step)
         self._solver.limits.begin_motion(self._step)
+        self._solver.diff.forget_steps()
         if self.robot.model.mimic_driver:
             self.joint_q = self.robot.model.apply_mimic(self.joint_q)
         self._held[:] = self.joint_q

@@ -43,8 +43,10 @@ class ProblemCache:
         self._make, self._checks = make, checks
         self._problems: GraphCache[StepProblem] = GraphCache()
         self._recent: _Recent | None = None
-        # True if a barrier was near its margin in the last solve.
-        self._was_near = False
+        # True if a barrier was near its margin in the last solve, or there was none yet: without
+        # the rows of its stop, the check of stops would cut the first step near a barrier, and
+        # what smooths steps would hold the next ones back.
+        self._was_near = True
         # True if the robot left a violation in the last solve, or just before it.
         self._recovers = False
         # Problem of another solver whose last step the next one follows.
@@ -107,8 +109,7 @@ class ProblemCache:
 
     def forget_steps(self) -> None:
         """Forget the steps of all problems."""
-        self._was_near = self._recovers = False
-        self._followed = None
+        self._was_near, self._recovers, self._followed = True, False, None
         for problem in self._problems:
             problem.forget_steps()
 

@@ -358,7 +358,7 @@ class DifferentialIK(ReadOnce):
         The warm start is forgotten, and the slower motion after a violated barrier. The last steps
         of limits and the weights of tasks stay.
         """
-        self._checks.may_reach = False
+        self._checks.may_reach = True
         self._problems.forget_steps()
 
     def continue_from(self, other: DifferentialIK) -> None:

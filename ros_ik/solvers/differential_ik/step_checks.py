@@ -39,7 +39,8 @@ class StepChecks:
     """Captured checks of the steps of one solver, by their barriers.
 
     Attributes:
-        may_reach: True if the stop after the last step could have reached a barrier.
+        may_reach: True if the stop after the last step could have reached a barrier, or no step
+            was checked yet.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class StepChecks:
         """
         self._parts = state, tree, configurations.joint_q
         self._configurations, self._mode = configurations, mode
-        self.may_reach = False
+        self.may_reach = True
         self._known_barriers: tuple[Barrier, ...] = ()
         self._values: GraphCache[BarrierValues] = GraphCache()
         self._checks: GraphCache[BarrierCheck] = GraphCache()

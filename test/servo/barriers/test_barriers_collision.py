@@ -72,6 +72,20 @@ def test_status_names_the_pair_and_its_distance_and_the_way_back_is_free():
     assert rig.outputs[-1].tasks[0].reached
 
 
+def test_a_motion_starts_alike_whatever_was_before():
+    """A new solver was tried where the robot violates a barrier, and a used one has left one."""
+    rides = []
+    for make in (BarrierRig, BarrierRig.shared, BarrierRig.shared):
+        rig = make()
+        tip = rig.pose()[:3]
+        rig.add('ball', 'sphere', [0.05], [tip[0], tip[1] + 0.15, tip[2]])
+        rig.aim(rig.moved((0.05, -0.05, 0.0)))
+        rig.tick(30)
+        rides.append(np.array([output.joint_q for output in rig.published]))
+    for ride in rides[1:]:
+        np.testing.assert_array_equal(ride, rides[0])
+
+
 def test_without_the_barrier_the_same_way_does_collide():
     rig = BarrierRig.shared(barriers__self_collision__enabled=False)
     rig.aim_joints(**rig.colliding(1))

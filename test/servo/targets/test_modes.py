@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modes, the newest kind of target, and targets that last: none of them makes a jump."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from support.rigs.servo_rig import moving_rig
@@ -162,14 +160,13 @@ def test_a_lasting_pose_that_another_one_replaces_is_over():
 
 def test_lasting_joints_are_followed_until_they_are_taken_away():
     rig = Rig.shared()
-    target = rig.reader.joints(['panda_joint1'], [1.0], rig.now, lasting=True)
-    rig.change(joints=target)
+    rig.change(joints=rig.reader.joints(['panda_joint1'], [1.0], rig.now, lasting=True))
     rig.tick(60)
     assert not rig.outputs[-1].still
     rig.change(joints=None)
     outputs = [rig.tick() for _ in range(60)]
     assert {output.code for output in outputs} == {StatusCode.OK} and outputs[-1].still
-    rig.change(joints=dataclasses.replace(target, sequence=target.sequence + 10**6))
+    rig.change(joints=rig.reader.joints(['panda_joint1'], [1.0], rig.now, lasting=True))
     rig.tick(seconds=3.0)
     assert rig.q[rig.robot.coords[0]] == pytest.approx(1.0, abs=1e-6)
     rig.assert_within_limits()

@@ -62,8 +62,7 @@ class Rig(TickedServo):
     ):
         """Return a robot at home with a servo that others used before, active or not.
 
-        A new one takes as long to set up as 250 ticks. The motion is the same, but for the first
-        steps of one whose solver was tried where the robot violates a barrier. Of the robots that
+        A new one takes as long to set up as 250 ticks, and moves the same. Of the robots that
         share a servo, only the newest may move.
         """
         entries = expand_parameters({_dotted(key): value for key, value in values.items()})
