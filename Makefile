@@ -17,16 +17,20 @@ STRESS_ARMS ?= 1000
 
 CHOSEN = $(if $(DEVICE),--device '$(DEVICE)') $(if $(RATE),--rate '$(RATE)')
 
-.PHONY: FORCE demo view test stress lint docs setup bench bench-node gpu gpu-compile clean
+.PHONY: FORCE demo view test stress lint docs setup setup-use bench bench-node gpu gpu-compile clean
 
 setup:
 	@tools/setup
 
-demo: setup
+# Without the tests and their oracles.
+setup-use:
+	@tools/setup use
+
+demo: setup-use
 	@tools/run python -m ros_ik.demo --robot '$(ROBOT)' $(CHOSEN) --output '$(OUT)'
 
 # The default robot is that of the demo; PARAMS=my_robot.yaml takes parameters from a file. Ctrl-C ends it.
-view: setup
+view: setup-use
 	@tools/run python -m ros_ik.viewer.demo --robot '$(ROBOT)' $(CHOSEN) --port '$(PORT)' \
 		$(if $(PARAMS),--params '$(PARAMS)')
 

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 
+from packaging.requirements import Requirement
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,6 +32,32 @@ poses = np.zeros((1, model.body_count, 7))
 eval_fk(model, q, poses)
 result = inverse_kinematics(model, 'tool0', poses[:, model.body_index('tool0')])
 print('status', result.status[0], 'rclpy' in sys.modules)
+"""
+
+# Import demo and viewer, and read a robot as the page draws it, without the given modules.
+WITHOUT = """
+import importlib, pkgutil, sys, threading
+from importlib.abc import MetaPathFinder
+class Missing(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name in sys.argv[1:]:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Missing())
+import ros_ik.demo, ros_ik.viewer
+for package in (ros_ik.demo, ros_ik.viewer):
+    for module in pkgutil.walk_packages(package.__path__, f'{package.__name__}.'):
+        if not module.name.endswith('__main__'):
+            importlib.import_module(module.name)
+from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.model import Model
+from ros_ik.model.readers.mesh_lookup import mesh_folders
+from ros_ik.viewer.robot.robot_meshes import read_meshes
+robot = DemoRobot.load('panda')
+folders = mesh_folders(robot.files.urdf_path)
+model = Model.from_urdf(robot.text, None, package_paths=folders, device='cpu')
+problems = []
+meshes = read_meshes(model, robot.text, 5000, problems, threading.Event())
+print('triangles', sum(len(mesh.faces) for mesh in meshes), problems)
 """
 
 # Programs with more requirements than the library.
@@ -60,18 +87,32 @@ def installed(tmp_path_factory):
     return folder, metadata.Distribution.at(information).requires
 
 
+def distributions_of(requirements):
+    """Return the distributions of these requirements and of theirs."""
+    left, found, seen = list(map(Requirement, requirements)), {}, set()
+    while left:
+        requirement = left.pop()
+        if str(requirement) in seen:
+            continue
+        seen.add(str(requirement))
+        distribution = metadata.distribution(requirement.name)
+        found[distribution.name] = distribution
+        for extra in requirement.extras or {''}:
+            for each in map(Requirement, distribution.requires or ()):
+                if each.marker is None or each.marker.evaluate({'extra': extra}):
+                    left.append(each)
+    return list(found.values())
+
+
+def top_names(distribution):
+    """Return what a distribution has at the top of a folder of packages."""
+    return {file.parts[0] for file in distribution.files if file.parts[0] != '..'}
+
+
 def site_of(folder, requirements):
     """Make a folder with these distributions and their requirements."""
-    names = [re.match(r'[\w.-]+', r)[0] for r in requirements if 'extra ==' not in r]
-    seen = set()
-    while names:
-        name = names.pop().lower()
-        if name in seen:
-            continue
-        seen.add(name)
-        distribution = metadata.distribution(name)
-        names += [re.match(r'[\w.-]+', r)[0] for r in distribution.requires or [] if ';' not in r]
-        for top in {file.parts[0] for file in distribution.files if file.parts[0] != '..'}:
+    for distribution in distributions_of(r for r in requirements if 'extra ==' not in r):
+        for top in top_names(distribution):
             if not (folder / top).exists() and not top.endswith('.pth'):
                 (folder / top).symlink_to(Path(distribution.locate_file(top)))
     return folder
@@ -87,6 +128,27 @@ def test_the_library_solves_a_pose_with_what_it_requires(installed, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert 'status 0 False' in done.stdout, done.stdout
+
+
+def test_demo_and_viewer_need_no_package_of_the_tests():
+    """Those are all that tools/setup installs for them."""
+    files = [ROOT / 'requirements' / f'{name}.txt' for name in ('demo', 'ros', 'runtime')]
+    lines = [line for file in files for line in file.read_text().splitlines()]
+    allowed = {each.name for each in distributions_of(r for r in lines if not r.startswith('#'))}
+    names = {True: set(), False: set()}
+    for distribution in metadata.distributions():
+        names[distribution.name in allowed] |= top_names(distribution)
+    modules = {name.removesuffix('.py') for name in names[False] - names[True]}
+    missing = {name for name in modules if name.isidentifier()}
+    assert {'mypy', 'mujoco', 'selenium'} <= missing
+    done = subprocess.run(
+        [sys.executable, '-c', WITHOUT, *sorted(missing - {'ros_ik_interfaces'})],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (triangles,) = re.findall(r'^triangles (\d+) \[\]$', done.stdout, re.M)
+    # Without what reduces meshes, there are 250,000.
+    assert int(triangles) < 10_000
 
 
 def test_examples_are_there_for_ros2_run(tmp_path):

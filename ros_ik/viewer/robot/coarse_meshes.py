@@ -10,6 +10,8 @@ import math
 
 import trimesh
 
+# Packages that reduce meshes: trimesh takes scipy to find smooth surfaces.
+_NEEDED = ('fast_simplification', 'scipy')
 # Minimum number of triangles of a part.
 _MIN_FACES = 100
 # Angle between faces above which an edge stays sharp [rad].
@@ -19,15 +21,15 @@ _SHARP = math.radians(50.0)
 def coarsen(parts: Sequence[trimesh.Trimesh], triangles: int) -> list[trimesh.Trimesh]:
     """Return parts with about a given number of triangles; all are reduced by the same ratio.
 
-    Parts with colours per vertex are not reduced. Without fast-simplification nothing is.
+    Parts with colours per vertex are not reduced. Nothing is without fast-simplification or scipy.
 
     Args:
         parts: Parts to draw.
         triangles: Maximum number of triangles; 0 for no limit.
     """
     total = sum(len(part.faces) for part in parts)
-    is_due = 0 < triangles < total and importlib.util.find_spec('fast_simplification')
-    if not is_due:
+    is_due = 0 < triangles < total
+    if not (is_due and all(importlib.util.find_spec(name) for name in _NEEDED)):
         return list(parts)
     return [_coarse(part, max(_MIN_FACES, triangles * len(part.faces) // total)) for part in parts]
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Meshes with fewer triangles: as many as asked for, in the same places and colours."""
 
+import importlib.util
 import threading
 
 import numpy as np
@@ -80,3 +81,14 @@ def test_parts_with_a_colour_for_each_vertex_stay():
     painted.visual.vertex_colors = np.tile([10, 200, 30, 255], (len(painted.vertices), 1))
     (part,) = coarsen([painted], 200)
     assert part is painted
+
+
+@pytest.mark.parametrize('missing', ['fast_simplification', 'scipy'])
+def test_without_a_package_that_reduces_them_they_stay_as_they_are(missing, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, 'find_spec', lambda name: None if name == missing else find(name)
+    )
+    ball = trimesh.creation.icosphere(4)
+    ball.visual = trimesh.visual.TextureVisuals()
+    assert coarsen([ball], 500) == [ball]
