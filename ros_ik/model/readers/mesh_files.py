@@ -29,6 +29,8 @@ SUFFIXES = ('.stl', '.obj', '.dae')
 # Binary STL: a header, the number of facets, and the facets.
 _STL_HEADER = 80
 _STL_FACET = np.dtype([('normal', '<f4', 3), ('corners', '<f4', (3, 3)), ('attribute', '<u2')])
+# The text that stands for a file until Git LFS has fetched it.
+_LFS_POINTER = b'version https://git-lfs.github.com/'
 _COLLADA_ROOT = '{http://www.collada.org/2005/11/COLLADASchema}COLLADA'
 
 
@@ -77,8 +79,8 @@ def read_content(path: Path) -> tuple[str, bytes]:
     """Return the format of a mesh file, its suffix without the dot, and its checked content.
 
     Raises:
-        ModelError: A file that cannot be read, is too large, has an unknown format, or is COLLADA
-            with entities or a document type.
+        ModelError: A file that cannot be read, is too large, has an unknown format, was not
+            fetched from Git LFS, or is COLLADA with entities or a document type.
     """
     where = f'mesh {str(path)!r}'
     suffix = path.suffix.lower()
@@ -91,6 +93,8 @@ def read_content(path: Path) -> tuple[str, bytes]:
         raise ModelError(where, f'cannot be read: {error}') from error
     if len(content) > MAX_FILE_BYTES:
         raise ModelError(where, f'has more than the {MAX_FILE_BYTES} bytes accepted')
+    if content.startswith(_LFS_POINTER):
+        raise ModelError(where, 'is a pointer of Git LFS: fetch the file with `git lfs pull`')
     if suffix == '.dae':
         _check_xml(where, content)
     return suffix[1:], content

@@ -12,6 +12,7 @@ import trimesh
 
 from ros_ik.errors import ModelError
 from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.readers.mesh_files import MAX_MAGNITUDE
 from ros_ik.model.readers.mesh_files import MeshFile
 from ros_ik.model.readers.mesh_files import read_content
 
@@ -65,4 +66,10 @@ def _read_scene(uri: str, path: Path) -> trimesh.Scene:
     # Readers raise arbitrary errors for broken files.
     except Exception as error:
         raise ModelError(where, f'cannot be read as {kind}: {error!r}') from error
+    meshes = [part for part in scene.geometry.values() if isinstance(part, trimesh.Trimesh)]
+    # Readers return what a file that was cut off still has.
+    if not meshes:
+        raise ModelError(where, 'has no triangles')
+    if not all(np.all(np.abs(mesh.vertices) <= MAX_MAGNITUDE) for mesh in meshes):
+        raise ModelError(where, f'has a vertex that is not finite or beyond {MAX_MAGNITUDE:g}')
     return scene

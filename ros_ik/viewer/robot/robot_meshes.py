@@ -15,6 +15,7 @@ import trimesh
 
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
+from ros_ik.model.readers.mesh_files import MeshFile
 from ros_ik.model.readers.xml import parse_document
 from ros_ik.model.shapes.shape_scene import shape_scene
 from ros_ik.viewer.robot.coarse_meshes import coarsen
@@ -91,6 +92,9 @@ def _read_parts(
                 problems.append(str(error))
                 continue
             if scene is None:
+                source = model.shape_source[shape]
+                if isinstance(source, MeshFile):
+                    problems.append(f'mesh {source.uri!r} not found in the package paths')
                 continue
             _paint(scene, color)
             scene.apply_transform(_matrix(poses[shape]))

@@ -54,3 +54,6 @@ class RobotReader:
             self._read = RobotState(text, self._package_paths(), self._triangles, self._ended)
         except RosIkError as error:
             self._read = f'robot_description cannot be drawn: {error}'
+        # Libraries of meshes raise arbitrary errors.
+        except Exception as error:  # noqa: BLE001
+            self._read = f'robot_description cannot be drawn: {error!r}'

@@ -20,6 +20,7 @@ from ros_ik.model.readers.mesh_files import read_vertices
 # Between them: binary STL, OBJ and COLLADA of several exporters, with nodes that place parts.
 ROBOTS = ('panda', 'talos_left_arm', 'alex_nub_hands', 'tiago', 'icub', 'kinova', 'hyq_no_sensors')
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3]], dtype=np.float64)
+LFS_POINTER = b'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\nsize 12345\n'
 FACES = ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3))
 
 
@@ -163,6 +164,9 @@ def test_nodes_place_the_geometries_of_a_scene(tmp_path):
         ('a.obj', b'v 1 2 3\nv 2 2 3\nv 1 2 inf\nf 1 2 3\n', 'finite'),
         ('a.obj', b'v 1 2 3\nf 1 2 3\n', ''),
         ('a.obj', b'v 1 2 3\nv 2 2 3\nv 1 2 1e30\nf 1 2 3\n', 'beyond'),
+        ('a.stl', LFS_POINTER, 'is a pointer of Git LFS'),
+        ('a.obj', LFS_POINTER, 'is a pointer of Git LFS'),
+        ('a.dae', LFS_POINTER, 'is a pointer of Git LFS'),
         ('a.ply', b'ply', "'.ply' is not one of .stl, .obj, .dae"),
         ('a.dae', b'<COLLADA', 'malformed'),
         ('a.dae', b'<COLLADA/>', 'expected the root element'),
