@@ -81,6 +81,7 @@ def _read_parts(
     colors = _colors(text)
     bodies, types = model.shape_body.numpy(), model.shape_type.numpy()
     poses, scales = model.shape_transform.numpy(), model.shape_scale.numpy()
+    missing: list[str] = []
     for link, name in enumerate(model.body_label):
         shapes = np.flatnonzero(is_drawn & (bodies == link)).tolist()
         given = colors.get(name, [])
@@ -94,11 +95,15 @@ def _read_parts(
             if scene is None:
                 source = model.shape_source[shape]
                 if isinstance(source, MeshFile):
-                    problems.append(f'mesh {source.uri!r} not found in the package paths')
+                    missing.append(source.uri)
                 continue
             _paint(scene, color)
             scene.apply_transform(_matrix(poses[shape]))
             yield link, [part for part in scene.dump() if isinstance(part, trimesh.Trimesh)]
+    if missing:
+        problems.append(
+            f'{len(missing)} meshes not found in the package paths, the first is {missing[0]!r}'
+        )
 
 
 def _link_mesh(link: int, scene: trimesh.Scene) -> LinkMesh:

@@ -38,7 +38,7 @@ FAR.vertices[7] = 1e30
         ('ball.obj', b'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n', 'cannot be read as obj'),
         ('ball.dae', b'<COLLADA/>', 'expected the root element'),
         ('ball.ply', BALL.export(file_type='ply'), 'is not one of'),
-        ('ball.stl', None, 'not found in the package paths'),
+        ('ball.stl', None, '1 meshes not found in the package paths'),
     ],
     ids=lambda value: value if isinstance(value, str) else '',
 )
