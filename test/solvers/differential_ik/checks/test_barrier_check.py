@@ -126,7 +126,7 @@ def test_a_barrier_of_ones_own_equals_the_built_in():
 def test_a_barrier_that_cannot_be_evaluated_elsewhere_is_not_checked():
     _, diff, tip, pose = panda()
     down = np.zeros(9)
-    down[1] = 0.2  # leans forward: the tip falls
+    down[1], down[3] = 0.2, 0.01  # leans forward: the tip falls, although the elbow lifts it
     for kind, expected in (
         (HeightBarrier, SolveStatus.HALTED_BY_BARRIER), (UncheckedBarrier, SolveStatus.CONVERGED)
     ):  # fmt: skip
@@ -134,6 +134,24 @@ def test_a_barrier_that_cannot_be_evaluated_elsewhere_is_not_checked():
         barrier = kind(tip, pose[2] - 0.01)
         assert diff.enforce_barriers(HOME, [barrier], step) == expected
         assert step.any() == (expected == SolveStatus.CONVERGED)
+
+
+def test_stops_with_a_barrier_of_ones_own_are_those_with_the_built_in():
+    """It is evaluated at samples only, each compared with the one before."""
+    _, diff, tip, _ = panda()
+    rng, outcomes = np.random.default_rng(0), []
+    limit = np.full(9, 2.0)
+    for _ in range(40):
+        q = HOME + np.append(rng.uniform(-0.5, 0.5, 7), [0, 0])
+        step = np.append(rng.uniform(-0.02, 0.02, 7), [0, 0])
+        # The tip begins up to 20 cm below the floor, or above it.
+        floor = diff.body_poses(q)[tip, 2] + rng.uniform(-0.1, 0.2)
+        built_in = PositionBarrier(tip, [-np.inf, -np.inf, floor], [np.inf] * 3)
+        steps = np.array([step, step])
+        for barrier, cut in zip((HeightBarrier(tip, floor), built_in), steps, strict=True):
+            outcomes.append(diff.limit_to_stoppable(q, [barrier], cut, step, limit))
+        assert outcomes[-1] == outcomes[-2]
+    assert len(set(outcomes)) == 2
 
 
 @pytest.mark.parametrize('mode', ['stop', 'scale', 'whole'])

@@ -20,7 +20,10 @@ from support.robots.collision_oracle import urdf_path
 from support.robots.robots import PinocchioRobot
 
 from ros_ik.barriers import CollisionScene
+from ros_ik.barriers import SelfCollisionBarrier
 from ros_ik.barriers import WorldCollisionBarrier
+from ros_ik.model import ModelBuilder
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.model.shapes.collision_primitive import CollisionShape
 from ros_ik.model.shapes.primitive_fit import fit_capsules
 from ros_ik.solvers import DifferentialIK
@@ -155,6 +158,28 @@ def test_what_is_on_the_way_of_a_stop_is_seen_and_nothing_else(stop, radius):
             held.append(least)
     assert not missed
     assert not held
+
+
+@pytest.mark.parametrize('order', [(0, 1), (1, 0)], ids=['blade first', 'post first'])
+@pytest.mark.parametrize('moving', ['blade', 'post'])
+def test_a_pair_that_meets_between_two_samples_is_seen_by_either_link(moving, order):
+    """A blade turns about its middle, or a post around it; the center of the blade rests."""
+    builder, links = ModelBuilder(), [0, 0]
+    for k in order:
+        links[k] = builder.add_link()
+        builder.add_articulation([builder.add_joint_revolute(-1, links[k], axis=(0, 0, 1))])
+    model, blade = builder.finalize(device='cpu'), [[-0.5, 0, 0], [0.5, 0, 0]]
+    ends = np.array([blade, [[0, 0.4, 0]] * 2])[list(order)]
+    geometry = CollisionGeometry.from_capsules(model, np.arange(2), ends, np.full(2, 0.005))
+    barrier = SelfCollisionBarrier(geometry, pairs=[(0, 1)], d_min=0.0)
+    diff = DifferentialIK(model, '', DifferentialIKSettings(dt=0.01))
+    for turn, expected in ((0.9, 'HALTED_BY_BARRIER'), (0.4, 'CONVERGED')):
+        # Half the path ends before the contact or behind it.
+        step, limit = np.zeros(2), np.full(2, 2.0)
+        step[links[moving == 'post']] = np.sqrt(2.0 * turn * np.pi * 2.0) * 0.01
+        last = step.copy()
+        status = diff.limit_to_stoppable(np.zeros(2), [barrier], step, last, limit, 0.0)
+        assert status == SolveStatus[expected]
 
 
 def test_no_pair_gets_worse_where_many_are_violated():
