@@ -187,6 +187,15 @@ def test_carried_objects_count_for_world_and_self(panda):
     assert after == before and np.array_equal(pairs, pairs_before)
 
 
+def test_carried_objects_count_for_each_other(panda):
+    scene = CollisionScene(panda, max_obstacles=0, max_attached=2)
+    own = SelfCollisionBarrier(scene, pairs=[(0, 8)], n_collision_pairs=20, d_max=None)
+    for name, link in (('cup', 'panda_hand'), ('bag', 'panda_link3')):
+        scene.attach(name, link, CollisionShape.sphere(0.02))
+    DifferentialIK(panda.model).barrier_values(panda.model.neutral_joint_q(), [own])
+    assert {'cup', 'bag'} in [set(pair) for pair in own.closest_pairs()[0]]
+
+
 def test_reaching_through_obstacles_keeps_the_distance(panda):
     """The tip is sent through a wall and a ball that follows it."""
     model, rng = panda.model, np.random.default_rng(4)
