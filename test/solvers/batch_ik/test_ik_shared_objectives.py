@@ -255,7 +255,13 @@ def test_a_control_step_shares_built_in_objectives_and_keeps_others(problems):
     with pytest.raises(ArgumentError, match='Height already belongs to another solver'):
         IKSolver(model, N, [kept])
     del step, tasks
-    solve(IKSolver(model, N, [kept]), problems.seeds)  # without a call of the collector
+    batch = IKSolver(model, N, [kept])  # without a call of the collector
+    solve(batch, problems.seeds)
+    # A step could not give it back.
+    with pytest.raises(ArgumentError, match='Height already belongs to another solver'):
+        DifferentialIK(model, group).solve_ik(
+            joint_q, [Task(SinglePrecisionObjective(kept))], delta_q=dq
+        )
 
 
 def test_nothing_is_recorded_inside_a_capture_of_the_caller(problems):
