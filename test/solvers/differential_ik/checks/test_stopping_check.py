@@ -14,6 +14,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
+from ros_ik.model import ModelBuilder
 from ros_ik.objectives import IKObjectivePosition
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import DifferentialIKSettings
@@ -138,6 +139,23 @@ def test_sweeps_save_time_and_change_nothing(name):
             np.testing.assert_array_equal(swept, looked)
         halted += int(outcomes[0][0][0] == SolveStatus.HALTED_BY_BARRIER)
     assert 0 < halted < 400
+
+
+@pytest.mark.parametrize('sweeps', [True, False])
+@pytest.mark.parametrize(
+    ('wall', 'expected'), [(0.078, 'HALTED_BY_BARRIER'), (0.081, 'CONVERGED')]
+)
+def test_the_last_tick_of_a_stop_counts(wall, expected, sweeps):
+    """A slide moves by 35, 25, 15 and 5 mm, to 0.08 m."""
+    builder = ModelBuilder()
+    link = builder.add_link()
+    builder.add_articulation([builder.add_joint_prismatic(-1, link, axis=(1, 0, 0))])
+    diff = DifferentialIK(builder.finalize(device='cpu'), '', DifferentialIKSettings(dt=DT))
+    barrier = PositionBarrier(link, [-np.inf] * 3, [wall, np.inf, np.inf])
+    barrier.sweeps = sweeps
+    step, limit = np.array([0.035]), np.array([0.01 / DT**2])
+    status = diff.limit_to_stoppable(np.zeros(1), [barrier], step, step.copy(), limit, 0.0)
+    assert status == SolveStatus[expected]
 
 
 def test_a_safe_step_passes_as_it_is():
