@@ -104,3 +104,16 @@ def test_requests_that_do_not_fit_are_searched_or_refused():
         inverse_kinematics(ur5, 'tool0', poses, None, np.inf, method='closed_form')
     with pytest.raises(ArgumentError, match='method must be one of'):
         inverse_kinematics(ur5, 'tool0', poses, method='guess')
+
+
+def test_poses_that_the_closed_form_leaves_are_searched_from_their_own_seeds():
+    model, seeds, poses = reachable('ur5_robot', 'tool0', 6)
+    poses[3:, 0] += 5.0
+    settings = ChainIKSettings(max_attempts=1)
+    found = inverse_kinematics(model, 'tool0', poses, seeds, method='auto', settings=settings)
+    assert np.all(found.n_found == [1, 1, 1, 0, 0, 0])
+    for k in range(3, 6):
+        alone = inverse_kinematics(
+            model, 'tool0', poses[k], seeds[k], method='auto', settings=settings
+        )
+        np.testing.assert_array_equal(found.joint_q[k], alone.joint_q[0])
