@@ -17,6 +17,7 @@ from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
 from ros_ik.model import Model
+from ros_ik.model import ModelBuilder
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.solvers import DifferentialIK
@@ -301,6 +302,32 @@ def test_the_way_out_of_a_violation_asks_for_no_more_than_the_recovery_speed(pan
             slope[dof] = (ahead - behind) / 2e-6
         # The row holds as an equation; central differences are good to 1e-9.
         assert slope @ step == pytest.approx(DT * speed * np.linalg.norm(slope), rel=1e-6)
+
+
+@pytest.mark.parametrize('side', [1.0, -1.0])
+def test_a_joint_that_moves_into_a_violation_brakes_although_another_moves_out_of_it(side):
+    builder = ModelBuilder()
+    links = [builder.add_link() for _ in range(2)]
+    builder.add_articulation([
+        builder.add_joint_prismatic(parent, link, axis=(1, 0, 0))
+        for parent, link in zip([-1, links[0]], links, strict=True)
+    ])
+    model = builder.finalize(device='cpu')
+    low, high = np.full(3, -np.inf), np.full(3, np.inf)
+    (high if side > 0.0 else low)[0] = 0.0
+    barrier = PositionBarrier(links[1], low, high)
+    barrier.recovery_speed = 0.1
+    diff = DifferentialIK(model, '', DifferentialIKSettings(dt=DT))
+    acceleration, step = AccelerationLimit(np.full(2, 10.0)), np.zeros(2)
+    q = side * np.array([0.05, 0.0])
+    goal = Task(IKObjectiveJointPosition(model, q + side * np.array([0.1, -0.1])))
+    request = q, [goal], [acceleration], [barrier], step
+    # The limit accepts the last step after the first solve.
+    assert diff.solve_ik(*request).ok
+    acceleration.set_last_displacement(side * np.array([0.005, -0.008]))
+    assert diff.solve_ik(*request).ok
+    # The one brakes by 10 m/s^2, the other speeds up by as much.
+    np.testing.assert_allclose(side * step, [0.004, -0.009], atol=1e-6)
 
 
 def test_steps_after_forgotten_ones_are_those_of_a_new_solver(panda):
