@@ -68,7 +68,7 @@ def assert_complete(model, link, axes, turn, q, poses):
     assert compared >= len(poses)
 
 
-# In none of some structures a chain is read from the tool to the base, as that of a shoulder is.
+# A chain with a shoulder is read from the tool to the base, unlike those of the other structures.
 CASES = either([*SOME_STRUCTURES, 'shoulder'], STRUCTURES)
 
 

@@ -174,9 +174,9 @@ def test_a_pair_that_meets_between_two_samples_is_seen_by_either_link(moving, or
     barrier = SelfCollisionBarrier(geometry, pairs=[(0, 1)], d_min=0.0)
     diff = DifferentialIK(model, '', DifferentialIKSettings(dt=0.01))
     for turn, expected in ((0.9, 'HALTED_BY_BARRIER'), (0.4, 'CONVERGED')):
-        # Half the path ends before the contact or behind it.
+        # A stop of 0.9 or 0.4 half turns, with the contact at 0.5.
         step, limit = np.zeros(2), np.full(2, 2.0)
-        step[links[moving == 'post']] = np.sqrt(2.0 * turn * np.pi * 2.0) * 0.01
+        step[links[moving == 'post']] = np.sqrt(2.0 * turn * np.pi * limit[0]) * 0.01
         last = step.copy()
         status = diff.limit_to_stoppable(np.zeros(2), [barrier], step, last, limit, 0.0)
         assert status == SolveStatus[expected]
