@@ -46,10 +46,12 @@ def test_the_way_out_is_as_smooth_as_any_other(name):
 
 # Each violated pair halved how fast joints may move into it, and every other tick such a pair had
 # no row: a UR5 had up to 225 rad/s^3, a Panda up to 31 changes of sign a second. The first push
-# used the whole acceleration, and the lag was made up for at once: twice the jerk.
+# used the whole acceleration, and the lag was made up for at once: twice the jerk. The short form
+# has the balls that show most where the way out is faster than along the slope of the row.
 @pytest.mark.parametrize('name', ['ur5', 'panda'])
 def test_the_way_from_an_obstacle_is_smooth(name):
-    rough, out, back = compare(name, range(1, 1 + either(6, 12)), 80, recover=recovery_from_ball)
+    seeds = either(range(5, 11), range(1, 13))
+    rough, out, back = compare(name, seeds, 80, recover=recovery_from_ball)
     changes, jerk = rough[:, 0, 0], rough[..., 1]
     assert (out < 80).all() and back.min() >= -ROUNDING
     assert changes.max() < 1.2 * MAX_CHANGES, changes
