@@ -102,16 +102,16 @@ def test_it_stays_beside_a_velocity_but_not_beside_joints(rig):
 
 
 def test_the_target_may_be_given_in_another_link(rig):
-    start = oracle_center(rig)
-    poses = rig.servo._solver.diff.body_poses(rig.q)
-    pelvis = rig.model.body_index('base_link')
-    center = rig.servo.targets.center
-    world = poses[rig.robot.base_link, :3]
-    rig.aim_center((0.0, 0.0, 0.0), frame='base_link')
+    # The shin is tilted, and the point lies beside its origin.
+    point = np.array([0.1, -0.05, 0.3])
+    rig.aim_center(point, frame='leg_right_4_link')
+    q = rig.q.copy()
     rig.tick()
-    expected = center._seen(poses[pelvis, :3], poses)
-    np.testing.assert_allclose(center.target, expected, atol=1e-9)
-    assert np.linalg.norm(center.target - start) < 0.5 < np.linalg.norm(world - poses[pelvis, :3])
+    place, turned = oracle().pose(q, 'leg_right_4_link')
+    assert np.linalg.norm(turned @ point - point) > 0.05
+    position, rotation = oracle().pose(q, 'left_sole_link')
+    expected = rotation.T @ (place + turned @ point - position)
+    np.testing.assert_allclose(rig.servo.targets.center.target, expected, atol=1e-6)
 
 
 def test_a_weight_of_zero_says_why_nothing_moves_and_one_at_run_time_works():

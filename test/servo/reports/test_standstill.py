@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rest short of a pose target has its own code, which slow motion and arrival never get."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from support.rigs.servo_rig import Rig
@@ -12,6 +14,8 @@ from ros_ik.servo.barriers.obstacle_registry import ObstacleKind
 from ros_ik.servo.barriers.obstacle_registry import ObstacleOperation
 from ros_ik.servo.barriers.obstacle_registry import ObstacleRegistry
 from ros_ik.servo.barriers.obstacle_registry import ObstacleRequest
+from ros_ik.servo.reports.standstill import Standstill
+from ros_ik.servo.targets.tracking import TargetKind
 
 FAR = {'max_target_step_linear': 10.0, 'max_target_step_angular': 4.0}
 
@@ -68,6 +72,30 @@ def test_it_comes_once_after_the_motion_has_ended(blocked):
     way = [np.linalg.norm(o.joint_q - blocked.q) for o in blocked.outputs[first:]]
     assert max(way) < 0.02
     assert StatusCode.HALTED_BY_BARRIER in said[:first]
+
+
+def test_a_robot_at_rest_may_creep_three_times_as_fast_before_it_moves_again():
+    robot = Rig.shared().robot
+    standstill = Standstill(robot, 0.01)
+    trackers = (SimpleNamespace(target_kind=TargetKind.POSE),)
+    still = np.zeros(robot.model.joint_dof_count)
+    slow = 5e-3 * 0.01 * np.where(np.isfinite(robot.velocity), robot.velocity, 1.0)
+
+    def said(count, step, achieved):
+        output = None
+        for _ in range(count):
+            report = SimpleNamespace(name='ee', reached=False)
+            output = SimpleNamespace(code=StatusCode.OK, text='', tasks=[report])
+            standstill.update(output, trackers, step, 1.0, achieved, 0.3)
+        return output.code == StatusCode.STATIONARY
+
+    for step, achieved in ((still, 0.06), (1.1 * slow, 0.0)):
+        assert not said(100, step, achieved)
+    assert not said(49, 0.9 * slow, 0.04) and said(1, 0.9 * slow, 0.04)
+    assert said(100, 2.9 * slow, 0.14)
+    for step, achieved in ((still, 0.16), (3.1 * slow, 0.0)):
+        assert said(50, still, 0.0)
+        assert not said(1, step, achieved)
 
 
 def test_it_ends_as_soon_as_a_way_is_free(blocked):
