@@ -15,6 +15,7 @@ from ros_ik.barriers import SelfCollisionBarrier
 from ros_ik.barriers.pair_sampling import sample_pair_distances
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics import eval_fk
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
@@ -440,3 +441,35 @@ def test_steps_with_ranked_rows_are_those_with_all_rows(lead):
             np.testing.assert_allclose(steps[0], steps[2], atol=1e-12)
             held += np.abs(steps[1] - steps[2]).max() > 1e-6
     assert held > 10
+
+
+def test_a_violated_pair_takes_no_row_from_another():
+    model, rng = robot('panda'), np.random.default_rng(8)
+    q = model.neutral_joint_q()
+    q[:7] = [0.0, -0.6, 0.0, -2.2, 0.0, 1.6, 0.8]
+    links = [model.body_index(link) for link in ('panda_link4', 'panda_hand')]
+    poses = np.zeros((1, model.body_count, 7))
+    eval_fk(model, q[None], poses)
+    # 5 mm below the distance of 20 mm, and 2 mm above it.
+    beside = poses[0, links, :3] + [[-0.135, 0.0, 0.0], [0.142, 0.0, 0.0]]
+    centers = np.vstack([np.zeros((2, 3)), beside])
+    balls = CollisionGeometry.from_spheres(model, [*links, -1, -1], centers, 0.06)
+    # The violated pair comes first, so its row is the first that is free.
+    ranked, every = (
+        SelfCollisionBarrier(
+            balls, pairs=[[0, 2], [1, 3]], n_collision_pairs=rows, safe_displacement_gain=0.0
+        )
+        for rows in (1, None)
+    )
+    ranked.ranks_rows = True
+    solver = DifferentialIK(model, 'panda_link0:panda_hand', DifferentialIKSettings(dt=0.01))
+    target, held = IKObjectiveJointPosition(model, q), 0
+    steps = np.zeros((2, model.joint_dof_count))
+    for _ in range(30):
+        target.set_target_positions(model.random_joint_q(1, rng)[0])
+        for barrier, step in zip((ranked, every), steps, strict=True):
+            status = solver.solve_ik(q, [Task(target)], [VelocityLimit()], [barrier], step)
+        if status is SolveStatus.CONVERGED:
+            np.testing.assert_allclose(steps[0], steps[1], atol=1e-12)
+            held += 1
+    assert held > 5
