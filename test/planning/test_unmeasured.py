@@ -178,6 +178,14 @@ def test_every_way_of_missing_is_told_by_link(packages, geometry, beside):
         )
 
 
+def test_shapes_after_a_broken_one_are_measured(packages):
+    broken = shape('<mesh filename="package://arm/broken.stl"/>')
+    planner = planner_of(arm(shape('<sphere radius="0.02"/>'), broken), packages)
+    assert planner.robot.unmeasured_links == ('elbow',)
+    links = [planner.model.body_index(link) for link in ('base', 'hand')]
+    assert sorted(planner.robot.shapes.geometry.body) == sorted(links)
+
+
 def test_links_that_the_description_gives_no_collision_shape_miss_none(packages):
     # A frame, a link that is drawn only, and one whose picture is missing.
     for geometry in ('', FOUND, '<mesh filename="package://arm/gone.stl"/>', '<quadric/>'):
