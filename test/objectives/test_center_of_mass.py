@@ -72,11 +72,18 @@ def test_targets_in_a_link(name):
     rng = np.random.default_rng(5)
     model = rig.robot(name)
     joint_q, targets = model.random_joint_q(4, rng), rng.normal(size=(3, 3))
-    for link in (0, model.body_count // 2, model.body_count - 1):
-        objective = IKObjectiveCenterOfMass(targets, weight=WEIGHT, reference_link_index=link)
+    last, whole = model.body_count - 1, np.arange(model.body_count)
+    massive = np.flatnonzero(model.body_mass64 > 0)
+    # In the last case some joints move the link and no mass.
+    cases = (0, whole), (last // 2, whole), (last, whole), (rig.links(name)[0], massive[:2])
+    for link, bodies in cases:
+        objective = IKObjectiveCenterOfMass(
+            targets, weight=WEIGHT, reference_link_index=link,
+            bodies=None if bodies is whole else bodies.tolist(),
+        )  # fmt: skip
         poses = np.zeros((4, model.body_count, 7))
         eval_fk(model, joint_q, poses)
-        centers = center(model, joint_q, np.arange(model.body_count))
+        centers = center(model, joint_q, bodies)
         seen = [
             pin.XYZQUATToSE3(pose[link]).actInv(point)
             for pose, point in zip(poses, centers, strict=True)
