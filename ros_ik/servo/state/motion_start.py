@@ -102,9 +102,9 @@ class MotionStarts:
             return np.zeros_like(velocities)
         dofs, dt = robot.group.variable_dof, settings.period
         speed = robot.velocity[dofs] * settings.limits_velocity_scale
-        ahead = np.where(
-            velocities > 0.0, robot.upper[dofs] - positions, positions - robot.lower[dofs]
-        )
+        margin = robot.position_margin(settings)[dofs]
+        low, high = robot.lower[dofs] + margin, robot.upper[dofs] - margin
+        ahead = np.where(velocities > 0.0, high - positions, positions - low)
         room = braking_step(np.maximum(ahead, 0.0), acceleration, dt)
         most = np.minimum(speed * dt, room)
         return np.where(moves, np.clip(velocities * dt, -most, most), 0.0)

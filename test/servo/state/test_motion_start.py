@@ -159,11 +159,13 @@ def test_joints_that_rest_beside_one_that_moves_begin_at_rest():
     assert np.all(np.abs(velocity[1:]) <= loss[1:] + 1e-12)
 
 
-def test_a_start_in_motion_is_no_faster_than_joints_can_stop():
-    rig = Rig.shared(**FAR)
+@pytest.mark.parametrize('end', ['lower', 'upper'])
+def test_a_start_in_motion_is_no_faster_than_joints_can_stop(end):
+    rig, side = Rig.shared(**FAR), 1.0 if end == 'upper' else -1.0
     dofs, coords = rig.robot.group.variable_dof, rig.robot.coords
-    rig.q[coords[0]] = rig.robot.upper[dofs[0]] - 0.01
-    rig.reference = place_of(rig), np.array([5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    rig.q[coords[0]] = getattr(rig.robot, end)[dofs[0]] - 0.05 * side
+    # The positions end 0.02 rad before the limits.
+    rig.reference = place_of(rig), np.array([5.0 * side, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     begin(rig)
     rig.quiet()
     rig.tick(seconds=1.0)
