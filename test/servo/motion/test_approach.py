@@ -38,9 +38,11 @@ def test_gain_approaches_gradually():
     assert approach.step(np.array([1e-3, 0.0, 0.0]), np.zeros(3), limits)[0] == pytest.approx(1e-4)
 
 
-def test_a_far_target_counts_as_the_largest_distance():
+# Either the brakes or the gain is the bound.
+@pytest.mark.parametrize('gain', [0.5, 0.05])
+def test_a_far_target_counts_as_the_largest_distance(gain):
     far, near = Approach(0.01), Approach(0.01)
-    bounded, limits = ApproachLimits(10.0, 1.0, 0.5, 0.002), ApproachLimits(10.0, 1.0, 0.5, np.inf)
+    bounded, limits = (ApproachLimits(10.0, 1.0, gain, most) for most in (0.002, np.inf))
     step = same = np.zeros(3)
     for _ in range(50):
         step = far.step(np.array([1.0, 0.0, 0.0]), step, bounded)
