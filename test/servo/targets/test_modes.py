@@ -113,6 +113,21 @@ def test_the_newest_kind_wins_without_a_jump_and_without_a_stop(moving):
     moving.assert_within_limits()
 
 
+def test_a_pose_after_joints_continues_the_motion_of_the_frame():
+    rig = Rig.shared(max_target_step_linear=10.0, max_target_step_angular=4.0)
+    rig.aim_joints(panda_joint1=1.0)
+    rig.tick(60)
+    before, now = (rig.pose(output.joint_q)[:3] for output in rig.published[-2:])
+    speed = np.linalg.norm(now - before)
+    rig.quiet()
+    rig.aim(rig.moved(0.3 * (now - before) / speed))
+    rig.tick(20)
+    points = [rig.pose(output.joint_q)[:3] for output in rig.published[-21:]]
+    # The frame also stops turning; one that started at rest would fall to a sixth.
+    assert np.linalg.norm(np.diff(points, axis=0), axis=1).min() > 0.5 * speed
+    rig.assert_within_limits()
+
+
 def lasting_pose(rig, xyz):
     pose = rig.moved(xyz)
     return rig.reader.pose(0, '', pose[:3], pose[3:], rig.now, lasting=True)
