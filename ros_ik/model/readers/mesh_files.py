@@ -70,9 +70,14 @@ def read_vertices(path: Path) -> np.ndarray:
     vertices = _facet_vertices(where, kind, content)
     if not len(vertices):
         raise ModelError(where, 'has no vertices')
+    check_vertices(where, vertices)
+    return unique_rows(vertices)
+
+
+def check_vertices(where: str, vertices: np.ndarray) -> None:
+    """Raise ModelError for a vertex [n, 3] that is not finite or too far from the origin."""
     if not np.all(np.abs(vertices) <= MAX_MAGNITUDE):
         raise ModelError(where, f'has a vertex that is not finite or beyond {MAX_MAGNITUDE:g}')
-    return unique_rows(vertices)
 
 
 def read_content(path: Path) -> tuple[str, bytes]:

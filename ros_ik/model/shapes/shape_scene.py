@@ -12,7 +12,7 @@ import trimesh
 
 from ros_ik.errors import ModelError
 from ros_ik.model.conventions.joint_type import GeoType
-from ros_ik.model.readers.mesh_files import MAX_MAGNITUDE
+from ros_ik.model.readers.mesh_files import check_vertices
 from ros_ik.model.readers.mesh_files import MeshFile
 from ros_ik.model.readers.mesh_files import read_content
 
@@ -70,6 +70,6 @@ def _read_scene(uri: str, path: Path) -> trimesh.Scene:
     # Readers return what a file that was cut off still has.
     if not meshes:
         raise ModelError(where, 'has no triangles')
-    if not all(np.all(np.abs(mesh.vertices) <= MAX_MAGNITUDE) for mesh in meshes):
-        raise ModelError(where, f'has a vertex that is not finite or beyond {MAX_MAGNITUDE:g}')
+    for mesh in meshes:
+        check_vertices(where, mesh.vertices)
     return scene
