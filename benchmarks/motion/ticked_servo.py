@@ -84,6 +84,8 @@ class TickedServo:
         self.model = model or robot_model(name)
         given = {'ee.frame': files.tip_link, 'base_frame': files.base_link}
         given.update({key.replace('__', '.'): value for key, value in values.items()})
+        if 'ee' not in given.get('frame_tasks', ('ee',)):
+            del given['ee.frame']
         self.given = given
         self.settings = read_settings(given)
         self.servo = Servo(self.model, self.settings)

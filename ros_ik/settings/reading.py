@@ -57,14 +57,24 @@ def expand_parameters(given: Mapping[str, object]) -> dict[str, Parameter]:
 
 def unknown_parameters(given: Iterable[str], expanded: Mapping[str, Parameter]) -> list[str]:
     """Return a message for each unknown name, with the closest known one."""
-    sentences = []
-    for name in given:
-        if name in expanded or name.partition('.')[0] in _OF_ROS:
-            continue
-        close = difflib.get_close_matches(name, expanded, n=1)
-        hint = f"; did you mean '{close[0]}'?" if close else ''
-        sentences.append(f"there is no parameter '{name}'{hint}")
-    return sentences
+    return [
+        f"there is no parameter '{name}'{_hint(name, expanded)}"
+        for name in given
+        if not _exists(name, expanded)
+    ]
+
+
+def known_values(given: Mapping[str, object]) -> dict[str, object]:
+    """Return the values of the parameters that exist, as a node that warns of others keeps them.
+
+    Args:
+        given: Values by full name.
+
+    Raises:
+        SettingsError: See :func:`expand_parameters`.
+    """
+    expanded = expand_parameters(given)
+    return {name: value for name, value in given.items() if name in expanded}
 
 
 def read_settings(given: Mapping[str, object]) -> Settings:
@@ -77,9 +87,13 @@ def read_settings(given: Mapping[str, object]) -> Settings:
         The settings.
 
     Raises:
-        SettingsError: A value violates the schema or conflicts with another value.
+        SettingsError: A name that no parameter has; a value that violates the schema or conflicts
+            with another value.
     """
     expanded = expand_parameters(given)
+    for name in given:
+        if not _exists(name, expanded):
+            raise SettingsError(name, f'there is no such parameter{_hint(name, expanded)}')
     values: dict[str, Any] = {
         name: parameter.checked(given.get(name, parameter.default))
         for name, parameter in expanded.items()
@@ -102,6 +116,17 @@ def read_settings(given: Mapping[str, object]) -> Settings:
     )
     _check_together(settings)
     return settings
+
+
+def _exists(name: str, expanded: Mapping[str, Parameter]) -> bool:
+    """Return True for a parameter of the node or of ROS."""
+    return name in expanded or name.partition('.')[0] in _OF_ROS
+
+
+def _hint(name: str, expanded: Iterable[str]) -> str:
+    """Return a question for the closest known name, or ''."""
+    close = difflib.get_close_matches(name, expanded, n=1)
+    return f"; did you mean '{close[0]}'?" if close else ''
 
 
 def _name_list(

@@ -23,6 +23,7 @@ from ros_ik.settings import read_settings
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 from ros_ik.settings.parameter import Parameter
+from ros_ik.settings.reading import known_values
 from ros_ik.settings.reading import unknown_parameters
 from ros_ik.setup_assistant.speeds import immobile
 from ros_ik.setup_assistant.speeds import speed_warnings
@@ -71,7 +72,7 @@ def check_parameters(
     try:
         expanded = expand_parameters(given)
         errors += [*unknown_parameters(given, expanded), *_of_values(given, expanded)]
-        settings = read_settings(given)
+        settings = read_settings(known_values(given))
         check_center(settings, model)
         robot = resolve_robot(model, settings)
         wrong, warnings = _of_tasks(robot)

@@ -22,6 +22,9 @@ FRAME = {'ee.frame': 'hand'}
 WRONG = [
     ({}, 'ee.frame', "''"),
     ({'ee.frame': 7}, 'ee.frame', '7'),
+    ({'rate': 500.0}, 'rate', 'no such parameter'),
+    ({'ee.gian': 0.5}, 'ee.gian', "did you mean 'ee.gain'?"),
+    ({'frame_tasks': ['hand'], 'hand.frame': 'l'}, 'ee.frame', 'no such parameter'),
     ({'control_rate': 0.5}, 'control_rate', '[1, 1000]'),
     ({'control_rate': math.nan}, 'control_rate', 'nan'),
     ({'control_rate': 'fast'}, 'control_rate', "'fast'"),

@@ -21,6 +21,7 @@ from ros_ik.node.model_loading.devices import choose_device
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import read_settings
 from ros_ik.settings.parameter_file import read_parameters
+from ros_ik.settings.reading import known_values
 
 
 def choose_domain() -> None:
@@ -128,7 +129,7 @@ def command_topics(params_file: Path, robot: DemoRobot) -> dict[str, object]:
     """
     text = read_text(params_file, 'the parameter file')
     try:
-        settings = read_settings(read_parameters(text))
+        settings = read_settings(known_values(read_parameters(text)))
         choose_device(settings.device)
         resolve_robot(robot.semantic_model(), settings)
     except RosIkError as error:

@@ -28,6 +28,7 @@ def test_mock_robot_listens_to_the_topic_of_each_output(tmp_path, given, first, 
             name: {'topic': topic, 'joints': [name]} for name, topic in given.items()
         },
         'ee': {'frame': 'tool0'},
+        'rate': 100.0,  # no such parameter, of which the node warns
     }
     file = tmp_path / 'parameters.yaml'
     file.write_text(yaml.safe_dump({'/**/ros_ik': {'ros__parameters': node}}))

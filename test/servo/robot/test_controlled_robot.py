@@ -17,7 +17,7 @@ ARM = tuple(f'panda_joint{k}' for k in range(1, 8))
 
 
 def resolve(name='panda', **values):
-    given = {'ee.frame': find_robot(name).tip_link}
+    given = {} if 'frame_tasks' in values else {'ee.frame': find_robot(name).tip_link}
     given.update({key.replace('__', '.'): value for key, value in values.items()})
     return resolve_robot(robot_model(name), read_settings(given))
 
