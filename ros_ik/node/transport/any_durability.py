@@ -10,10 +10,10 @@ import math
 import time
 from typing import Any
 
-from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
+from ros_ik.node.transport.dds_events import SubscriptionEventCallbacks
 from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.size_limited_subscription import message_receiver
 

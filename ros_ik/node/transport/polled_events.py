@@ -17,10 +17,7 @@ from rclpy.clock import ClockType
 from rclpy.node import Node
 from rclpy.waitable import Waitable
 
-try:
-    from rclpy.event_handler import EventHandler
-except ImportError:  # before ROS 2 Iron
-    from rclpy.qos_event import QoSEventHandler as EventHandler
+from ros_ik.node.transport.dds_events import EventHandler
 
 # Time between two polls [s]; one takes 4 us per event.
 _PERIOD = 1.0

@@ -12,14 +12,24 @@ from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor
 from rcl_interfaces.msg import ParameterEvent
+from rcl_interfaces.srv import DescribeParameters
+from rcl_interfaces.srv import GetParameters
+from rcl_interfaces.srv import ListParameters
+from rcl_interfaces.srv import SetParameters
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.parameter import parameter_value_to_python
-from rclpy.parameter_client import AsyncParameterClient
 import yaml
 
 # Time without an answer after which a request is repeated [s].
 _PATIENCE = 2.0
+# Services of the parameters of every node.
+_SERVICES: dict[str, Any] = {
+    'list_parameters': ListParameters,
+    'describe_parameters': DescribeParameters,
+    'get_parameters': GetParameters,
+    'set_parameters': SetParameters,
+}
 
 
 class NodeParameters:
@@ -34,7 +44,11 @@ class NodeParameters:
 
     def __init__(self, node: Node, name: str) -> None:
         """Create clients to the node with a given name, relative to the namespace of ``node``."""
-        self._client = AsyncParameterClient(node, name)
+        # rclpy of ROS 2 Humble has no client of parameters.
+        self._clients = {
+            service: node.create_client(kind, f'{name}/{service}')
+            for service, kind in _SERVICES.items()
+        }
         self._full_name = node.resolve_topic_name(name)
         self._asked: dict[str, float] = {}
         self.names: tuple[str, ...] = ()
@@ -52,15 +66,16 @@ class NodeParameters:
     def list(self) -> None:
         """Request the names, if unknown."""
         if not self.names:
-            self._ask('list', lambda: self._client.list_parameters(), self._on_list)
+            self._ask('list', 'list_parameters', ListParameters.Request(), self._on_list)
 
     def read(self, names: Sequence[str]) -> None:
         """Request descriptors and values, if unknown."""
         unknown = [name for name in names if name not in self.values]
         if unknown:
             key = ' '.join(unknown)
-            describe = functools.partial(self._client.describe_parameters, unknown)
-            self._ask(f'describe {key}', describe, functools.partial(self._on_describe, unknown))
+            request = DescribeParameters.Request(names=unknown)
+            then = functools.partial(self._on_describe, unknown)
+            self._ask(f'describe {key}', 'describe_parameters', request, then)
 
     def change(self, name: str, value: Any) -> None:
         """Request a new value; :attr:`answer` gives the result.
@@ -78,9 +93,9 @@ class NodeParameters:
             self.answer = f'{name} is not set: {value!r} is not a value: {error}'
             self._refused.add(name)
             return
-        send = functools.partial(self._client.set_parameters, [parameter])
+        request = SetParameters.Request(parameters=[parameter.to_parameter_msg()])
         self._asked.pop(name, None)
-        self._ask(name, send, functools.partial(self._on_set, name))
+        self._ask(name, 'set_parameters', request, functools.partial(self._on_set, name))
 
     def take_refused(self) -> set[str]:
         """Return the parameters whose changes were rejected since the last call."""
@@ -103,8 +118,10 @@ class NodeParameters:
             return [float(each) for each in value]
         return float(value) if is_real else value
 
-    def _ask(self, key: str, send: Callable[[], Any], then: Callable[[Any], None]) -> None:
-        """Send a request, unless one with this key is pending."""
+    def _ask(
+        self, key: str, service: str, request: Any, then: Callable[[Any], None]
+    ) -> None:
+        """Send a request to a service, unless one with this key is pending."""
         now = time.monotonic()
         if now - self._asked.get(key, -_PATIENCE) < _PATIENCE or not self._is_ready():
             return
@@ -119,10 +136,10 @@ class NodeParameters:
             if future.exception() is None and future.result() is not None:
                 then(future.result())
 
-        send().add_done_callback(take)
+        self._clients[service].call_async(request).add_done_callback(take)
 
     def _is_ready(self) -> bool:
-        return bool(self._client.services_are_ready())
+        return all(client.service_is_ready() for client in self._clients.values())
 
     def _on_list(self, response: Any) -> None:
         self.names = tuple(response.result.names)
@@ -130,8 +147,9 @@ class NodeParameters:
     def _on_describe(self, names: Sequence[str], response: Any) -> None:
         described = {each.name: each for each in response.descriptors}
         self.descriptors.update(described)
-        get = functools.partial(self._client.get_parameters, list(names))
-        self._ask(f'get {" ".join(names)}', get, functools.partial(self._on_get, names))
+        request = GetParameters.Request(names=list(names))
+        then = functools.partial(self._on_get, names)
+        self._ask(f'get {" ".join(names)}', 'get_parameters', request, then)
 
     def _on_get(self, names: Sequence[str], response: Any) -> None:
         values = map(parameter_value_to_python, response.values)

@@ -400,7 +400,8 @@ class Client:
         assert self.trajectories
         for message in self.trajectories:
             now = self.node.get_clock().now().nanoseconds
-            assert check_trajectory(trajectory_from_message(message), joints, now) is None
+            fault = check_trajectory(trajectory_from_message(message), joints, now)
+            assert fault is None, fault
 
     def _take(self):
         for kind, handle, receive in self._by_hand:
@@ -410,9 +411,10 @@ class Client:
 
     def _on_trajectory(self, message, info):
         # With the time of sending [ns], and the number of messages sent by then: each publisher
-        # counts its own, and a new one restarts.
-        if info['publisher_gid'] != self._publisher:
-            self._publisher, self._count_before = info['publisher_gid'], self._number
+        # counts its own, and a new one restarts. rclpy before Kilted does not tell them apart.
+        publisher = info.get('publisher_gid')
+        if publisher != self._publisher:
+            self._publisher, self._count_before = publisher, self._number
         self._number = self._count_before + info['publication_sequence_number']
         self.sent.append((info['source_timestamp'], message, self._number))
         self.trajectories.append(message)

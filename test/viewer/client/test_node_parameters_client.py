@@ -4,24 +4,41 @@
 
 from types import SimpleNamespace
 
+from rcl_interfaces.msg import ListParametersResult
 from rcl_interfaces.msg import ParameterDescriptor
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.srv import DescribeParameters
+from rcl_interfaces.srv import GetParameters
+from rcl_interfaces.srv import ListParameters
 
-from ros_ik.viewer.client import node_parameters
 from ros_ik.viewer.client.node_parameters import NodeParameters
 
 NAME = 'limits.velocity_scale'
+VALUE = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=0.5)
+ANSWERS = {
+    ListParameters: ListParameters.Response(result=ListParametersResult(names=[NAME])),
+    DescribeParameters: DescribeParameters.Response(descriptors=[ParameterDescriptor(name=NAME)]),
+    GetParameters: GetParameters.Response(values=[VALUE]),
+}
 
 
 class Answers:
-    """A parameter client whose answers come when the test wants them."""
+    """A node whose clients get their answers when the test wants them."""
 
-    def __init__(self, node, name):
+    def __init__(self):
         self.pending = []
 
-    def services_are_ready(self):
-        return True
+    def resolve_topic_name(self, name):
+        return f'/{name}'
+
+    def create_subscription(self, *_):
+        pass
+
+    def create_client(self, kind, name):
+        return SimpleNamespace(
+            service_is_ready=lambda: True, call_async=lambda request: self.later(ANSWERS[kind])
+        )
 
     def later(self, response):
         future = SimpleNamespace(
@@ -31,16 +48,6 @@ class Answers:
         )
         return future
 
-    def list_parameters(self):
-        return self.later(SimpleNamespace(result=SimpleNamespace(names=[NAME])))
-
-    def describe_parameters(self, names):
-        return self.later(SimpleNamespace(descriptors=[ParameterDescriptor(name=NAME)]))
-
-    def get_parameters(self, names):
-        value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=0.5)
-        return self.later(SimpleNamespace(values=[value]))
-
     def come(self):
         """Let all pending answers arrive."""
         pending, self.pending = self.pending, []
@@ -48,34 +55,31 @@ class Answers:
             each()
 
 
-def made(monkeypatch):
-    """Return parameters that were read, and their client."""
-    monkeypatch.setattr(node_parameters, 'AsyncParameterClient', Answers)
-    node = SimpleNamespace(
-        resolve_topic_name=lambda name: f'/{name}', create_subscription=lambda *_: None
-    )
+def made():
+    """Return parameters that were read, and the node of their clients."""
+    node = Answers()
     parameters = NodeParameters(node, 'ros_ik')
     parameters.list()
-    parameters._client.come()
-    return parameters, parameters._client
+    node.come()
+    return parameters, node
 
 
-def test_answers_to_earlier_questions_are_ignored(monkeypatch):
-    parameters, client = made(monkeypatch)
+def test_answers_to_earlier_questions_are_ignored():
+    parameters, node = made()
     parameters.read([NAME])
-    client.come()
+    node.come()
     # The values are on their way: alone they have no descriptors.
     parameters.forget()
-    client.come()
+    node.come()
     assert parameters.values == parameters.descriptors == {} and parameters.names == ()
     parameters.read([NAME])
-    client.come()
-    client.come()
+    node.come()
+    node.come()
     assert parameters.values == {NAME: 0.5} and NAME in parameters.descriptors
 
 
-def test_a_change_that_comes_after_a_restart_is_refused(monkeypatch):
-    parameters, client = made(monkeypatch)
+def test_a_change_that_comes_after_a_restart_is_refused():
+    parameters, node = made()
     parameters.change(NAME, 0.7)
     assert NAME in parameters.answer and 'is not set' in parameters.answer
-    assert not client.pending
+    assert not node.pending
