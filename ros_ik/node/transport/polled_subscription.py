@@ -73,7 +73,7 @@ class Stream:
 
     @property
     def publisher(self) -> bytes | None:
-        """Identifier of the publisher of the last message; None before ROS 2 Jazzy."""
+        """Identifier of the publisher of the last message; None before ROS 2 Kilted."""
         identifier = self.info.get('publisher_gid')
         return None if identifier is None else bytes(identifier['data'])
 

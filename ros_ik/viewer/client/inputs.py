@@ -73,6 +73,8 @@ class Inputs:
         self._listen(JointState, 'joint_states', measured, _JOINTS)
         self._listen(JointState, f'{name}/command_state', commanded, _TARGETS)
         self._listen(IkStatus, f'{name}/status', self._on_status, _NEWEST)
+        # Number of the last list of obstacles, and how often the numbers have started again.
+        self._list_number = self._restarts = 0
         self._lists = self._listen(
             ObstacleArray, f'{name}/current_obstacles', self._on_obstacles, _LISTS
         )
@@ -127,17 +129,22 @@ class Inputs:
         return stream
 
     def _on_obstacles(self, message: ObstacleArray) -> None:
-        self.obstacles.append((message, self._publisher_of(self._lists)))
+        self.obstacles.append((message, self._publisher_of_list()))
 
-    def _publisher_of(self, stream: Stream) -> bytes:
-        """Return the identity of the publisher of a stream's last message."""
-        publisher = stream.publisher
+    def _publisher_of_list(self) -> bytes:
+        """Return the identity of the publisher of the last list of obstacles."""
+        publisher = self._lists.publisher
         if publisher is not None:
             return publisher
-        # Before ROS 2 Jazzy only the graph has it, and may discover a node after its first
-        # messages.
-        known = self._node.get_publishers_info_by_topic(stream.topic)
-        return b''.join(sorted(bytes(info.endpoint_gid) for info in known))
+        # Before ROS 2 Kilted only the graph has it, and may discover a node after its first
+        # messages. Since Jazzy messages are numbered, those of each publisher from 1.
+        number = self._lists.info.get('publication_sequence_number')
+        if number is not None:
+            self._restarts += number <= self._list_number
+            self._list_number = number
+        known = self._node.get_publishers_info_by_topic(self._lists.topic)
+        identifiers = sorted(bytes(info.endpoint_gid) for info in known)
+        return b''.join([*identifiers, self._restarts.to_bytes(8, 'little')])
 
     def _on_joints(self, which: int, message: JointState) -> None:
         if self.robot is not None:

@@ -20,7 +20,8 @@ int set_listener(void * reader, void * listener, const void * mask) __asm__(NAME
 static int find(struct dl_phdr_info * library, size_t size, void * path)
 {
   (void)size;
-  if (!strstr(library->dlpi_name, "libfastdds")) {
+  // Before ROS 2 Kilted it has the second name.
+  if (!strstr(library->dlpi_name, "libfastdds") && !strstr(library->dlpi_name, "libfastrtps")) {
     return 0;
   }
   *(const char **)path = library->dlpi_name;

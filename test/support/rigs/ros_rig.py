@@ -419,6 +419,11 @@ class Client:
         self.sent.append((info['source_timestamp'], message, self._number))
         self.trajectories.append(message)
 
+    @property
+    def tells_publishers_apart(self):
+        """True if rclpy says which publisher sent a trajectory that was received."""
+        return self._publisher is not None
+
     def _on_diagnostics(self, message):
         for status in message.status:
             if status.name.startswith('ros_ik:'):
