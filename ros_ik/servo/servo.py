@@ -154,7 +154,13 @@ class Servo:
         self._secondary.apply(settings, self.joint_q)
 
     def step(
-        self, now: float, measurement: Measurement, command: Command, *, reports: bool = True
+        self,
+        now: float,
+        measurement: Measurement,
+        command: Command,
+        *,
+        reports: bool = True,
+        has_time_passed: bool = True,
     ) -> ServoOutput:
         """Compute one tick.
 
@@ -164,6 +170,8 @@ class Servo:
             command: Command.
             reports: True to measure the frames and to find the limiting constraint; otherwise the
                 last report is repeated.
+            has_time_passed: False for a command that ends a motion while the clock is slow or
+                stands still: it is noticed, and the robot brakes in later ticks.
 
         Returns:
             The command, if one is to be sent, and the report.
@@ -199,7 +207,7 @@ class Servo:
         if reason is None:
             output = self._track(now, measurement, choice, reports)
         else:
-            output = self._hold(now, reason, measurement)
+            output = self._hold(now, reason, measurement, has_time_passed)
             if not (command.model_loading and output.still):
                 self._report_targets(output, now)
         if not (command.model_loading and output.still):
@@ -368,7 +376,9 @@ class Servo:
         np.copyto(self.joint_q, measurement.joint_q, where=follows)
         self._followed = measurement
 
-    def _hold(self, now: float, reason: HoldReason, measurement: Measurement) -> ServoOutput:
+    def _hold(
+        self, now: float, reason: HoldReason, measurement: Measurement, has_time_passed: bool
+    ) -> ServoOutput:
         """Brake, return after a stall, then rest."""
         self._reason = reason
         self._motion_report.forget_standstill()
@@ -378,7 +388,9 @@ class Servo:
         returns = returns and self.following.state is FollowingState.RETURNS
         if returns:
             self._halt.return_to(self.following.return_position)
-        if self.moving or returns:
+        if self.moving and not has_time_passed:
+            output = self._wait_for_time(reason)
+        elif self.moving or returns:
             output = self._brake_for(reason, reason.may_return, returns)
         else:
             output = self._rest(now, reason, measurement)
@@ -387,10 +399,20 @@ class Servo:
 
     def _brake_for(self, reason: HoldReason, may_return: bool, returns: bool) -> ServoOutput:
         """Make one step towards rest for a reason."""
+        self._begin_to_brake(reason)
+        return self._brake(reason.code, reason.text, may_return=may_return, returns=returns)
+
+    def _wait_for_time(self, reason: HoldReason) -> ServoOutput:
+        """Brake for a reason in later ticks; until then, nothing is sent."""
+        self._begin_to_brake(reason)
+        text = f'{reason.text}; braking as soon as time passes'
+        return self._output(reason.code, text, publish=False)
+
+    def _begin_to_brake(self, reason: HoldReason) -> None:
+        """Change to the state of a servo that brakes for a reason."""
         if reason.resynchronise:
             self._machine.handle(ServoEvent.DETACH)
         self._machine.handle(ServoEvent.BRAKE)
-        return self._brake(reason.code, reason.text, may_return=may_return, returns=returns)
 
     def _rest(self, now: float, reason: HoldReason, measurement: Measurement) -> ServoOutput:
         """Repeat the command at rest, or send nothing."""

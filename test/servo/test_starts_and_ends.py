@@ -7,6 +7,7 @@ import pytest
 from support.rigs.servo_rig import moving_rig
 from support.rigs.servo_rig import Rig
 
+from ros_ik.servo import Measurement
 from ros_ik.servo import StatusCode
 from ros_ik.solvers import SolveStatus
 
@@ -121,7 +122,7 @@ def test_deactivation_comes_to_rest_and_activation_starts_from_the_measured_stat
     np.testing.assert_allclose(moving.published[-1].joint_q, where, atol=2e-3)
 
 
-@pytest.mark.parametrize(
+_HOLDS = pytest.mark.parametrize(
     ('hold', 'release'),
     [
         (lambda command: command.with_pause(True), lambda command: command.with_pause(False)),
@@ -133,6 +134,31 @@ def test_deactivation_comes_to_rest_and_activation_starts_from_the_measured_stat
     ],
     ids=['pause', 'stop', 'deactivation'],
 )
+
+
+@_HOLDS
+def test_while_no_time_passes_a_hold_is_noticed_and_moves_nothing(moving, hold, release):
+    published = len(moving.published)
+    measured = Measurement(moving.q, np.full(len(moving.q), moving.now))
+    where = moving.servo.joint_q.copy()
+    moving.command = hold(moving.command)
+    for _ in range(20):
+        output = moving.servo.step(moving.now, measured, moving.command, has_time_passed=False)
+        assert not (output.publish or output.still)
+        assert output.text.endswith('; braking as soon as time passes')
+        np.testing.assert_array_equal(moving.servo.joint_q, where)
+    moving.command = release(moving.command)
+    # The targets from before are not stale, and are dropped all the same.
+    moving.quiet()
+    moving.tick(60)
+    assert len(moving.published) > published + 2
+    assert np.all(moving.published[-1].joint_qd == 0.0)
+    assert not moving.outputs[-1].publish
+    assert moving.outputs[-1].text == 'ready, waiting for a target'
+    moving.assert_within_limits()
+
+
+@_HOLDS
 def test_a_target_between_the_release_and_the_next_tick_counts(moving, hold, release):
     moving.command = hold(moving.command)
     moving.tick(100)

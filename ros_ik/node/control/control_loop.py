@@ -39,9 +39,13 @@ _WAITING_PERIOD = 0.1
 _REPORT_PERIOD = 0.02
 # Time limit to come to rest at shutdown [s]; the whole shutdown takes at most a second.
 _REST_TIME = 0.6
-# Topic of simulated time, and the status text before its first message.
+# Topic of simulated time, and the status texts before its first message and while it stands still.
 CLOCK = '/clock'
 _NO_CLOCK = f'waiting for {CLOCK}: use_sim_time is set'
+_CLOCK_STANDS = f'waiting for {CLOCK}: time stands still'
+# Time after which the status reports that simulated time stands still [s]; longer than the period
+# of any usual clock.
+_CLOCK_SILENCE = 0.5
 
 
 class ControlLoop:
@@ -84,6 +88,9 @@ class ControlLoop:
         self._running: ControlledServo | None = None
         self._resting = True
         self._stepped = math.nan
+        self._stands = False
+        # Latest time of the servo's clock, and steady time at which it changed [s].
+        self._clock_time, self._clock_changed = math.nan, -math.inf
         self._seen: Command | None = None
         self._finishing = False
         self._status_timer = StatusTimer()
@@ -217,12 +224,12 @@ class ControlLoop:
             self._reported = started
         output = self._step(servo, measurement, command, reports)
         controlled.jumps.update(command)
-        if not self._schedule.has_time():
-            _report_no_clock(output)
+        self._report_clock(output, started)
         now = self._ros_nanoseconds()
         if publishers is not None and output.publish:
             publishers.publish_command(output, controlled.templates, now)
-        else:
+        elif output.still or self._stands:
+            # Otherwise the last velocity lasts until the next tick that is due.
             self._stop_velocities()
         self._add_remark(output)
         self.output = output
@@ -252,16 +259,22 @@ class ControlLoop:
     def _step(
         self, servo: Servo, measurement: Measurement, command: Command, reports: bool
     ) -> ServoOutput:
-        """Step the servo, except while simulated time stands still.
+        """Step the servo once per period of its clock.
 
-        The simulated robot stands still too, so the command would run ahead of it.
-        Commands that end a motion do not wait for time.
+        While simulated time is slow or stands still, so does the simulated robot, and the command
+        would run ahead of it. Commands that end a motion take effect in such ticks, too, but the
+        motion ends only as time passes.
         """
         now, before = self._schedule.now(), self._stepped
         self._stepped = now
+        is_first = math.isnan(before)
+        has_passed = now != before and (self._schedule.is_due or is_first)
+        self._stands = now == before
         ends = command.stopped or command.paused or command.model_loading or not command.active
-        if now != before or ends:
-            return servo.step(now, measurement, command, reports=reports)
+        if has_passed or ends:
+            return servo.step(
+                now, measurement, command, reports=reports, has_time_passed=has_passed
+            )
         output = self.output
         output.publish = False
         return output
@@ -274,9 +287,25 @@ class ControlLoop:
         output = self._idle_output
         output.code, output.text = waiting.code, waiting.text
         output.waiting_for = waiting.waiting_for
-        if not self._schedule.has_time():
-            _report_no_clock(output)
+        self._report_clock(output, started)
         self._publish(output, 0, started, '')
+
+    def _report_clock(self, output: ServoOutput, started: float) -> None:
+        """Report a missing /clock, or one that stands still, with an output."""
+        now = self._schedule.now()
+        if now != self._clock_time:
+            self._clock_time, self._clock_changed = now, started
+        if CLOCK in output.waiting_for:
+            return  # the output of an earlier tick
+        if not self._schedule.has_time():
+            # While there is no time, this text replaces those of normal states, such as inactive.
+            is_in_order = output.code == StatusCode.OK
+            output.text = _NO_CLOCK if is_in_order else f'{output.text}; {_NO_CLOCK}'
+        elif started - self._clock_changed > _CLOCK_SILENCE:
+            output.text += f'; {_CLOCK_STANDS}'
+        else:
+            return
+        output.waiting_for = (*output.waiting_for, CLOCK)
 
     def _fail(self, controlled: ControlledServo, error: Exception, started: float) -> None:
         """Hold after an error: send zero velocities only; published trajectories end at rest."""
@@ -311,13 +340,3 @@ class ControlLoop:
 def _status_period(settings: Settings) -> float:
     """Return the time between two statuses [s]; 0 for every tick."""
     return 1.0 / settings.status_rate if settings.status_rate > 0.0 else 0.0
-
-
-def _report_no_clock(output: ServoOutput) -> None:
-    """Report a missing /clock, with the last output."""
-    if CLOCK in output.waiting_for:
-        return
-    output.waiting_for = (*output.waiting_for, CLOCK)
-    # While there is no time, this text replaces those of normal states, such as inactive.
-    is_in_order = output.code == StatusCode.OK
-    output.text = _NO_CLOCK if is_in_order else f'{output.text}; {_NO_CLOCK}'

@@ -19,7 +19,10 @@ class SteadySchedule:
 
     Attributes:
         now: Clock of the servo [s].
+        is_due: True: each tick begins at a deadline or after it.
     """
+
+    is_due = True
 
     def __init__(self, period: float) -> None:
         """Start now; ``period`` in s."""
@@ -53,7 +56,13 @@ class SteadySchedule:
 
 
 class RosTimeSchedule:
-    """Deadlines one period apart on ROS time; slow ticks while ROS time stands still."""
+    """Deadlines one period apart on ROS time; slow ticks until ROS time reaches the next one.
+
+    Attributes:
+        now: Clock of the servo [s].
+        is_due: True if the last wait ended at a deadline or after a jump of the clock, false if it
+            ended before, because ROS time is slow or stands still.
+    """
 
     def __init__(self, period: float, now: Callable[[], float]) -> None:
         """Start now.
@@ -64,6 +73,7 @@ class RosTimeSchedule:
         """
         self._period = period
         self.now = now
+        self.is_due = True
         self._deadline = now()
 
     def has_time(self) -> bool:
@@ -75,17 +85,24 @@ class RosTimeSchedule:
         return self._deadline + self._period - self.now()
 
     def wait(self) -> int:
-        """Wait until ROS time reaches the next deadline; return the number of missed deadlines."""
-        self._deadline += self._period
+        """Wait until ROS time reaches the next deadline; return the number of missed deadlines.
+
+        The wait ends early if that takes long, for ticks that report and do not move.
+        """
+        before, deadline = self._deadline, self._deadline + self._period
         give_up = time.monotonic() + _STANDSTILL
-        while time.monotonic() < give_up:
+        while True:
             now = self.now()
-            if now >= self._deadline or now < self._deadline - 2.0 * self._period:
+            self.is_due = now >= deadline or now < before - self._period
+            if self.is_due or time.monotonic() >= give_up:
                 break
             time.sleep(_POLL_PERIOD)
-        behind = self.now() - self._deadline
-        if abs(behind) <= self._period:
+        if not self.is_due:
             return 0
-        self._deadline = self.now()
-        # A clock that stands still or jumped back causes no missed deadlines.
-        return int(behind / self._period) if behind > 0.0 else 0
+        behind = now - deadline
+        if abs(behind) <= self._period:
+            self._deadline = deadline
+            return 0
+        self._deadline = now
+        # A clock that starts or jumped back causes no missed deadlines.
+        return int(behind / self._period) if before > 0.0 and behind > 0.0 else 0

@@ -29,15 +29,16 @@ class Simulation:
     Attributes:
         now: The time [s].
         runs: True if it passes.
+        speed: Simulated seconds per second, on a machine that is not busy.
     """
 
     def __init__(self, client):
-        self.now, self.runs, self._client = 1000.0, True, client
+        self.now, self.runs, self.speed, self._client = 1000.0, True, 1.0, client
         self._timer = client.node.create_timer(_PERIOD, self._step)
 
     def _step(self):
         if self.runs:
-            self.now += _PERIOD
+            self.now += _PERIOD * self.speed
             self._client.simulate(self.now)
 
 
@@ -58,6 +59,7 @@ def client(tmp_path_factory):
 def moving(client):
     """Move the robot to and fro; judge the commands."""
     client.sent.clear()
+    client.time.runs, client.time.speed = True, 1.0
     client.side = 0.9 if client.robot.position['panda_joint1'] < 0.0 else -0.9
     client.stream('joints', JointState(name=['panda_joint1'], position=[client.side]))
     client.wait_for(
@@ -133,6 +135,49 @@ def test_a_clock_that_stands_still_stops_the_motion_and_is_no_loss(client):
     client.wait_for(
         lambda: abs(client.robot.position['panda_joint1'] - client.side) < 1e-6, 'arrival'
     )
+
+
+def test_a_slow_clock_slows_the_motion(client):
+    client.time.speed = 0.02
+    client.wait_for_ticks(2)
+    begin, sent = client.time.now, len(client.sent)
+    client.wait_for(lambda: client.time.now - begin > 0.1, 'a tenth of a simulated second')
+    client.wait_for_ticks(2)
+    # At least one tick later than the last command.
+    due = (client.time.now - begin) / 0.01
+    assert 2 < len(client.sent) - sent <= due + 2.0
+    client.time.speed = 1.0
+    client.wait_for(
+        lambda: abs(client.robot.position['panda_joint1'] - client.side) < 1e-6, 'arrival'
+    )
+
+
+@pytest.mark.parametrize('hold', ['stop', 'pause'])
+def test_a_hold_waits_for_a_clock_that_stands_still(client, hold):
+    client.time.runs = False
+    client.wait_for_silence()
+    status = client.wait_for_text('tracking; waiting for /clock: time stands still')
+    assert list(status.waiting_for) == ['/clock']
+    sent = len(client.sent)
+    if hold == 'stop':
+        client.trigger('stop')
+    else:
+        client.pause(True)
+    code, text = {
+        'stop': (IkStatus.STOPPED, 'stopped; call ~/reset to continue'),
+        'pause': (IkStatus.PAUSED, 'paused'),
+    }[hold]
+    braking = f'{text}; braking as soon as time passes; waiting for /clock: time stands still'
+    client.wait_for_code(code, text=braking)
+    client.wait_for_ticks(10)
+    # A robot that is simulated would pass the whole way to rest at once.
+    assert len(client.sent) == sent
+    client.time.runs = True
+    rest_of_motion(client)
+    assert client.wait_for_code(code).text == text
+    client.stream('joints', None)
+    client.trigger('reset')
+    client.pause(False)
 
 
 def test_time_follows_the_clock_not_the_wall(client):

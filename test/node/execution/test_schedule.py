@@ -100,6 +100,45 @@ def test_the_pause_is_what_is_left_of_the_period(clock):
     assert steady.pause() == pytest.approx(-0.3 * PERIOD, abs=1e-9)
 
 
+@pytest.mark.parametrize('speed', [0.02, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize('period', [0.002, 0.01, 0.5])
+def test_ticks_that_are_due_are_a_period_of_simulated_time_apart(clock, speed, period):
+    begin = clock.now
+
+    def simulated():
+        return 1.0 + speed * (clock.now - begin)
+
+    ros_time = schedule.RosTimeSchedule(period, simulated)
+    due, missed = [], 0
+    while len(due) < 20:
+        missed += ros_time.wait()
+        if ros_time.is_due:
+            due.append(simulated())
+    np.testing.assert_allclose(due, 1.0 + period * np.arange(1, 21), atol=0.001)
+    assert missed == 0
+
+
+def test_no_tick_is_due_while_simulated_time_stands_still(clock):
+    now = 5.0
+    ros_time = schedule.RosTimeSchedule(0.01, lambda: now)
+    for _ in range(5):
+        assert ros_time.wait() == 0
+        assert not ros_time.is_due
+    for now, missed in ((5.01, 0), (5.0651, 4), (1.0, 0), (1.01, 0)):
+        assert ros_time.wait() == missed, now
+        assert ros_time.is_due, now
+
+
+def test_a_clock_that_starts_has_missed_no_deadlines(clock):
+    now = 0.0
+    ros_time = schedule.RosTimeSchedule(0.01, lambda: now)
+    assert ros_time.wait() == 0
+    assert not (ros_time.is_due or ros_time.has_time())
+    now = 1.7e9
+    assert ros_time.wait() == 0
+    assert ros_time.is_due
+
+
 def test_statistics_are_those_of_the_last_ticks():
     statistics, random = TickStatistics(), np.random.default_rng(2)
     durations = random.exponential(0.3, 25_000)
