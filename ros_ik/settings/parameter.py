@@ -21,6 +21,9 @@ _SCALAR_TYPES: dict[str, tuple[type, ...]] = {
 }
 # Largest weight of a task [1/m, 1/rad or 1], so that sums of its squares are finite.
 MAX_WEIGHT = 1e6
+# Least acceleration towards a target [m/s^2 or rad/s^2], so that braking takes a finite number of
+# ticks.
+MIN_ACCELERATION = 1e-6
 # Largest rate of the control loop, and of the joint states of the demo's robot [Hz].
 MAX_RATE = 1000.0
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from ros_ik.settings.parameter import MAX_WEIGHT
+from ros_ik.settings.parameter import MIN_ACCELERATION
 from ros_ik.settings.parameter import Parameter
 
 HALT_MODES = ('decelerate', 'hold')
@@ -47,7 +48,7 @@ SOLVER = (
     Parameter(
         'solver.regularization', 'double', 1e-12,
         'Weight of the squared step; keeps the program strictly convex if posture.weight is 0.',
-        minimum=0.0, exclusive_minimum=True,
+        minimum=0.0, maximum=MAX_WEIGHT, exclusive_minimum=True,
     ),
     Parameter(
         'solver.max_iterations', 'int', 500,
@@ -74,7 +75,7 @@ CENTER_OF_MASS = (
         'com.max_linear_acceleration', 'double', 0.5,
         'Acceleration of the centre of mass towards its target and braking before it, where the '
         'joints have it along the path.',
-        unit='m/s^2', minimum=0.0, exclusive_minimum=True,
+        unit='m/s^2', minimum=MIN_ACCELERATION,
     ),
     Parameter(
         'com.linear_tolerance', 'double', 0.005,

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from ros_ik.settings.parameter import MAX_WEIGHT
+from ros_ik.settings.parameter import MIN_ACCELERATION
 from ros_ik.settings.parameter import Parameter
 
 PREDICTIONS = ('off', 'velocity')
@@ -61,13 +62,13 @@ TASKS = (
         '<task>.max_linear_acceleration', 'double', 2.5,
         'Acceleration towards the target and braking before it, as far as the joints allow it '
         'along the path. The default stops from the default speed within 0.05 m.',
-        unit='m/s^2', minimum=0.0, exclusive_minimum=True,
+        unit='m/s^2', minimum=MIN_ACCELERATION,
     ),
     Parameter(
         '<task>.max_angular_acceleration', 'double', 5.0,
         'Angular acceleration towards the target and braking before it, as far as the joints '
         'allow it.',
-        unit='rad/s^2', minimum=0.0, exclusive_minimum=True,
+        unit='rad/s^2', minimum=MIN_ACCELERATION,
     ),
     Parameter(
         '<task>.linear_tolerance', 'double', 0.001, 'Position error below which a target counts '

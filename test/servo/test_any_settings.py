@@ -1,6 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Random limits, gains and rates: a constant pose is reached and kept."""
+"""Random limits, gains and rates: a constant pose is reached and kept. Ends of ranges, too."""
+
+import math
 
 import numpy as np
 import pytest
@@ -15,6 +17,8 @@ from support.robots.humanoid import TORSO
 
 from benchmarks.harness.robots import load_robot
 from benchmarks.motion.ticked_servo import motion_limits
+from ros_ik.servo import StatusCode
+from ros_ik.settings import expand_parameters
 
 ROBOTS = ('panda', 'ur5')
 # The last one has slow joints, of whose steps the posture takes a large part. The short form has
@@ -37,6 +41,33 @@ def away_and_speed(rig, target):
     """Return the distance from a target [m], and the speed of the fastest joint [rad/s]."""
     speeds = rig.outputs[-1].joint_qd[rig.robot.group.variable_dof]
     return np.linalg.norm(rig.pose()[:3] - target[:3]), np.abs(speeds).max()
+
+
+def extremes():
+    """Return each number that may change at any time, with its least and its largest value."""
+    found = []
+    for name, parameter in expand_parameters({}).items():
+        if parameter.read_only or parameter.type not in ('double', 'int'):
+            continue
+        for value in (parameter.minimum, parameter.maximum):
+            at_bound = value == parameter.minimum and parameter.exclusive_minimum
+            if value is not None and math.isfinite(value):
+                found.append((name, 1e-12 if at_bound else value))
+    return found
+
+
+@pytest.mark.parametrize(('name', 'value'), extremes())
+def test_no_tick_fails_at_the_ends_of_a_range(name, value):
+    rig = without_reports(Rig.shared('panda'))
+    rig.aim(rig.moved((0.0, 0.3, 0.1)))
+    rig.tick(20)
+    rig.set(**{name.replace('.', '__'): value})
+    rig.tick(60)
+    failures = (StatusCode.SOLVER_FAILED, StatusCode.NON_FINITE_BLOCKED)
+    assert not {output.code for output in rig.outputs}.intersection(failures)
+    rig.quiet()
+    rig.tick(60)
+    rig.assert_within_limits()
 
 
 def make_rig(rng):

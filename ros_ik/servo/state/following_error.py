@@ -212,7 +212,8 @@ class FollowingError:
         if now - self._commands[-1][0] >= self._spacing:
             self._commands.append((now, self._commanded))
             self._range = None
-            while now - self._commands[1][0] >= self._delay:
+            # With a delay of 0 only the last command is left.
+            while len(self._commands) > 1 and now - self._commands[1][0] >= self._delay:
                 self._commands.popleft()
         if now - self._samples[-1][0] < 0.25 * _SPEED_SPAN:
             return

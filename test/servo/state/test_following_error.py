@@ -54,6 +54,18 @@ def widest(loop):
     return FLOOR + lag * velocity + velocity**2 / (2.0 * acceleration)
 
 
+@pytest.mark.parametrize('delay', [0.0, 1e-6, 0.01])
+def test_a_robot_without_lag_is_followed_without_delay(delay):
+    rig = Rig.shared('panda', following_error__delay=delay)
+    rig.aim_joints(panda_joint1=0.5)
+    rig.tick(60)
+    assert {output.code for output in rig.outputs} == {OK}
+    assert np.abs(rig.outputs[-1].following_errors).max() <= np.abs(rig.speeds()).max() * rig.dt
+    rig.offset[:] = 0.03
+    rig.tick()
+    np.testing.assert_allclose(rig.outputs[-1].following_errors, 0.03, atol=0.025)
+
+
 CASES = [
     ('panda', 100.0, 'slow', 'pose', 2.0),
     ('panda', 100.0, 'stop', 'twist', 1.5),
