@@ -193,7 +193,7 @@ class IkNode(GuardedNode, StreamNode):
         if ready is None:
             return self._refuse(self._source.error or f'no robot_description within {timeout:g} s')
         self._interface = NodeInterface(
-            self, settings, self._inbox, self._loop.now, self._message_stats
+            self, settings, self._inbox, self._loop.now, self._message_stats, self._send_world
         )
         self._source.ready = None
         self._machine.handle(NodeEvent.CONFIGURE)
@@ -315,17 +315,21 @@ class IkNode(GuardedNode, StreamNode):
             self._autostart.advance(self.stage)
         elif self._poll_timer.timer_period_ns != _POLL_NANOSECONDS:
             self._poll_timer.timer_period_ns = _POLL_NANOSECONDS
+        self._send_world()
+        self._state_senders.count(self._loop.output.code, time.monotonic())
+        self._message_stats.log()
+        self._reporter.log()
+        if self._servo is None:
+            code = self._inbox.waiting.get().code
+            if self._reminder.remind(code, time.monotonic()) and not self._source.has_description:
+                self._source.listen_again()
+
+    def _send_world(self) -> None:
+        """Send changes of the measured state and of the obstacles to the planners' process."""
         controlled = self._inbox.controlled.get()
         if controlled is not None:
             obstacles = self._inbox.command.get().obstacles
             self._planning.poll(controlled.measurement.get(), obstacles)
-        self._state_senders.count(self._loop.output.code, time.monotonic())
-        self._message_stats.log()
-        self._reporter.log()
-        if controlled is None:
-            code = self._inbox.waiting.get().code
-            if self._reminder.remind(code, time.monotonic()) and not self._source.has_description:
-                self._source.listen_again()
 
     def _wait_for_pause(self, _: list[Parameter]) -> SetParametersResult:
         """Delay a parameter change to the end of a tick, as its check takes as long as a tick."""

@@ -30,6 +30,7 @@ class NodeInterface:
         inbox: Inbox,
         now: Callable[[], float],
         message_stats: MessageStats,
+        obstacles_changed: Callable[[], None],
     ) -> None:
         """Create topics and services.
 
@@ -39,11 +40,14 @@ class NodeInterface:
             inbox: Inputs of the control loop.
             now: Clock of the servo [s].
             message_stats: Counter of dropped messages.
+            obstacles_changed: Function called after each change of the obstacles by a message.
         """
         self._inbox = inbox
         self._publishers = CommandPublishers(node, settings)
         try:
-            self.inputs = Inputs(node, settings, inbox, now, message_stats)
+            self.inputs = Inputs(
+                node, settings, inbox, now, message_stats, obstacles_changed
+            )
         except Exception:
             self._publishers.destroy()
             raise

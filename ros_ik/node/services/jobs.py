@@ -77,6 +77,7 @@ class Jobs:
         prepare: Callable[[Planner], None],
         log: Callable[[str], None],
         package_paths: Sequence[str] = (),
+        catch_up: Callable[[Budget], None] = lambda budget: None,
     ) -> None:
         """Start the thread.
 
@@ -85,7 +86,10 @@ class Jobs:
             prepare: Function called with a new planner before its first request.
             log: Receives internal errors.
             package_paths: Folders in which meshes are looked up.
+            catch_up: Function called before a request is answered. It waits until settings, state
+                and obstacles that are under way were applied.
         """
+        self._catch_up = catch_up
         self._package_paths = package_paths
         self._max_waiting, self._prepare, self._log = max_waiting, prepare, log
         self._news = threading.Condition()
@@ -200,6 +204,7 @@ class Jobs:
     def _answer(self, job: Job) -> None:
         """Answer one request; errors do not end the thread."""
         try:
+            self._catch_up(job.budget)
             planner = self._renewed_planner()
             result = job.work(planner, job.budget)
             job.budget.check()

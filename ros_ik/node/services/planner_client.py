@@ -30,6 +30,8 @@ from ros_ik.node.services.process_link import NodeIdentity
 from ros_ik.node.services.process_link import ObstacleState
 from ros_ik.node.services.process_link import PlannerRobotState
 from ros_ik.node.services.process_link import ShutdownRequest
+from ros_ik.node.services.process_link import SyncReply
+from ros_ik.node.services.process_link import SyncRequest
 from ros_ik.node.transport.pipe_objects import read_object
 from ros_ik.node.transport.pipe_objects import write_object
 from ros_ik.planning import Reconfiguration
@@ -172,8 +174,9 @@ class _Child:
         threading.Thread(target=self._listen, name='planner_answers', daemon=True).start()
 
     def post(self, frame: Frame) -> None:
-        """Queue a frame; it replaces an unwritten one of the same kind."""
+        """Queue a frame after all others; it replaces an unwritten one of the same kind."""
         with self._news:
+            self._pending.pop(type(frame), None)
             self._pending[type(frame)] = frame
             self._news.notify()
 
@@ -203,10 +206,13 @@ class _Child:
         self._close(pipe)
 
     def _listen(self) -> None:
-        """Read answers until the process ends."""
+        """Read answers and requests until the process ends."""
         with self.process.stdout as pipe:
-            while (answer := read_object(pipe)) is not None:
-                self.answer = answer
+            while (news := read_object(pipe)) is not None:
+                if isinstance(news, SyncRequest):
+                    self.post(SyncReply(news.number))
+                else:
+                    self.answer = news
 
     def _close(self, pipe: BinaryIO) -> None:
         try:

@@ -46,6 +46,7 @@ from ros_ik.node.services.messages import answer_solve_fk
 from ros_ik.node.services.messages import answer_solve_ik
 from ros_ik.node.services.messages import check_size
 from ros_ik.node.services.messages import time_of
+from ros_ik.node.services.pipe_sync import PipeSync
 from ros_ik.node.services.process_link import Description
 from ros_ik.node.services.process_link import DetourAnswer
 from ros_ik.node.services.process_link import DetourRequest
@@ -53,6 +54,7 @@ from ros_ik.node.services.process_link import NodeIdentity
 from ros_ik.node.services.process_link import ObstacleState
 from ros_ik.node.services.process_link import PlannerRobotState
 from ros_ik.node.services.process_link import ShutdownRequest
+from ros_ik.node.services.process_link import SyncReply
 from ros_ik.node.transport.pipe_objects import read_object
 from ros_ik.node.transport.pipe_objects import write_object
 from ros_ik.planning import Budget
@@ -100,12 +102,18 @@ class PlannerNode(GuardedNode):
         pending: Number of requests without an answer.
     """
 
-    def __init__(self, identity: NodeIdentity, executor: SingleThreadedExecutor) -> None:
+    def __init__(
+        self,
+        identity: NodeIdentity,
+        executor: SingleThreadedExecutor,
+        catch_up: Callable[[Budget], None],
+    ) -> None:
         """Create the services.
 
         Args:
             identity: Names and settings.
             executor: The executor that spins this node.
+            catch_up: Waits for all that the node sent before.
         """
         super().__init__(
             identity.node_name,
@@ -127,8 +135,9 @@ class PlannerNode(GuardedNode):
             'compute_fk': moveit.answer_compute_fk,
         }
         self.jobs = Jobs(
-            identity.settings.services_max_waiting, _prepare, self._log_error, package_paths()
-        )
+            identity.settings.services_max_waiting, _prepare, self._log_error, package_paths(),
+            catch_up,
+        )  # fmt: skip
         # Other callback groups accept no request before the previous one is answered.
         group = ReentrantCallbackGroup()
         for name, full_name in identity.services.items():
@@ -198,7 +207,7 @@ def _prepare(planner: Planner) -> None:
 
 
 def _find_detour(
-    jobs: Jobs, question: DetourRequest, sink: BinaryIO, lock: threading.Lock
+    jobs: Jobs, question: DetourRequest, send: Callable[[object], None]
 ) -> None:
     """Queue a request of the node."""
 
@@ -208,11 +217,7 @@ def _find_detour(
         )
 
     def answer(found: Reconfiguration) -> None:
-        with lock:
-            try:
-                write_object(sink, DetourAnswer(question.number, found))
-            except OSError:
-                pass  # the node ended
+        send(DetourAnswer(question.number, found))
 
     jobs.submit(
         Job(
@@ -247,9 +252,28 @@ class _Shutdown:
         return time.monotonic() < self._begun_at + self._seconds - _GOING
 
 
-def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, end: _Shutdown) -> None:
-    """Process the objects that the node sends, until its pipe is closed."""
+def _sender(sink: BinaryIO) -> Callable[[object], None]:
+    """Return a function that writes an object to the node; for any thread."""
     lock = threading.Lock()
+
+    def send(value: object) -> None:
+        with lock:
+            try:
+                write_object(sink, value)
+            except OSError:
+                pass  # the node ended
+
+    return send
+
+
+def _read(
+    pipe: BinaryIO,
+    send: Callable[[object], None],
+    jobs: Jobs,
+    sync: PipeSync,
+    end: _Shutdown,
+) -> None:
+    """Process the objects that the node sends, until its pipe is closed."""
     while (news := read_object(pipe)) is not None:
         if isinstance(news, Description):
             jobs.describe(news)
@@ -260,7 +284,9 @@ def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, end: _Shutdown) -> None:
         elif isinstance(news, ObstacleState):
             jobs.place(news)
         elif isinstance(news, DetourRequest):
-            _find_detour(jobs, news, sink, lock)
+            _find_detour(jobs, news, send)
+        elif isinstance(news, SyncReply):
+            sync.note(news)
         elif isinstance(news, ShutdownRequest):
             end.allow_time()
     end.begin()
@@ -297,9 +323,11 @@ def main() -> int:
         signal_handler_options=SignalHandlerOptions.NO,
     )
     executor = SingleThreadedExecutor()
-    node = PlannerNode(identity, executor)
+    send = _sender(sink)
+    sync = PipeSync(send)
+    node = PlannerNode(identity, executor, sync.catch_up)
     executor.add_node(node)
-    threading.Thread(target=_read, args=(pipe, sink, node.jobs, end), daemon=True).start()
+    threading.Thread(target=_read, args=(pipe, send, node.jobs, sync, end), daemon=True).start()
     spin_until(executor, end.begun, node.on_fault)
     answered = time.monotonic() if node.pending else -math.inf
     node.jobs.end(_ENDING)

@@ -116,6 +116,28 @@ class DetourAnswer:
 
 
 @dataclasses.dataclass(frozen=True)
+class SyncRequest:
+    """Request of the planners' process for all that was sent before; see :class:`SyncReply`.
+
+    Attributes:
+        number: Number of the request, repeated in the reply.
+    """
+
+    number: int
+
+
+@dataclasses.dataclass(frozen=True)
+class SyncReply:
+    """Reply to a :class:`SyncRequest`, which follows all that was sent before.
+
+    Attributes:
+        number: Number of the request.
+    """
+
+    number: int
+
+
+@dataclasses.dataclass(frozen=True)
 class ShutdownRequest:
     """Last object of a node that continues, which allows time for the last answers."""
 
@@ -127,5 +149,6 @@ Frame = (
     | PlannerRobotState
     | ObstacleState
     | DetourRequest
+    | SyncReply
     | ShutdownRequest
 )

@@ -56,6 +56,7 @@ class Inputs:
         inbox: Inbox,
         now: Callable[[], float],
         message_stats: MessageStats,
+        obstacles_changed: Callable[[], None],
     ) -> None:
         """Create the subscriptions and services.
 
@@ -65,6 +66,7 @@ class Inputs:
             inbox: Inbox for the commands.
             now: Clock of the servo [s].
             message_stats: Counter of dropped messages.
+            obstacles_changed: Function called after each change of the obstacles by a message.
         """
         self._inbox, self._now, self._message_stats = inbox, now, message_stats
         self._merger: JointStateMerger | None = None
@@ -74,7 +76,9 @@ class Inputs:
         self._targets = TargetTopics(
             node, settings, inbox.settings, command, command_time, self.transforms, message_stats
         )
-        self._obstacles = ObstacleTopic(node, settings, command, self.transforms, message_stats)
+        self._obstacles = ObstacleTopic(
+            node, settings, command, self.transforms, message_stats, obstacles_changed
+        )
         self._services = ControlServices(node, command, self._targets.forget_unread)
         self._stop_request = AnyDurabilitySubscription(
             node,

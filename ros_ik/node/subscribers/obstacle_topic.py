@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import functools
 
 import numpy as np
@@ -52,6 +53,7 @@ class ObstacleTopic:
         command: Mailbox[Command],
         transforms: Transforms,
         message_stats: MessageStats,
+        changed: Callable[[], None],
     ) -> None:
         """Subscribe to changes, and advertise the current obstacles.
 
@@ -61,8 +63,9 @@ class ObstacleTopic:
             command: Command to change.
             transforms: Lookup of frames.
             message_stats: Counter of dropped messages.
+            changed: Function called after each change by a message, before its publication.
         """
-        self._node, self._command = node, command
+        self._node, self._command, self._changed = node, command, changed
         self._transforms, self._message_stats = transforms, message_stats
         self._most = settings.barriers_max_obstacles
         self._most_requests = 2 * self._most + _SPARE
@@ -88,7 +91,7 @@ class ObstacleTopic:
         if before is not None:
             for obstacle in self._command.get().obstacles:
                 self._carry_over(obstacle, before.robot, registry)
-        self._put(registry)
+        self._put(registry, lambda: None)
 
     def destroy(self) -> None:
         """Destroy subscription and publisher."""
@@ -126,7 +129,7 @@ class ObstacleTopic:
             )
             return
         self._message_stats.accepted(_TOPIC)
-        self._put(registry)
+        self._put(registry, self._changed)
 
     def _request(self, entry: ObstacleMessage) -> ObstacleRequest | UnresolvedFrame:
         """Return the request of an entry; only additions have a pose."""
@@ -178,10 +181,11 @@ class ObstacleTopic:
                 'by the current pose of that link; send it again if it is elsewhere'
             )
 
-    def _put(self, registry: ObstacleRegistry) -> None:
-        """Apply the current obstacles, and publish them."""
+    def _put(self, registry: ObstacleRegistry, changed: Callable[[], None]) -> None:
+        """Apply the current obstacles, report the change, and publish them."""
         obstacles, labels = registry.obstacles, registry.robot.model.body_label
         self._command.update(lambda command: command.with_changes(obstacles=obstacles))
+        changed()
         before, self._entries = self._entries, {}
         for obstacle in obstacles:
             known = before.get(obstacle.name)

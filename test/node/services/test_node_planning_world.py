@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Obstacles of ~/obstacles reach the planners' services, and so does their removal."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
@@ -41,8 +43,18 @@ def way():
     return trajectory
 
 
-def test_obstacles_are_seen_by_every_service_while_they_are_there(tmp_path):
-    with ros_rig(tmp_path) as client:
+def post(distance=0.0):
+    """Return an obstacle of 0.1 m in the way, or beside it."""
+    solid = Obstacle(id='post', type=Obstacle.SPHERE, dimensions=[0.1])
+    center = np.array(CENTER) * (1.0 + distance / np.linalg.norm(CENTER))
+    solid.pose = pose_message([*center, 0.0, 0.0, 0.0, 1.0])
+    return solid
+
+
+@contextlib.contextmanager
+def ball_rig(folder):
+    """Yield a client of a node with a robot at rest, its publisher of obstacles, and a check."""
+    with ros_rig(folder) as client:
         client.processes.start(
             'node', 'ros_ik.node.ros_ik_node', ee__frame='ball', services__nice=0,
             **NEVER_STALE,
@@ -58,6 +70,38 @@ def test_obstacles_are_seen_by_every_service_while_they_are_there(tmp_path):
             request = CheckTrajectory.Request(trajectory=way())
             return ask(client, CheckTrajectory, 'check_trajectory', request)
 
+        yield client, obstacles, check
+
+
+def test_answers_include_every_change_that_was_confirmed_before(tmp_path):
+    with ball_rig(tmp_path) as (client, obstacles, check):
+        client.wait_for(lambda: check().safe, 'a first check', LONG)
+        confirmed = []
+        client.node.create_subscription(
+            ObstacleArray,
+            'ros_ik/current_obstacles',
+            lambda message: confirmed.append(len(message.obstacles) - 1),
+            LATCHED,
+        )
+        client.wait_for(lambda: confirmed, 'the first obstacles')
+        for count in (1, 0) * 15:
+            change = post() if count else Obstacle(operation=Obstacle.CLEAR)
+            confirmed.clear()
+            obstacles.publish(ObstacleArray(obstacles=[change]))
+            client.wait_for(lambda: confirmed, 'the change of the obstacles')
+            assert confirmed[-1] == count
+            assert check().safe == (not count)
+        # The ball passes its surface at 0.05 m.
+        obstacles.publish(ObstacleArray(obstacles=[post(0.2)]))
+        client.wait_for(lambda: 1 in confirmed, 'a distant obstacle')
+        for margin in (0.2, 0.0) * 15:
+            assert client.set(barriers__world__margin=margin)['barriers.world.margin'].successful
+            assert check().safe == (not margin)
+
+
+def test_obstacles_are_seen_by_every_service_while_they_are_there(tmp_path):
+    with ball_rig(tmp_path) as (client, obstacles, check):
+
         def optimal():
             request = SolveOptimal.Request(
                 joint_costs=[JointCost(joint='shoulder', target=1.4, weight=1.0)]
@@ -71,9 +115,7 @@ def test_obstacles_are_seen_by_every_service_while_they_are_there(tmp_path):
         wanted = {'poses': [target], 'rotation_tolerance': np.inf, 'check_collisions': True}
         client.wait_for(lambda: check().safe, 'a first check', LONG)
         assert optimal() < 0.1 + RADIUS
-        solid = Obstacle(id='post', type=Obstacle.SPHERE, dimensions=[0.1])
-        solid.pose = pose_message([*CENTER, 0.0, 0.0, 0.0, 1.0])
-        obstacles.publish(ObstacleArray(obstacles=[solid]))
+        obstacles.publish(ObstacleArray(obstacles=[post()]))
         client.wait_for(lambda: not check().safe, 'the obstacle', LONG)
         report = check()
         assert report.violated == 'world'

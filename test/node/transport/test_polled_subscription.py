@@ -213,7 +213,8 @@ def inputs(node, servo):
     """Return the inputs of a node for a Panda, and its inbox."""
     inbox = Inbox.empty()
     inbox.settings.put(servo.settings)
-    inputs = Inputs(node, servo.settings, inbox, time.monotonic, MessageStats(node))
+    stats = MessageStats(node)
+    inputs = Inputs(node, servo.settings, inbox, time.monotonic, stats, lambda: None)
     inputs.adopt(servo)
     yield inputs, inbox
     inputs.destroy()
