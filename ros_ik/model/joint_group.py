@@ -148,6 +148,12 @@ def make_joint_group(model: Model, spec: str | Sequence[str]) -> JointGroup:
     return _from_joints(model, name, joints, tip)
 
 
+def group_of_joints(model: Model, joints: Iterable[int]) -> JointGroup:
+    """Create the group of joints given by index, because several joints may share a name."""
+    joints = [int(joint) for joint in joints]
+    return _from_joints(model, ','.join(model.joint_label[joint] for joint in joints), joints, '')
+
+
 def _from_joints(model: Model, name: str, joints: Iterable[int], tip: str) -> JointGroup:
     """Assign variable numbers to a set of joints; drivers replace mimic joints."""
     start = model.joint_qd_start.numpy()

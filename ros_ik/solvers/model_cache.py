@@ -227,7 +227,7 @@ def _frozen(value: Any) -> Hashable:
     if isinstance(value, (list, tuple)):
         return kind, tuple(map(_frozen, value))
     if isinstance(value, JointGroup):
-        return JointGroup, value.joint_names
+        return JointGroup, value.joint_indices
     if dataclasses.is_dataclass(value) and kind is not type:
         if kind.__hash__ is object.__hash__:  # by identity, not by content
             return _frozen_fields(value)

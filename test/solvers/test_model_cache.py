@@ -24,10 +24,12 @@ from ros_ik import all_solutions
 from ros_ik import closed_form
 from ros_ik import ClosedFormFamily
 from ros_ik import inverse_kinematics
+from ros_ik import ModelBuilder
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics.runtime.content_reader import ContentReader
 from ros_ik.kinematics.serial_chain import serial_chain
+from ros_ik.model.joint_group import group_of_joints
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.structure import form as closed_forms
 from ros_ik.solvers.model_cache import max_bytes
@@ -384,6 +386,20 @@ def test_wrong_arguments_are_refused_beside_a_kept_solver():
             inverse_kinematics(model, link, pose, **options)
     with pytest.raises(ArgumentError, match='model must be a ros_ik Model'):
         inverse_kinematics(None, link, pose)
+
+
+def test_groups_of_equal_names_are_told_apart():
+    builder, scene = ModelBuilder(), ModelBuilder()
+    builder.add_urdf(urdf_path('ur5_robot'))
+    scene.replicate(builder, 2, spacing=(0.0, 0.0, 0.0))
+    model = scene.finalize('cpu')
+    link = model.body_index('tool0', world=1)
+    pose = poses_of(robot('ur5_robot'), 'tool0', 1)
+    half = model.joint_count // 2
+    mine = group_of_joints(model, range(half, model.joint_count))
+    inverse_kinematics(model, link, pose, joint_group=mine)
+    with pytest.raises(ArgumentError, match='no joint of the group moves'):
+        inverse_kinematics(model, link, pose, joint_group=group_of_joints(model, range(half)))
 
 
 def test_threads_do_not_share_a_solver():

@@ -34,6 +34,7 @@ from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.conventions.poses import pose_rows
+from ros_ik.model.joint_group import group_of_joints
 from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.nearest_search import NearestSearch
@@ -52,6 +53,7 @@ from ros_ik.solvers.analytic.structure.form import ClosedForm
 from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.analytic.structure.form import free_axes
 from ros_ik.solvers.analytic.structure.form import recognised
+from ros_ik.solvers.analytic.structure.form import variable_joints
 from ros_ik.solvers.analytic.structure.form import without_form
 from ros_ik.solvers.analytic.structure.structure import joint_axes
 from ros_ik.solvers.analytic.unsolved_poses import SearchedPoses
@@ -135,7 +137,7 @@ class RedundantClosedFormIK:
         self.max_solutions = checked_count('max_solutions', max_solutions, 1)
         settings = checked_settings(settings)
         self.chain, locked_joint_q = folded_chain(model, link, joint_group, joint_q, offset)
-        index = link_index(model, link, least=0)
+        self._link_index = index = link_index(model, link, least=0)
         self.model, self.link = model, model.body_label[index]
         self.form = form or closed_form(
             model, link, joint_group, joint_q=locked_joint_q, offset=offset,
@@ -144,7 +146,7 @@ class RedundantClosedFormIK:
         if not self.form.redundant_joint:
             raise without_form(self.link, self.form.reason or 'six joints leave none redundant')
         tool = checked_pose('offset', offset)
-        self._joint_index = self.form.joints.index(self.form.redundant_joint)
+        self._joint_index = self.form.redundant_variable
         self._given, self._n_sampled = checked_values(redundant_values)
         self._range = SampledRange(
             self.chain.lower[self._joint_index], self.chain.upper[self._joint_index],
@@ -212,8 +214,10 @@ class RedundantClosedFormIK:
         all_turns: bool,
     ) -> SolutionStage:
         """Return the kernels of the other six joints for n poses."""
-        others = [name for name in self.form.joints if name != self.form.redundant_joint]
-        chain, _ = folded_chain(self.model, self.link, others, joint_q, offset)
+        others = variable_joints(self.model, self.chain)
+        del others[self._joint_index]
+        group = group_of_joints(self.model, others)
+        chain, _ = folded_chain(self.model, self._link_index, group, joint_q, offset)
         form, made = recognised(self.model, chain, '', settings.structure)
         return SolutionStage(
             chain, form, made, settings, n, free=free_axes(''), all_turns=all_turns,
@@ -226,7 +230,7 @@ class RedundantClosedFormIK:
         if not self._n_sampled:
             return UnsolvedPoses(self._stage, self._given)
         search = ChainIK(
-            self.model, self.link, self.n_problems, **chain,
+            self.model, self._link_index, self.n_problems, **chain,
             position_tolerance=_SEARCH_TOLERANCE, rotation_tolerance=_SEARCH_TOLERANCE,
         )  # fmt: skip
         return SearchedPoses(self._stage, search, self._joint_index, self._bounds)

@@ -24,6 +24,7 @@ import numpy as np
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.model import JointGroup
@@ -289,13 +290,12 @@ class OptimalControl(ReadOnce):
 
         The result is None if the search, or the motion along its path, does not arrive.
         """
-        joints = [self.model.joint_label.index(name) for name in self.group.joint_names]
-        coords = self.model.joint_q_start.numpy()[joints]
-        goal = self._arrays.start_q.host[0, coords] + end
+        dofs = self.group.variable_dof
+        goal = self._arrays.start_q.host[0, dof_coordinates(self.model)[dofs]] + end
         command = OptimalControlCommand(
             joint_position_targets=tuple(
-                JointPositionTarget(name, float(position), 1.0)
-                for name, position in zip(self.group.joint_names, goal, strict=True)
+                JointPositionTarget(name, float(position), 1.0, int(dof))
+                for name, position, dof in zip(self._limits.names, goal, dofs, strict=True)
             )
         )
         problem = self._problem(command)

@@ -148,7 +148,7 @@ class Branches:
         """Return the closed-form solver for batches of poses, at values of the redundant joint."""
         if not self._form.redundant_joint:
             return ClosedFormIK(self._model, self._link, size, _MAX_SOLUTIONS, **self._common)
-        index = self._form.joints.index(self._form.redundant_joint)
+        index = self._form.redundant_variable
         lower, upper = (float(range_[index]) for range_ in self.chain.sampling_range())
         if not self.chain.slides[index]:
             # Solutions that differ by whole turns are the same.

@@ -4,13 +4,19 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from solvers.optimal_control.optimal_control_rig import check_motion
 from solvers.optimal_control.optimal_control_rig import DT
 from solvers.optimal_control.optimal_control_rig import Rig
 from support.long_forms import either
 from support.robots.robots import pin
 
+from ros_ik import CollisionGeometry
+from ros_ik import CollisionShape
+from ros_ik import Model
+from ros_ik.barriers import CollisionScene
 from ros_ik.barriers import PositionBarrier
+from ros_ik.barriers import WorldCollisionBarrier
 from ros_ik.errors import ArgumentError
 from ros_ik.solvers.optimal_control.commands.command import OptimalControlCommandBuilder
 from ros_ik.solvers.optimal_control.least_cost.search import StopReason
@@ -174,3 +180,50 @@ def test_a_start_that_cannot_stop_before_a_barrier_says_so(boxed):
 def test_a_barrier_belongs_to_one_solver(boxed):
     with pytest.raises(ArgumentError, match='already belongs'):
         OptimalControl(boxed.model, barriers=boxed.solver._arrays.barriers)
+
+
+MOVING_BASE = """<robot name="r"><link name="world"/><link name="base"><collision><geometry>
+<sphere radius="0.2"/></geometry></collision></link><link name="arm"/><link name="tip"/>
+<joint name="drive" type="planar"><parent link="world"/><child link="base"/><axis xyz="0 0 1"/>
+<limit velocity="1" effort="1"/></joint><joint name="turn" type="revolute"><parent link="base"/>
+<child link="arm"/><axis xyz="0 0 1"/><limit lower="-6.2" upper="6.2" velocity="1" effort="1"/>
+</joint><joint name="lift" type="revolute"><parent link="arm"/><child link="tip"/>
+<axis xyz="0 1 0"/><origin xyz="0.3 0 0"/><limit lower="-2" upper="2" velocity="1" effort="1"/>
+</joint></robot>"""
+
+
+@pytest.mark.parametrize(('aside', 'arrives'), [(0.1, True), (0.0, False)])
+def test_a_base_that_moves_in_a_plane_keeps_away_from_an_obstacle(aside, arrives):
+    # Exactly behind the ball no side is nearer, and the search for a way around finds none.
+    model = Model.from_urdf(MOVING_BASE, device='cpu')
+    scene = CollisionScene(CollisionGeometry.from_model(model), max_obstacles=1)
+    ball = np.array([1.0, aside, 0.0])
+    scene.add_obstacle('ball', CollisionShape.sphere(0.3), [*ball, 0.0, 0.0, 0.0, 1.0])
+    solver = OptimalControl(model, barriers=[WorldCollisionBarrier(scene, d_min=0.02)])
+    target = np.eye(4)
+    target[0, 3] = 2.3
+    command = OptimalControlCommandBuilder().add_cartesian_target('', 'tip', target, 1.0)
+    result = solver.solve(command.build(model), model.neutral_joint_q())
+    # The first two coordinates are the place of the base.
+    away = np.linalg.norm(result.positions[:, :2] - ball[:2], axis=1)
+    assert away.min() > 0.2 + 0.3 + 0.02 - SAME
+    assert result.status is (SolveStatus.CONVERGED if arrives else SolveStatus.AT_LIMITS)
+    assert (result.feedback.total_cost < 1e-6) == arrives
+
+
+@pytest.mark.parametrize('angle', [5.0, -5.0, 3.5])
+def test_a_joint_after_a_planar_one_turns_to_its_own_target(angle):
+    # The hand reaches its pose with the joint in either turn, and the joint target chooses.
+    model = Model.from_urdf(MOVING_BASE, device='cpu')
+    target = np.eye(4)
+    target[:3, :3] = Rotation.from_rotvec([0.0, 0.0, angle]).as_matrix()
+    target[:3, 3] = 0.3 * target[:3, 0]
+    command = (
+        OptimalControlCommandBuilder()
+        .add_joint_position_target('turn', angle, 1e-3)
+        .add_cartesian_target('', 'tip', target, 1.0, 1.0)
+        .add_cartesian_target('', 'base', np.eye(4), 1.0, 1.0)
+        .build(model)
+    )
+    result = OptimalControl(model).solve(command, model.neutral_joint_q())
+    np.testing.assert_allclose(result.positions[-1], [0.0, 0.0, 0.0, angle, 0.0], atol=1e-3)

@@ -17,6 +17,7 @@ from ros_ik.kinematics.serial_chain import serial_chain
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
+from ros_ik.model.joint_group import group_of_joints
 from ros_ik.model.model_argument import require_model
 from ros_ik.solvers.analytic.structure.completion import Completion
 from ros_ik.solvers.analytic.structure.completion import completions
@@ -61,6 +62,7 @@ class ClosedForm:
             without free rotation.
         redundant_joint: The first or last joint of a chain of seven, at whose values the other six
             are solved; the other attributes describe these six. '' for none.
+        redundant_variable: Index of this joint in ``joints``, -1 for none.
         lockable: Joints of a redundant chain that can be left out of the joint group to get a
             closed form other than GENERAL.
         free_rotation: Axes of the tool about which it may rotate freely, '' for none.
@@ -78,6 +80,7 @@ class ClosedForm:
     deviation: float = 0.0
     redundancy: int = 0
     redundant_joint: str = ''
+    redundant_variable: int = -1
     lockable: tuple[str, ...] = ()
     free_rotation: str = ''
     reason: str = ''
@@ -133,23 +136,27 @@ def _form(
     chain, locked_joint_q = folded_chain(model, link, joint_group, joint_q, offset)
     form, _ = recognised(model, chain, free_rotation, tolerances)
     if form.redundancy == 1 and not free_rotation:
-        rest = _forms_of_six(model, link, chain, locked_joint_q, offset, tolerances)
-        form = dataclasses.replace(form, lockable=tuple(rest))
-        # A mimic joint of the redundant one would move the axes of the others.
-        outer = (form.joints[-1], form.joints[0]) if chain.is_direct else ()
-        ends = [name for name in outer if name in rest]
+        rest = _forms_without_joint(model, link, chain, locked_joint_q, offset, tolerances)
+        lockable = tuple(model.joint_label[joint] for joint in rest)
+        form = dataclasses.replace(form, lockable=lockable)
+        joints = variable_joints(model, chain)
+        # A mimic joint of the redundant one would move the axes of the others, and a joint of
+        # several variables leaves fewer than six.
+        outer = (joints[-1], joints[0]) if chain.is_direct else ()
+        ends = [joint for joint in outer if joint in rest and joints.count(joint) == 1]
         if ends:
             # First exact forms, then those without a quartic, then those without prismatic joints.
             sliding = (ClosedFormFamily.SLIDING, ClosedFormFamily.CARTESIAN)
             best = min(
                 ends,
-                key=lambda name: (
-                    not rest[name].exact, rest[name].quartic, rest[name].family in sliding
+                key=lambda joint: (
+                    not rest[joint].exact, rest[joint].quartic, rest[joint].family in sliding
                 ),
             )  # fmt: skip
             form = dataclasses.replace(
-                rest[best], joints=form.joints, redundancy=1, redundant_joint=best,
-                lockable=form.lockable,
+                rest[best], joints=form.joints, redundancy=1,
+                redundant_joint=model.joint_label[best], redundant_variable=joints.index(best),
+                lockable=lockable,
             )  # fmt: skip
         elif chain.is_direct:
             reason = (
@@ -187,7 +194,7 @@ def recognised(
     model: Model, chain: SerialChain, free_rotation: str, tolerances: StructureTolerances
 ) -> tuple[ClosedForm, list[Completion]]:
     """Return the closed form of a chain, and the completions for its solution."""
-    names = _joint_names(model, chain)
+    names = tuple(model.joint_label[joint] for joint in variable_joints(model, chain))
     free = free_axes(free_rotation)
 
     def without(reason: str, redundancy: int = 0) -> tuple[ClosedForm, list[Completion]]:
@@ -274,28 +281,28 @@ def _idle_reason(n: int, free_rotation: str, joint: str | None) -> str:
     )
 
 
-def _joint_names(model: Model, chain: SerialChain) -> tuple[str, ...]:
-    """Return the names of the joints of a chain's variables."""
+def variable_joints(model: Model, chain: SerialChain) -> list[int]:
+    """Return the joint of each variable of a chain; variables of a D6 joint share it."""
     starts = model.joint_q_start.numpy()
     joints = np.searchsorted(starts, chain.coordinates, side='right') - 1
-    return tuple(model.joint_label[int(joint)] for joint in joints)
+    return [int(joint) for joint in joints]
 
 
-def _forms_of_six(
+def _forms_without_joint(
     model: Model,
     link: str | int,
     chain: SerialChain,
     locked_joint_q: np.ndarray,
     offset: np.ndarray | None,
     tolerances: StructureTolerances,
-) -> dict[str, ClosedForm]:
-    """Return the closed forms of a chain of seven with one joint locked, by the joint's name."""
-    names = _joint_names(model, chain)
+) -> dict[int, ClosedForm]:
+    """Return the closed forms of a chain of seven with one joint locked, by this joint."""
+    joints = dict.fromkeys(variable_joints(model, chain))
     found = {}
-    for name in names:
-        others = [other for other in names if other != name]
+    for joint in joints:
+        others = group_of_joints(model, [other for other in joints if other != joint])
         rest, _ = folded_chain(model, link, others, locked_joint_q, offset)
         form, _ = recognised(model, rest, '', tolerances)
         if form.family not in (ClosedFormFamily.NONE, ClosedFormFamily.GENERAL):
-            found[name] = form
+            found[joint] = form
     return found

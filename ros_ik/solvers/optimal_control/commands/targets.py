@@ -43,11 +43,14 @@ class JointPositionTarget:
         joint_name: Joint with one degree of freedom.
         target_position: q_d [rad or m].
         weight: w_q [1/rad^2 or 1/m^2].
+        dof: Degree of freedom in the model, -1 for that of the joint. A search sets it for joints
+            that have several, or share a name.
     """
 
     joint_name: str
     target_position: float
     weight: float
+    dof: int = -1
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -115,7 +118,7 @@ def check_names(command: OptimalControlCommand, model: Model) -> None:
     for link in filter(None, links):
         model.body_index(link)
     starts = model.joint_qd_start.numpy()
-    for target in command.joint_position_targets:
+    for target in _named(command):
         joint = model.joint_index(target.joint_name)
         dofs = int(starts[joint + 1] - starts[joint])
         if dofs != 1:
@@ -126,7 +129,7 @@ def check_names(command: OptimalControlCommand, model: Model) -> None:
 
 def check_joints(command: OptimalControlCommand, model: Model, group: JointGroup) -> None:
     """Raise ArgumentError for a target of a joint outside the group: it would have no effect."""
-    for target in command.joint_position_targets:
+    for target in _named(command):
         check_joint(target.joint_name, model, group)
 
 
@@ -138,6 +141,25 @@ def check_joint(name: str, model: Model, group: JointGroup) -> None:
             f'joint_name: {name!r} does not move with {group.title}, whose joints are '
             f'{", ".join(group.joint_names)}'
         )
+
+
+def target_dof(target: JointPositionTarget, model: Model) -> int:
+    """Return the degree of freedom of a joint target."""
+    if target.dof >= 0:
+        return target.dof
+    return int(model.joint_qd_start.numpy()[model.joint_index(target.joint_name)])
+
+
+def variable_of(target: JointPositionTarget, model: Model, group: JointGroup) -> int:
+    """Return the variable of a joint target, -1 for a mimic joint or one outside the group."""
+    dof = target_dof(target, model)
+    variable = int(group.dof_variable[dof])
+    return variable if variable >= 0 and group.variable_dof[variable] == dof else -1
+
+
+def _named(command: OptimalControlCommand) -> list[JointPositionTarget]:
+    """Return the joint targets that name a joint."""
+    return [target for target in command.joint_position_targets if target.dof < 0]
 
 
 def structure_of(command: OptimalControlCommand) -> tuple:

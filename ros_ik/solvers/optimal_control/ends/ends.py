@@ -23,6 +23,7 @@ from ros_ik.solvers.optimal_control.commands.reached import TargetError
 from ros_ik.solvers.optimal_control.commands.settings import OptimalControlSettings
 from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
 from ros_ik.solvers.optimal_control.commands.targets import structure_of
+from ros_ik.solvers.optimal_control.commands.targets import variable_of
 from ros_ik.solvers.optimal_control.ends.restarts import BatchRestarts
 from ros_ik.solvers.optimal_control.least_cost.arrays import SearchArrays
 from ros_ik.solvers.optimal_control.least_cost.problem import OptimalControlProblem
@@ -196,12 +197,11 @@ class EndSearch:
     ) -> np.ndarray:
         """Return a displacement [n] with joints in the turns nearest to their targets, clamped."""
         state, turned = self._arrays.state, u.copy()
-        names = state.group.joint_names
         coords = dof_coordinates(state.model)[state.group.variable_dof]
         own = self._arrays.start_q.host[0, coords]
         for target in command.joint_position_targets:
-            if target.weight > 0.0 and target.joint_name in names:
-                k = names.index(target.joint_name)
+            k = variable_of(target, state.model, state.group)
+            if target.weight > 0.0 and k >= 0:
                 away = target.target_position - own[k] - u[k]
                 if limits.turns[k] and abs(away) > np.pi:
                     other = u[k] + 2.0 * np.pi * np.round(away / (2.0 * np.pi))

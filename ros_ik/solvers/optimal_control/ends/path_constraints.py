@@ -26,6 +26,7 @@ from ros_ik.solvers.optimal_control.commands.reached import target_errors
 from ros_ik.solvers.optimal_control.commands.reached import TargetError
 from ros_ik.solvers.optimal_control.commands.settings import OptimalControlSettings
 from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
+from ros_ik.solvers.optimal_control.commands.targets import variable_of
 from ros_ik.solvers.optimal_control.least_cost.problem import OptimalControlProblem
 from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
 
@@ -108,8 +109,8 @@ class ConstrainedPathPlanner:
         compliance = np.ones(len(start))
         own = joint_q[dof_coordinates(model)[group.variable_dof]]
         for target in self._command.joint_position_targets:
-            if target.weight > 0.0 and target.joint_name in group.joint_names:
-                k = group.joint_names.index(target.joint_name)
+            k = variable_of(target, model, group)
+            if target.weight > 0.0 and k >= 0:
                 away = target.target_position - own[k] - np.array([start[k], end[k]])
                 if np.all(np.abs(away) <= self._settings.rotation_tolerance):
                     compliance[k] = _LOW_COMPLIANCE

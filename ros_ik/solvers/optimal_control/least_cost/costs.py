@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.model import Model
 from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.conventions.rotations import quaternion_from_matrix
@@ -18,6 +19,7 @@ from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.solvers.optimal_control.commands.targets import JointPositionTarget
 from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
+from ros_ik.solvers.optimal_control.commands.targets import target_dof
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,19 +111,16 @@ class CommandCosts:
         )
 
     def _coord(self, target: JointPositionTarget) -> int:
-        model = self._model
-        return int(model.joint_q_start.numpy()[model.joint_index(target.joint_name)])
+        return int(dof_coordinates(self._model)[target_dof(target, self._model)])
 
     def _load_joint_targets(self, command: OptimalControlCommand) -> None:
         """Merge the targets of each joint: sum_i w_i (q_i - q)^2 = W (mean - q)^2 + constant."""
         model = self._model
         positions = np.zeros(model.joint_coord_count)
         weights = np.zeros(model.joint_dof_count)
-        coords, starts = model.joint_q_start.numpy(), model.joint_qd_start.numpy()
         constant = 0.0
         for target in command.joint_position_targets:
-            joint = model.joint_index(target.joint_name)
-            coord, dof, weight = coords[joint], starts[joint], target.weight
+            dof, coord, weight = target_dof(target, model), self._coord(target), target.weight
             total = weights[dof] + weight
             away = target.target_position - positions[coord]
             if total > 0.0:

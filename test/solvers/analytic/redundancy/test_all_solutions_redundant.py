@@ -20,7 +20,10 @@ from ros_ik import all_solutions
 from ros_ik import ChainIK
 from ros_ik import closed_form
 from ros_ik import inverse_kinematics
+from ros_ik import Model
+from ros_ik import ModelBuilder
 from ros_ik import RedundantClosedFormIK
+from ros_ik import solve_path
 from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
@@ -330,3 +333,62 @@ def test_wrong_values_and_chains_are_named():
     talos = robot('talos_full_v2')
     with pytest.raises(ArgumentError, match='neither the first nor the last six'):
         all_solutions(talos.model, 'arm_left_5_link', pose)
+
+
+def moved_by_planar_base(*joints):
+    """Return the URDF of a base that moves in a plane, and of joints (type, axis) above it."""
+    text = '<robot name="r"><link name="l0"/>'
+    for k, (kind, axis) in enumerate([('planar', '0 0 1'), *joints]):
+        text += (
+            f'<link name="l{k + 1}"/><joint name="j{k + 1}" type="{kind}"><parent link="l{k}"/>'
+            f'<child link="l{k + 1}"/><origin xyz="0.1 0 0.3"/><axis xyz="{axis}"/>'
+            '<limit lower="-2.5" upper="2.5" velocity="1" effort="1"/></joint>'
+        )
+    return f'{text}</robot>'
+
+
+def test_a_joint_of_several_variables_is_not_the_redundant_one():
+    # Without the planar joint four joints are left, not six.
+    turns = [('revolute', axis) for axis in ('0 0 1', '0 1 0', '0 0 1', '0 1 0')]
+    model = Model.from_urdf(moved_by_planar_base(*turns), device='cpu')
+    form = closed_form(model, 'l5')
+    assert form.redundant_joint == '' and form.lockable == ('j1',) and 'more than' in form.reason
+    with pytest.raises(ArgumentError, match='more than'):
+        all_solutions(model, 'l5', [0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0])
+
+
+def test_a_chain_that_begins_with_a_planar_joint_is_solved_at_values_of_its_last_joint():
+    joints = [('prismatic', '0 0 1'), ('revolute', '0 1 0'), ('revolute', '1 0 0')]
+    joints.append(('revolute', '0 1 1'))
+    model = Model.from_urdf(moved_by_planar_base(*joints), device='cpu')
+    form = closed_form(model, 'l5')
+    assert form.redundant_joint == 'j5' and form.joints[form.redundant_variable] == 'j5'
+    q = model.random_joint_q(20, 0)
+    body_q = np.zeros((20, model.body_count, 7))
+    eval_fk(model, q, body_q)
+    result = all_solutions(model, 'l5', body_q[:, model.body_index('l5')], q)
+    assert np.all(result.status == SolveStatus.CONVERGED)
+    np.testing.assert_allclose(result.joint_q[:, 0], q, atol=1e-6)
+
+
+def test_an_arm_in_one_of_several_worlds_is_solved_as_the_arm_alone():
+    alone = robot('panda')
+    builder, scene = ModelBuilder(), ModelBuilder()
+    builder.add_urdf(urdf_text('panda'))
+    scene.replicate(builder, 3, spacing=(0.0, 0.0, 0.0))
+    model = scene.finalize('cpu')
+    link = model.body_index(alone.link, world=1)
+    assert closed_form(model, link) == closed_form(alone.model, alone.link)
+    poses = alone.poses(alone.random(5))
+    result = all_solutions(model, link, poses)
+    expected = all_solutions(alone.model, alone.link, poses)
+    coords = alone.chain.coordinates
+    np.testing.assert_array_equal(result.n_exist, expected.n_exist)
+    np.testing.assert_allclose(
+        result.joint_q[..., alone.model.joint_coord_count + coords],
+        expected.joint_q[..., coords],
+        atol=1e-9,
+    )
+    step = np.array([0.0, 0.0, 0.01, 0.0, 0.0, 0.0, 0.0])
+    path = solve_path(model, link, [poses[0], poses[0] + step])
+    assert np.all(path.status == SolveStatus.CONVERGED)
