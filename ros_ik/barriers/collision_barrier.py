@@ -162,6 +162,8 @@ class CollisionBarrier(Barrier):
         """Return the pairs that had rows in the last step, for each robot.
 
         A pair is two names of links, carried objects or obstacles. Inactive rows are omitted.
+        After obstacles or carried objects have appeared or disappeared, there are none until the
+        next step.
         """
         numbers = self._pair_numbers()
         found = [[self._named(number) for number in numbers_of_one] for numbers_of_one in numbers]

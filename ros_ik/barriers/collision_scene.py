@@ -23,10 +23,12 @@ from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
+from ros_ik.model.conventions.checks import link_indices
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.shapes.collision_geometry import as_geometry
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.model.shapes.collision_geometry import rigid_parts
+from ros_ik.model.shapes.collision_primitive import checked_shape
 from ros_ik.model.shapes.collision_primitive import CollisionShape
 
 _MAX_SLOTS = 100_000
@@ -153,10 +155,11 @@ class CollisionScene(ReadOnce):
             enabled: True if it is enabled from the start.
 
         Raises:
-            ArgumentError: A name in use, an unknown link, an invalid pose, or no room.
+            ArgumentError: A name in use, an unknown link, an invalid pose or shape, or no room.
         """
         placed = checked_pose(f'obstacle {name!r} pose', pose)
-        ignored = self._links(ignored_links)
+        ignored = frozenset(link_indices('ignored_links', self.model, ignored_links))
+        checked_shape(f'obstacle {name!r} shape', shape)
         row = self._free_row('obstacle', name, self._obstacles, self.obstacle_rows)
         self._obstacles[name] = _Obstacle(row, shape, ignored, bool(enabled))
         self._fill(row, -1, shape, placed)
@@ -216,6 +219,7 @@ class CollisionScene(ReadOnce):
             ArgumentError: A name in use, an unknown link, an invalid pose or shape, or no room.
         """
         placed = checked_pose(f'attached object {name!r} pose', pose)
+        checked_shape(f'attached object {name!r} shape', shape)
         body = link_index(self.model, link)
         if body < 0 or shape.kind == GeoType.PLANE:
             raise ArgumentError(
@@ -223,7 +227,9 @@ class CollisionScene(ReadOnce):
                 f'{shape.kind.name} on link {link!r}'
             )
         rigid = np.flatnonzero(self._rigid[:-1] == self._rigid[body])
-        touched = self._links(touch_links) | {int(k) for k in rigid}
+        touched = frozenset(link_indices('touch_links', self.model, touch_links)) | {
+            int(k) for k in rigid
+        }
         row = self._free_row('attached object', name, self._carried, self.attached_rows)
         self._carried[name] = _AttachedShape(row, body, touched)
         self._fill(row, body, shape, placed)
@@ -282,10 +288,6 @@ class CollisionScene(ReadOnce):
                     return name
         body = int(self.rows.body[row])
         return self.model.body_label[body] if body >= 0 else 'world'
-
-    def _links(self, links: Iterable[int | str]) -> frozenset[int]:
-        """Return the indices of links."""
-        return frozenset(link_index(self.model, link) for link in links)
 
     def _obstacle(self, name: str) -> _Obstacle:
         """Return an obstacle by name."""

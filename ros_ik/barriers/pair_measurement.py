@@ -100,6 +100,7 @@ class PairMeasurement:
         _write_first(self.arrays.counts, counts)
         for work in self._works.values():
             work.hint.zero_()  # they belong to other pairs
+            work.pair.fill_(-1)
 
     @shares_launch_lock
     def work(

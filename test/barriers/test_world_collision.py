@@ -135,6 +135,20 @@ def test_obstacles_come_move_and_go(panda):
     assert least() < expected(center + [0.0, 0.3, 0.0], 0.1) + 1e-12
 
 
+def test_pairs_of_the_last_step_are_not_named_after_others(panda):
+    diff, joint_q = DifferentialIK(panda.model), panda.model.neutral_joint_q()
+    scene = CollisionScene(panda, max_obstacles=3)
+    barrier = WorldCollisionBarrier(scene, n_collision_pairs=2, d_max=None)
+    for k, name in enumerate('abc'):
+        scene.add_obstacle(name, CollisionShape.sphere(0.1), pose(0.6 + k, 0.0, 0.5))
+    diff.barrier_values(joint_q, [barrier])
+    assert {name for _, name in barrier.closest_pairs()[0]} == {'a'}
+    scene.remove_obstacle('a')
+    assert barrier.closest_pairs() == [[]] and barrier.closest_pair(0) is None
+    diff.barrier_values(joint_q, [barrier])
+    assert {name for _, name in barrier.closest_pairs()[0]} == {'b'}
+
+
 def test_ignored_links(panda):
     model, joint_q = panda.model, panda.model.neutral_joint_q()
     scene = CollisionScene(panda, max_obstacles=1)
@@ -253,6 +267,18 @@ def test_no_robot_of_a_batch_knows_the_others(panda):
         (
             lambda s: s.add_obstacle('b', CollisionShape.sphere(0.1), ignored_links=['nix']),
             'nix',
+        ),
+        (
+            lambda s: s.add_obstacle('b', CollisionShape.sphere(0.1), ignored_links='panda_hand'),
+            "ignored_links must be a list of links, got 'panda_hand'",
+        ),
+        (lambda s: s.add_obstacle('b', 'sphere'), "obstacle 'b' shape must be a CollisionShape"),
+        (lambda s: s.attach('b', 'panda_hand', None), "object 'b' shape must be a CollisionShape"),
+        (
+            lambda s: s.attach(
+                'b', 'panda_hand', CollisionShape.sphere(0.1), touch_links='panda_link7'
+            ),
+            'touch_links must be a list of links',
         ),
         (lambda s: s.move_obstacle('b', [0, 0, 0, 0, 0, 0, 1]), "no obstacle 'b'"),
         (lambda s: s.remove_obstacle('b'), "no obstacle 'b'"),

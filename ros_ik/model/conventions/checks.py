@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Sequence
 import math
 from typing import Any
@@ -120,6 +121,22 @@ def link_index(model: Any, link: int | str, *, least: int = -1) -> int:
     if isinstance(link, str):
         return int(model.body_index(link))
     return checked_index('link', link, model.body_count, least=least)
+
+
+def link_indices(name: str, model: Any, links: Any) -> list[int]:
+    """Return the indices of links given by names or indices, -1 for the world.
+
+    Args:
+        name: Name of the argument, for errors.
+        model: The model.
+        links: The links.
+
+    Raises:
+        ArgumentError: One name instead of a list of them, or an unknown link.
+    """
+    if isinstance(links, str) or not isinstance(links, Iterable):
+        raise ArgumentError(f'{name} must be a list of links, got {links!r}')
+    return [link_index(model, link) for link in links]
 
 
 def checked_device(device: wp.DeviceLike) -> wp.Device:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions.checks import checked_array
-from ros_ik.model.conventions.checks import link_index
+from ros_ik.model.conventions.checks import link_indices
 from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.conventions.joint_type import JointType
@@ -84,7 +84,7 @@ class CollisionGeometry:
         flags, body = require_model(model).shape_flags.numpy(), model.shape_body.numpy()
         wanted = (flags & int(ShapeFlags.COLLIDE_SHAPES)) != 0
         if links is not None:
-            wanted &= np.isin(body, [link_index(model, link) for link in links])
+            wanted &= np.isin(body, link_indices('links', model, links))
         found = cls.from_shapes(model, np.flatnonzero(wanted))
         if found.ignored and not allow_missing:
             names = ', '.join(repr(label) for label in found.ignored[:3])
@@ -130,7 +130,7 @@ class CollisionGeometry:
         Raises:
             ArgumentError: An unknown link, a wrong shape or a negative radius.
         """
-        body = np.array([link_index(model, link) for link in links], dtype=int)
+        body = np.array(link_indices('links', model, links), dtype=int)
         count = len(body)
         center = checked_array('centers', centers, (count, 3))
         radius = np.broadcast_to(real_array('radii', radii), (count,))

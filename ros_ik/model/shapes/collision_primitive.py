@@ -116,6 +116,14 @@ class CollisionShape:
         return cls(GeoType.MESH, 0.5 * (high - low), error, bound, center, points)
 
 
+def checked_shape(name: str, shape: CollisionShape) -> None:
+    """Raise ArgumentError, which names the argument, unless it is a shape."""
+    if not isinstance(shape, CollisionShape):
+        raise ArgumentError(
+            f'{name} must be a CollisionShape, such as CollisionShape.sphere(0.1), got {shape!r}'
+        )
+
+
 def _positive(name: str, value: float) -> float:
     """Return a finite number above zero, or raise ArgumentError."""
     number = float(value)

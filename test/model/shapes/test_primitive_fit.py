@@ -311,6 +311,8 @@ def test_bad_arguments():
         (lambda: fit_spheres(model, tolerance=np.nan), 'tolerance'),
         (lambda: fit_capsules(model, ['nix']), 'nix'),
         (lambda: fit_capsules(model, [7]), 'link'),
+        (lambda: fit_capsules(model, 'link'), "links must be a list of links, got 'link'"),
+        (lambda: fit_spheres(model, 0), 'links must be a list of links, got 0'),
     ):
         with pytest.raises(ArgumentError, match=text):
             call()
