@@ -223,3 +223,25 @@ def test_the_posture_moves_the_elbow_and_not_the_hand():
     assert np.abs(rig.q[rig.robot.coords] - before).max() > 0.05
     linear, angular = pose_difference(target, rig.pose())
     assert np.linalg.norm(linear) < 1e-4 and np.linalg.norm(angular) < np.radians(0.02)
+
+
+JERKS = {
+    f'joint_limits__panda_joint{k}__{key}': value
+    for k in range(1, 8)
+    for key, value in (('has_jerk_limits', True), ('max_jerk', 2000.0))
+}
+
+
+@pytest.mark.parametrize('jerks', [{}, JERKS])
+def test_a_slow_motion_arrives_beside_a_distant_posture(jerks):
+    """The posture takes more of each step than the speed gains in a tick."""
+    rig = Rig.shared(control_rate=1000.0, **jerks)
+    rig.set(ee__max_linear_acceleration=0.2, ee__max_angular_acceleration=1.0)
+    rig.set(posture__positions=[1.5, 0.6, -1.5, -1.2, 1.5, 2.5, -1.5])
+    goal = rig.moved((0.0, 0.01, 0.0))
+    rig.aim(goal)
+    left = []
+    for _ in range(2):
+        rig.tick(seconds=0.7)
+        left.append(np.linalg.norm(rig.pose()[:3] - goal[:3]))
+    assert max(left) < 1e-4
