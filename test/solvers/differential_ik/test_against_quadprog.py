@@ -10,6 +10,7 @@ from support.robots.robots import IDS
 from support.robots.robots import load
 from support.robots.robots import pin
 from support.robots.robots import PinocchioRobot
+from support.robots.urdf_limits import variable_matrix
 
 from ros_ik.barriers import PositionBarrier
 from ros_ik.errors import ArgumentError
@@ -89,11 +90,7 @@ class Step:
 
     def reduction(self):
         """Matrix from the variables of the group to all degrees of freedom."""
-        group = self.diff.group
-        matrix = np.zeros((self.model.joint_dof_count, group.n_variables))
-        for dof, variable in enumerate(group.dof_variable):
-            matrix[dof, variable] = group.dof_scale[dof]
-        return matrix
+        return variable_matrix(self.path_text(), self.model, self.diff.group)
 
     def expected(self):
         """Solve the same program with quadprog, from Pinocchio's kinematics."""

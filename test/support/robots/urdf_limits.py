@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of joints as a description states them, read by the parser of the standard library."""
+"""Limits and mimic joints as a description states them, by the parser of the standard library."""
 
 import dataclasses
 import math
@@ -33,3 +33,29 @@ def urdf_limits(text, joints):
         rows.append((lower, upper, float(limit.get('velocity'))))
     lower, upper, velocity = np.array(rows).T
     return UrdfLimits(lower, upper, velocity, velocity / _RISE_TIME)
+
+
+def variable_matrix(text, model, group):
+    """Return the displacements of degrees of freedom in one of each variable of a group.
+
+    The model and the group give the order of rows [joint_dof_count] and columns [n_variables],
+    and the URDF the numbers. A joint that mimics one which is missing moves by itself.
+    """
+    joints = {joint.get('name'): joint for joint in ElementTree.fromstring(text).findall('joint')}
+    mimics = {
+        name: (mimic.get('joint'), float(mimic.get('multiplier', '1')))
+        for name, joint in joints.items()
+        if (mimic := joint.find('mimic')) is not None and mimic.get('joint') in joints
+    }
+    starts, columns = model.joint_qd_start.numpy(), group.variable_dof.tolist()
+    matrix = np.zeros((model.joint_dof_count, len(columns)))
+    for joint, name in enumerate(model.joint_label):
+        factor = 1.0
+        while name in mimics:
+            name, part = mimics[name]
+            factor *= part
+        first = starts[model.joint_index(name)]
+        for k in range(starts[joint + 1] - starts[joint]):
+            if first + k in columns:
+                matrix[starts[joint] + k, columns.index(first + k)] = factor
+    return matrix

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from support.robots.robots import ALL_URDFS
 from support.robots.robots import load
+from support.robots.robots import urdf_text
+from support.robots.urdf_limits import variable_matrix
 import warp as wp
 
 from ros_ik.errors import ArgumentError
@@ -146,17 +148,15 @@ def test_a_differentiated_objective_makes_the_step_of_its_formula(name):
         return float(np.sum(DifferentialIK(model).body_poses(q)[link, :3] ** 2))
 
     diff = DifferentialIK(model)
-    group, dofs = diff.group, model.joint_dof_count
-    fold = np.zeros((dofs, group.n_variables))
-    fold[np.arange(dofs), group.dof_variable] = group.dof_scale
-    row = np.zeros(group.n_variables)
-    for k in range(group.n_variables):
+    fold = variable_matrix(urdf_text(name), model, diff.group)
+    row = np.zeros(fold.shape[1])
+    for k in range(len(row)):
         ahead, behind = (diff.integrate(joint_q, s * 1e-6 * fold[:, k]) for s in (1.0, -1.0))
         row[k] = (reach(ahead) - reach(behind)) / 2e-6
     posture = IKObjectiveJointPosition(model, model.neutral_joint_q())
     gap = DifferentialIK(model).task_errors(joint_q, [Task(posture)])[0]
     # minimise (row x + 0.2 r)^2 + 0.01 |F x - gap|^2 + 1e-12 |x|^2
-    H = np.outer(row, row) + 0.01 * fold.T @ fold + 1e-12 * np.eye(group.n_variables)
+    H = np.outer(row, row) + 0.01 * fold.T @ fold + 1e-12 * np.eye(len(row))
     c = row * 0.2 * reach(joint_q) - 0.01 * fold.T @ gap
     np.testing.assert_allclose(step, fold @ np.linalg.solve(H, -c), atol=5e-4)
 
