@@ -18,6 +18,7 @@ from ros_ik.barriers import CollisionScene
 from ros_ik.barriers import PositionBarrier
 from ros_ik.barriers import WorldCollisionBarrier
 from ros_ik.errors import ArgumentError
+from ros_ik.model import Model
 from ros_ik.solvers.optimal_control.commands.command import OptimalControlCommandBuilder
 from ros_ik.solvers.optimal_control.least_cost.search import StopReason
 from ros_ik.solvers.optimal_control.solver import OptimalControl
@@ -25,6 +26,11 @@ from ros_ik.solvers.status import SolveStatus
 
 LOW, HIGH = np.array([0.2, -0.5, 0.1]), np.array([0.7, 0.5, 0.8])
 TIP = 'panda_hand_tcp'
+SLIDE = (
+    '<robot name="slide"><link name="base"/><link name="car"/><joint name="x" type="prismatic">'
+    '<parent link="base"/><child link="car"/><axis xyz="1 0 0"/>'
+    '<limit lower="-2" upper="2" velocity="2" effort="1"/></joint></robot>'
+)
 # Numbers of the kinematics of model and oracle agree to this [m].
 SAME = 1e-7
 
@@ -101,6 +107,28 @@ def test_coarse_knots_do_not_hide_a_violation_between_them(boxed):
     for q in starts_inside(boxed, either(15, 40)):
         result = solver.solve(command_at(boxed, boxed.rng.uniform(LOW, HIGH)), q)
         assert min(room(boxed, x) for x in knots_and_middles(boxed, result, 0.4)) >= -SAME
+
+
+def highest_between_knots(x, v, dt):
+    """Return the largest value of the cubics through positions and velocities at the knots."""
+    s = np.linspace(0.0, 1.0, 101)[:, None]
+    ends = (1.0 + 2.0 * s) * (1.0 - s) ** 2 * x[:-1] + (3.0 - 2.0 * s) * s**2 * x[1:]
+    return np.max(ends + dt * s * (1.0 - s) * ((1.0 - s) * v[:-1] - s * v[1:]))
+
+
+@pytest.mark.parametrize('high', [0.14, 0.2])
+def test_a_motion_that_turns_between_two_knots_is_checked_where_it_turns(high):
+    """Its knots are below 0.11 m, and it turns at 0.18 m."""
+    model = Model.from_urdf(SLIDE, device='cpu')
+    barrier = PositionBarrier(1, [-2.0, -1.0, -1.0], [high, 1.0, 1.0])
+    solver = OptimalControl(model, dt=0.4, velocity=9.0, acceleration=20.0, barriers=[barrier])
+    command = OptimalControlCommandBuilder().add_joint_position_target('x', -1.0).build()
+    result = solver.solve(command, np.zeros(1), np.ones(1))
+    x, v = result.positions[:, 0], result.velocities[:, 0]
+    crosses = highest_between_knots(x, v, 0.4) > high
+    assert result.status is (SolveStatus.RELAXED if crosses else SolveStatus.CONVERGED)
+    assert crosses == (high < 0.17)
+    assert crosses or (x.max() < 0.11 and x[-1] == pytest.approx(-1.0))
 
 
 def test_targets_in_a_slab_are_reached_along_ways_that_stay_in_it(boxed):
