@@ -76,6 +76,29 @@ def test_a_start_too_fast_to_stop_brakes_harder_and_says_so(panda):
     assert not np.any(result.velocities[-1])
 
 
+def test_a_joint_with_a_velocity_limit_of_zero_stays(panda):
+    """Its own target cannot move it, and neither can that of a frame, which the others meet."""
+    speed = panda.model.limits64()[2].copy()
+    speed[panda.dofs[2]] = 0.0
+    solver = OptimalControl(panda.model, panda.solver.group, velocity=speed)
+    q = panda.model.neutral_joint_q()
+    far = OptimalControlCommandBuilder()
+    for k in (0, 2):
+        far.add_joint_position_target(panda.names[k], q[panda.coords[k]] + 0.5)
+    result = solver.solve(far.build(), q)
+    moved = np.ptp(result.positions[:, panda.coords], axis=0)
+    assert moved[0] == pytest.approx(0.5, abs=1e-6) and moved[2] == 0.0
+    near = q.copy()
+    near[panda.coords] += panda.rng.uniform(-0.2, 0.2, len(panda.coords))
+    pose = panda.frames(near)['panda_hand_tcp']
+    tip = OptimalControlCommandBuilder()
+    tip.add_cartesian_target('panda_link0', 'panda_hand_tcp', pose.homogeneous)
+    result = solver.solve(tip.build(), q)
+    end = panda.frames(result.positions[-1])['panda_hand_tcp']
+    assert np.ptp(result.positions[:, panda.coords[2]]) == 0.0
+    assert np.linalg.norm(end.translation - pose.translation) < 1e-4
+
+
 def test_a_start_outside_the_limits_comes_back(panda):
     """An empty box is no reason for no answer (rby1 gives none)."""
     q = panda.model.neutral_joint_q()

@@ -205,6 +205,29 @@ def test_a_start_that_cannot_stop_before_a_barrier_says_so(boxed):
     assert not np.any(result.velocities[-1])
 
 
+def test_ways_around_barriers_name_the_joints_that_brake_harder_at_first(boxed):
+    """The joint that is too fast for its limit stops, and then the arm goes on in a slab."""
+    low, high = np.array([-np.inf, -np.inf, 0.35]), np.array([np.inf, np.inf, 0.5])
+    barrier = PositionBarrier(boxed.model.body_index(TIP), low, high)
+    solver = OptimalControl(boxed.model, 'panda_link0:panda_hand_tcp', barriers=[barrier])
+    count = 0
+    while count < 8:
+        q, k = boxed.random_joint_q(), boxed.rng.integers(7)
+        q[boxed.coords[k]] = boxed.upper[k] - 0.05
+        goal = boxed.random_joint_q()
+        if not all(0.36 < tip(boxed, x)[2] < 0.49 for x in (q, goal)):
+            continue
+        count += 1
+        qd = np.zeros(boxed.model.joint_dof_count)
+        qd[boxed.dofs[k]] = 0.9 * boxed.speed[k]
+        result = solver.solve(command_at(boxed, tip(boxed, goal), rotation_weight=0.0), q, qd)
+        hardest = np.abs(result.accelerations[:, boxed.dofs]).max(axis=0)
+        harder = [boxed.names[j] for j in np.flatnonzero(hardest > 1.001 * boxed.acceleration)]
+        assert harder == [boxed.names[k]]
+        text = f'braked harder than the acceleration limits: {boxed.names[k]}'
+        assert result.status is SolveStatus.RELAXED and result.relaxed[0] == text
+
+
 def test_a_barrier_belongs_to_one_solver(boxed):
     with pytest.raises(ArgumentError, match='already belongs'):
         OptimalControl(boxed.model, barriers=boxed.solver._arrays.barriers)
