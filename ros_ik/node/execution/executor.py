@@ -29,11 +29,28 @@ except ImportError:  # before ROS 2 Kilted
 LONGEST_WAIT = 0.1
 # Time with errors only, after which an executor is considered broken [s].
 GIVE_UP = 10.0
+# Signals of interrupts that may not have ended the program yet.
+_interrupts: list[int] = []
 
 
 def make_executor(context: Context | None = None) -> Executor:
     """Return the single-threaded executor that uses the interpreter least."""
     return _Executor(context=context)
+
+
+def raise_interrupts() -> None:
+    """Let Ctrl-C raise KeyboardInterrupt in this program, and no later than in :func:`serve_one`.
+
+    Python drops what is raised in a destructor. Shells start background programs with SIGINT
+    ignored.
+    """
+    _interrupts.clear()
+    signal.signal(signal.SIGINT, _interrupt)
+
+
+def _interrupt(number: int, _: object) -> None:
+    _interrupts.append(number)
+    raise KeyboardInterrupt
 
 
 def serve_one(executor: Executor, timeout: float) -> None:
@@ -49,13 +66,13 @@ def serve_one(executor: Executor, timeout: float) -> None:
     Raises:
         KeyboardInterrupt: After Ctrl-C, once the event has been served.
     """
-    interrupts: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    before = signal.signal(signal.SIGINT, lambda number, _: _interrupts.append(number))
     try:
         executor.spin_once(timeout_sec=timeout)
     finally:
         signal.signal(signal.SIGINT, before)
-    if interrupts:
+    if _interrupts:
+        _interrupts.clear()
         raise KeyboardInterrupt
 
 

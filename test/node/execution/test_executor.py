@@ -3,6 +3,7 @@
 """The executor of the node, spun by a thread of its own."""
 
 import contextlib
+import signal
 import threading
 import time
 
@@ -11,6 +12,8 @@ import rclpy
 from support.processes.ros_processes import reserved_domain
 
 from ros_ik.node.execution.executor import make_executor
+from ros_ik.node.execution.executor import raise_interrupts
+from ros_ik.node.execution.executor import serve_one
 from ros_ik.node.execution.executor import serve_queued
 from ros_ik.node.execution.executor import spin_until
 
@@ -65,4 +68,35 @@ def test_an_executor_that_serves_nothing_is_not_waited_for(context):
     executor.create_task(lambda: served.append(1))
     serve_queued(executor, 0.05)
     assert not served
+    executor.shutdown()
+
+
+class Interrupted:
+    """Something in whose destructor Ctrl-C arrives."""
+
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+        self.is_ended = False  # where the handler is called at the latest
+
+
+@pytest.fixture
+def interrupts():
+    """Let interrupts be raised, and restore the handler."""
+    before = signal.getsignal(signal.SIGINT)
+    raise_interrupts()
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures('interrupts')
+@pytest.mark.filterwarnings('ignore::pytest.PytestUnraisableExceptionWarning')
+def test_no_interrupt_is_lost_in_a_destructor(context):
+    executor = make_executor(context)
+    serve_one(executor, 0.0)
+    Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        serve_one(executor, 0.0)
+    serve_one(executor, 0.0)
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
     executor.shutdown()

@@ -18,7 +18,6 @@ from ros_ik.barriers import CollisionScene
 from ros_ik.barriers import PositionBarrier
 from ros_ik.barriers import WorldCollisionBarrier
 from ros_ik.errors import ArgumentError
-from ros_ik.model import Model
 from ros_ik.solvers.optimal_control.commands.command import OptimalControlCommandBuilder
 from ros_ik.solvers.optimal_control.least_cost.search import StopReason
 from ros_ik.solvers.optimal_control.solver import OptimalControl
