@@ -114,7 +114,7 @@ class Inputs:
         merger = JointStateMerger(servo, self._message_stats, reference)
         self._merger = merger
         self._targets.adopt(servo.robot)
-        self._obstacles.adopt(servo.robot)
+        self._obstacles.adopt(servo.robot, merger.measurement.get)
         return merger.measurement
 
     def jump_counter(self, servo: Servo) -> JumpCounter:

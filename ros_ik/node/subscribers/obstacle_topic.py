@@ -11,6 +11,7 @@ import numpy as np
 from rclpy.node import Node
 
 from ros_ik.model.shapes.collision_geometry import rigid_parts
+from ros_ik.node.subscribers.fixed_frames import FixedFrames
 from ros_ik.node.subscribers.rejections import explain_frame
 from ros_ik.node.subscribers.rejections import explain_obstacle
 from ros_ik.node.subscribers.transforms import Transforms
@@ -24,6 +25,7 @@ from ros_ik.node.transport.pose_messages import pose_numbers
 from ros_ik.node.transport.qos_profiles import CHANGES
 from ros_ik.node.transport.qos_profiles import LATCHED
 from ros_ik.servo import Command
+from ros_ik.servo import Measurement
 from ros_ik.servo import Obstacle
 from ros_ik.servo import Rejection
 from ros_ik.servo.barriers.obstacle_registry import ObstacleKind
@@ -71,6 +73,7 @@ class ObstacleTopic:
         self._most_requests = 2 * self._most + _SPARE
         # Obstacles for the current robot; None before the first one.
         self._registry: ObstacleRegistry | None = None
+        self._frames: FixedFrames | None = None
         # By name, so that a changed obstacle leaves the others unchanged.
         self._entries: dict[str, tuple[Obstacle, ObstacleMessage]] = {}
         self._current = node.create_publisher(ObstacleArray, f'~/{_CURRENT_TOPIC}', LATCHED)
@@ -84,10 +87,15 @@ class ObstacleTopic:
             qos=CHANGES,
         )
 
-    def adopt(self, robot: ControlledRobot) -> None:
-        """Keep the obstacles for another robot, if it has their links."""
+    def adopt(self, robot: ControlledRobot, measured: Callable[[], Measurement]) -> None:
+        """Keep the obstacles for another robot, if it has their links.
+
+        Args:
+            robot: The robot.
+            measured: Function that returns its measured state.
+        """
         before, registry = self._registry, ObstacleRegistry(robot, self._most)
-        self._registry = registry
+        self._registry, self._frames = registry, FixedFrames(robot, measured)
         if before is not None:
             for obstacle in self._command.get().obstacles:
                 self._carry_over(obstacle, before.robot, registry)
@@ -138,9 +146,12 @@ class ObstacleTopic:
         frame = self._transforms.find(entry.header.frame_id, entry.header.stamp)
         if isinstance(frame, UnresolvedFrame):
             return frame
-        pose = frame.moved_pose(np.array(pose_numbers(entry.pose))).tolist()
+        assert self._frames is not None  # there is a registry
+        given = frame.moved_pose(np.array(pose_numbers(entry.pose)))
+        link, fixed = self._frames.express(frame.link, given)
+        pose = fixed.tolist()
         return ObstacleRequest(
-            entry.operation, entry.id, entry.type, entry.dimensions, frame.link, pose[:3], pose[3:]
+            entry.operation, entry.id, entry.type, entry.dimensions, link, pose[:3], pose[3:]
         )
 
     def _first_fault(self, requests: list[ObstacleRequest], robot: ControlledRobot) -> str:

@@ -53,7 +53,7 @@ def post(distance=0.0):
 
 @contextlib.contextmanager
 def ball_rig(folder):
-    """Yield a client of a node with a robot at rest, its publisher of obstacles, and a check."""
+    """Yield a client of a node, a publisher of obstacles, a check, and the state of the robot."""
     with ros_rig(folder) as client:
         client.processes.start(
             'node', 'ros_ik.node.ros_ik_node', ee__frame='ball', services__nice=0,
@@ -70,11 +70,11 @@ def ball_rig(folder):
             request = CheckTrajectory.Request(trajectory=way())
             return ask(client, CheckTrajectory, 'check_trajectory', request)
 
-        yield client, obstacles, check
+        yield client, obstacles, check, state
 
 
 def test_answers_include_every_change_that_was_confirmed_before(tmp_path):
-    with ball_rig(tmp_path) as (client, obstacles, check):
+    with ball_rig(tmp_path) as (client, obstacles, check, _):
         client.wait_for(lambda: check().safe, 'a first check', LONG)
         confirmed = []
         client.node.create_subscription(
@@ -99,8 +99,29 @@ def test_answers_include_every_change_that_was_confirmed_before(tmp_path):
             assert check().safe == (not margin)
 
 
+def test_an_obstacle_of_a_moving_link_stays_where_it_was(tmp_path):
+    with ball_rig(tmp_path) as (client, obstacles, check, state):
+        client.wait_for(lambda: check().safe, 'a first check', LONG)
+        # At zero the link has the pose of the base.
+        hung = post()
+        hung.header.frame_id = 'upper'
+        obstacles.publish(ObstacleArray(obstacles=[hung]))
+        client.wait_for(lambda: not check().safe, 'the obstacle')
+        state.position = [-1.5, 0.0, 0.0]
+        client.wait_for(
+            lambda: client.poses and client.poses[-1].pose.position.y < -0.99, 'a motion by hand'
+        )
+        for distance in (5.0, 6.0):
+            other = post(distance)
+            other.id = 'far'
+            obstacles.publish(ObstacleArray(obstacles=[other]))
+            client.wait_for_ticks(20)
+            # It had moved with its link at the next change of any obstacle.
+            assert not check().safe
+
+
 def test_obstacles_are_seen_by_every_service_while_they_are_there(tmp_path):
-    with ball_rig(tmp_path) as (client, obstacles, check):
+    with ball_rig(tmp_path) as (client, obstacles, check, _):
 
         def optimal():
             request = SolveOptimal.Request(

@@ -165,11 +165,12 @@ def test_what_the_node_refuses_is_not_published(client, world):
     world.wait_for(all_of(kept, last))
 
 
-def test_poses_keep_their_link(client, world):
-    hung = obstacle('hung', frame='ball')
-    world.change(obstacle('standing'), hung)
+def test_poses_are_in_links_that_do_not_move(client, world):
+    world.change(obstacle('standing'), obstacle('hung', frame='ball'))
+    # At zero the ball is 1 m in front of the base.
+    hung = obstacle('hung', x=4.0)
     world.wait_for(all_of(obstacle('standing'), hung))
-    assert world.frames['hung'] == 'ball' and world.frames['standing'] not in ('', 'ball')
+    assert world.frames == {'standing': 'base', 'hung': 'base'}
     # A new description keeps them.
     generation = client.status.model_generation
     client.describe(URDF.replace('<robot ', '<robot version="1.0" '))

@@ -1,0 +1,65 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Poses in moving links, expressed in a link that is fixed to the world.
+
+An obstacle stays where it was on arrival. Its pose in a link that moves would be another place for
+each process and each model that reads it later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ros_ik.kinematics import eval_fk
+from ros_ik.model.shapes.collision_geometry import rigid_parts
+from ros_ik.servo import Measurement
+from ros_ik.servo.motion.pose_math import pose_inverse
+from ros_ik.servo.motion.pose_math import pose_multiply
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.state.measured_state import measured_coords
+
+
+class FixedFrames:
+    """Conversion of poses for one robot, at its measured state."""
+
+    def __init__(self, robot: ControlledRobot, measured: Callable[[], Measurement]) -> None:
+        """Find the links that move.
+
+        Args:
+            robot: The robot.
+            measured: Function that returns its measured state.
+        """
+        self._robot, self._measured = robot, measured
+        model = robot.model
+        world = rigid_parts(model)[: model.body_count] == model.body_count
+        self._moves = {
+            label: index for index, label in enumerate(model.body_label) if not world[index]
+        }
+        if not world[robot.base_link]:
+            self._moves[''] = robot.base_link
+        fixed = np.flatnonzero(world).tolist()
+        # A robot whose root moves has no such link; its base is used if it can be.
+        self._fixed = robot.base_link if world[robot.base_link] else next(iter(fixed), -1)
+
+    def express(self, link: str, pose: np.ndarray) -> tuple[str, np.ndarray]:
+        """Return a pose [7] in a link that does not move, with the name of that link.
+
+        The pose stays in its link, '' for the base, if the link does not move, if every link
+        moves, or before the joints have a state.
+        """
+        index = self._moves.get(link)
+        if index is None or self._fixed < 0:
+            return link, pose
+        model = self._robot.model
+        joint_q = measured_coords(self._robot, self._measured(), model.neutral_joint_q())
+        if joint_q is None:
+            return link, pose
+        poses = np.empty((1, model.body_count, 7))
+        eval_fk(model, joint_q[None], poses)
+        in_world = pose_multiply(poses[0, index], pose)
+        return (
+            model.body_label[self._fixed],
+            pose_multiply(pose_inverse(poses[0, self._fixed]), in_world),
+        )
