@@ -11,6 +11,7 @@ this process is killed.
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 import threading
@@ -72,8 +73,9 @@ class PlannerServices:
             self._child.post(self._description)
 
     def apply(self, settings: Settings) -> None:
-        """Apply changed settings."""
-        if self._child is not None:
+        """Apply changed settings, in a process that starts later, too."""
+        if self._child is not None and self._description is not None:
+            self._description = dataclasses.replace(self._description, settings=settings)
             self._child.post(settings)
 
     def poll(self, measurement: Measurement, obstacles: tuple[Obstacle, ...]) -> None:

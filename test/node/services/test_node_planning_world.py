@@ -3,17 +3,24 @@
 """Obstacles of ~/obstacles reach the planners' services, and so does their removal."""
 
 import contextlib
+import math
+import os
+import signal
+import time
 
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
+from support.processes.ros_processes import without_shared_memory
 from support.rigs.ros_rig import LATCHED
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import NEVER_STALE
 from support.rigs.ros_rig import ros_rig
 from support.rigs.services_rig import ask
+from support.rigs.services_rig import begin
 from support.rigs.services_rig import points
 from support.rigs.services_rig import pose_message
+from support.rigs.services_rig import process_ids
 from support.rigs.services_rig import solve
 from support.robots.ball_robot import NAMES
 from support.robots.ball_robot import place_of_ball
@@ -52,9 +59,9 @@ def post(distance=0.0):
 
 
 @contextlib.contextmanager
-def ball_rig(folder):
+def ball_rig(folder, **options):
     """Yield a client of a node, a publisher of obstacles, a check, and the state of the robot."""
-    with ros_rig(folder) as client:
+    with ros_rig(folder, **options) as client:
         client.processes.start(
             'node', 'ros_ik.node.ros_ik_node', ee__frame='ball', services__nice=0,
             **NEVER_STALE,
@@ -97,6 +104,33 @@ def test_answers_include_every_change_that_was_confirmed_before(tmp_path):
         for margin in (0.2, 0.0) * 15:
             assert client.set(barriers__world__margin=margin)['barriers.world.margin'].successful
             assert check().safe == (not margin)
+
+
+def test_a_process_that_was_killed_knows_the_world_again(tmp_path):
+    with (
+        without_shared_memory(),
+        ball_rig(tmp_path, children=False) as (client, obstacles, check, _),
+    ):
+        client.wait_for(lambda: check().safe, 'a first check', LONG)
+        # The ball passes its surface at 0.05 m, and the margin was 0.02 m at the start.
+        obstacles.publish(ObstacleArray(obstacles=[post(0.2)]))
+        assert client.set(barriers__world__margin=0.2)['barriers.world.margin'].successful
+        client.wait_for(lambda: not check().safe, 'the margin')
+        (child,) = process_ids(client)[1]
+        os.kill(child, signal.SIGKILL)
+        client.wait_for(
+            lambda: process_ids(client)[1] not in ([], [child]), 'another process', LONG
+        )
+        # Requests may still go to the killed process, which DDS regards as alive for a while.
+        future, asked = None, -math.inf
+        while future is None or not future.done():
+            if time.monotonic() > asked + 3.0:
+                request = CheckTrajectory.Request(trajectory=way())
+                future = begin(client, CheckTrajectory, 'check_trajectory', request)
+                asked = time.monotonic()
+            client.spin(0.1)
+        report = future.result()
+        assert report.success and report.violated == 'world', report
 
 
 def test_an_obstacle_of_a_moving_link_stays_where_it_was(tmp_path):
