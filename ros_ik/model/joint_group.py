@@ -123,6 +123,8 @@ def checked_joint_group(
 def make_joint_group(model: Model, spec: str | Sequence[str]) -> JointGroup:
     """Create the group that ``spec`` names; see :meth:`Model.joint_group`."""
     tip = ''
+    if isinstance(spec, Iterable) and not isinstance(spec, str):
+        spec = tuple(spec)  # read once, because an iterator is empty afterwards
     is_list = isinstance(spec, Iterable) and all(isinstance(joint, str) for joint in spec)
     if not is_list:
         raise ArgumentError(

@@ -176,6 +176,9 @@ class Model(ModelFields):
 
         Args:
             joint_q: Coordinates, shape [.., joint_coord_count].
+
+        Raises:
+            ArgumentError: A wrong shape.
         """
         return self._space.apply_mimic(joint_q)
 

@@ -27,6 +27,7 @@ from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.keywords import UNUSED_URDF
 from ros_ik.model.conventions.keywords import used
+from ros_ik.model.readers.mesh_lookup import checked_folders
 from ros_ik.model.readers.srdf import read_srdf
 from ros_ik.model.readers.srdf import SemanticDescription
 from ros_ik.model.readers.urdf_source import read_source
@@ -127,7 +128,10 @@ class UrdfMethods(Worlds):
         if override_root_xform and xform is None:
             raise ArgumentError('override_root_xform needs xform')
         up = axis_number('up_axis', up_axis)
-        folders = (*package_paths, *(package_dirs or ()))
+        folders = (
+            *checked_folders('package_paths', package_paths),
+            *checked_folders('package_dirs', package_dirs or ()),
+        )
         if source is not None:
             text, folders = read_source(source, folders)
         described = self._empty()

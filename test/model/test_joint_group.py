@@ -40,6 +40,11 @@ def test_whole_robot(panda):
     assert group.dof_variable[8] == group.dof_variable[7] == 7
 
 
+def test_names_may_come_from_an_iterator(panda):
+    names = ['panda_joint2', 'panda_joint4']
+    assert panda.joint_group(name for name in names).joint_names == tuple(names)
+
+
 def test_only_a_group_with_a_name_has_it_in_messages(panda):
     assert panda.joint_group('arm').title == "joint group 'arm'"
     for joints in ('', []):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import warp as wp
@@ -17,6 +18,7 @@ from ros_ik.numbers import real_array
 
 # Largest number of rows, because the device indexes rows and threads with 32 bits.
 _MAX_ROWS = 2**31 - 1
+_Options = TypeVar('_Options')
 
 
 def checked_model(model: Any) -> Any:
@@ -48,6 +50,22 @@ def checked_count(name: str, value: Any, least: int = 0) -> int:
     if number is None or number < least:
         raise ArgumentError(f'{name} must be an integer of at least {least}, got {value!r}')
     return number
+
+
+def checked_flag(name: str, value: Any) -> bool:
+    """Return a boolean of Python or NumPy, or 0 or 1, or raise ArgumentError."""
+    if isinstance(value, bool | np.bool_) or as_integer(value) in (0, 1):
+        return bool(value)
+    raise ArgumentError(f'{name} must be True or False, got {value!r}')
+
+
+def checked_options(name: str, kind: type[_Options], value: _Options | None) -> _Options:
+    """Return settings, the defaults of their type for None, or raise ArgumentError."""
+    if value is None:
+        return kind()
+    if not isinstance(value, kind):
+        raise ArgumentError(f'{name} must be {kind.__name__}, got {value!r}')
+    return value
 
 
 def checked_number(name: str, value: Any, *, positive: bool = False, finite: bool = True) -> float:

@@ -4,12 +4,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Sequence
 import dataclasses
 import os
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 from urllib.parse import urlsplit
+
+from ros_ik.errors import ArgumentError
 
 # Marker file of colcon in an install space, and default names of the source and build space.
 _INSTALL_MARK = '.colcon_install_layout'
@@ -60,6 +64,20 @@ def mesh_folders(urdf_path: Path) -> list[str]:
     folders = urdf_path.resolve().parents
     near = [folder for folder in folders[:3] if folder != folder.parent]
     return [str(folder) for folder in folders if folder in near or folder.name == 'share']
+
+
+def checked_folders(name: str, folders: Any) -> tuple[str | Path, ...]:
+    """Return the folders of an argument.
+
+    Raises:
+        ArgumentError: One path instead of a list of them, of whose letters '/' would permit every
+            file, or an entry that is not a path.
+    """
+    is_list = isinstance(folders, Iterable) and not isinstance(folders, str | bytes)
+    given = tuple(folders) if is_list else ()
+    if not is_list or not all(isinstance(folder, str | os.PathLike) for folder in given):
+        raise ArgumentError(f'{name} must be a list of folders, got {folders!r}')
+    return given
 
 
 def resolve_mesh(uri: str, package_paths: Sequence[str | Path]) -> MeshSource:

@@ -14,6 +14,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_flag
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.numbers import host_array
@@ -128,6 +129,8 @@ def all_solutions(
     if order not in ('distance', 'manipulability'):
         raise ArgumentError(f"order must be 'distance' or 'manipulability', got {order!r}")
     settings = checked_settings(settings)
+    all_turns = checked_flag('all_turns', all_turns)
+    check_collisions = checked_flag('check_collisions', check_collisions)
     form = closed_form(
         model, link, joint_group, joint_q=joint_q, offset=offset, free_rotation=free_rotation,
         tolerances=settings.structure,

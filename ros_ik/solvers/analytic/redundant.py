@@ -24,6 +24,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_flag
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
@@ -135,6 +136,7 @@ class RedundantClosedFormIK:
         """
         self.n_problems = n = checked_count('n_problems', n_problems, 1)
         self.max_solutions = checked_count('max_solutions', max_solutions, 1)
+        all_turns = checked_flag('all_turns', all_turns)
         settings = checked_settings(settings)
         self.chain, locked_joint_q = folded_chain(model, link, joint_group, joint_q, offset)
         self._link_index = index = link_index(model, link, least=0)

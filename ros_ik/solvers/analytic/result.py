@@ -8,9 +8,9 @@ import dataclasses
 
 import numpy as np
 
-from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.runtime.arguments import checked_options
 from ros_ik.solvers.analytic.structure.structure import StructureTolerances
 from ros_ik.solvers.pose_ik.interface.batch_result import BatchResult
 
@@ -63,10 +63,9 @@ def checked_settings(settings: ClosedFormSettings | None) -> ClosedFormSettings:
     Raises:
         ArgumentError: Another type.
     """
-    settings = _DEFAULT if settings is None else settings
-    if not isinstance(settings, ClosedFormSettings):
-        raise ArgumentError(f'settings must be ClosedFormSettings, got {settings!r}')
-    return settings
+    if settings is None:
+        return _DEFAULT  # made once, because its checks take longer than a solution
+    return checked_options('settings', ClosedFormSettings, settings)
 
 
 @dataclasses.dataclass(frozen=True)

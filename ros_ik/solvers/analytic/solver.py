@@ -14,6 +14,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_flag
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
@@ -107,6 +108,7 @@ class ClosedFormIK:
         """
         checked_count('n_problems', n_problems, 1)
         checked_count('max_solutions', max_solutions, 1)
+        all_turns = checked_flag('all_turns', all_turns)
         settings = checked_settings(settings)
         self.chain, locked_joint_q = folded_chain(model, link, joint_group, joint_q, offset)
         index = link_index(model, link, least=0)
@@ -132,7 +134,7 @@ class ClosedFormIK:
             PoseTolerance(self._stage.position_tolerance, settings.rotation_tolerance),
             (1.0, self._stage.length), settings.separation, free,
         )  # fmt: skip
-        self._least_error = least_error
+        self._least_error = checked_flag('least_error', least_error)
         self._tree = kinematic_tree(model, wp.float64)
         self._allocate()
         self._graph = Graph(self._launch, self._device)

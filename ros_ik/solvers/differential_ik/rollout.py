@@ -19,6 +19,7 @@ from ros_ik.limits import JerkLimit
 from ros_ik.limits import Limit
 from ros_ik.limits import MotionLimit
 from ros_ik.solvers.differential_ik.solver import DifferentialIK
+from ros_ik.solvers.differential_ik.tasks.arguments import checked_parts
 from ros_ik.solvers.differential_ik.tasks.task import Task
 from ros_ik.solvers.status import SolveStatus
 
@@ -82,6 +83,7 @@ def rollout(
     Raises:
         ArgumentError: A wrong shape, a number out of range, or a start or step that is not finite.
     """
+    checked_parts(tasks, limits, barriers)
     if checked_count('n_steps', n_steps, 1) > MAX_STEPS:
         raise ArgumentError(f'n_steps must be from 1 to {MAX_STEPS}, got {n_steps}')
     delta_q_before_last = renamed_argument(

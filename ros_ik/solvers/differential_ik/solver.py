@@ -23,6 +23,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.former_names import FormerName
 from ros_ik.former_names import renamed_argument
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_options
 from ros_ik.kinematics.runtime.array_exchange import as_warp
 from ros_ik.kinematics.runtime.array_exchange import check_device
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
@@ -97,7 +98,7 @@ class DifferentialIK(ReadOnce):
         """
         self.model = require_model(model)
         self.group = checked_joint_group(model, group, 'group')
-        self._settings = settings or DifferentialIKSettings()
+        self._settings = checked_options('settings', DifferentialIKSettings, settings)
         self.n_robots = n_robots = checked_count('n_robots', n_robots, 1)
         threads = os.cpu_count() or 1 if n_threads is None else n_threads
         threads = checked_count('n_threads', threads, 1)

@@ -12,7 +12,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.barriers import Barrier
-from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.kinematics.runtime.array_exchange import as_warp
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
@@ -121,7 +121,7 @@ class StepChecks:
             jerk = np.full_like(acceleration, np.inf)
         jerk = checked_numbers('jerk', jerk)
         if tolerance is None:
-            margins = (barrier.margin for barrier in barriers)
+            margins = (barrier.margin for barrier in self._checked_barriers(barriers))
             tolerance = max(0.0, _ROOM - min(margins, default=_ROOM))
         self._begin(
             joint_q,
@@ -146,8 +146,7 @@ class StepChecks:
         steps: Iterable[tuple[str, np.ndarray]],
     ) -> None:
         """Validate the arguments of a check and copy the coordinates to the buffer."""
-        if not tolerance >= 0.0:
-            raise ArgumentError(f'tolerance must not be negative, got {tolerance}')
+        checked_number('tolerance', tolerance, finite=False)
         self._configurations.write(joint_q)
         self._configurations.check_steps(joint_q, steps)
 

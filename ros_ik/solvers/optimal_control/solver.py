@@ -26,6 +26,7 @@ from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.runtime.arguments import checked_options
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
@@ -114,7 +115,7 @@ class OptimalControl(ReadOnce):
         """
         self.model, self.dt = require_model(model), checked_number('dt', dt, positive=True)
         self.group = checked_joint_group(model, group, 'group')
-        self.settings = settings or OptimalControlSettings()
+        self.settings = checked_options('settings', OptimalControlSettings, settings)
         if self.group.n_variables < 1:
             raise ArgumentError(f'group: {self.group.title} has no movable joint')
         self._limits = GroupLimits(model, self.group, velocity, acceleration, position_margin)

@@ -11,6 +11,8 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_flag
+from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.model.conventions import poses as pose_math
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.numbers import check_bounded
@@ -89,8 +91,8 @@ def solve_path(
     if method not in _METHODS:
         raise ArgumentError(f'method must be one of {", ".join(_METHODS)}, got {method!r}')
     checked_count('n_branches', n_branches, 1)
-    if not max_joint_step > 0.0:
-        raise ArgumentError(f'max_joint_step must be positive, got {max_joint_step}')
+    max_joint_step = checked_number('max_joint_step', max_joint_step, positive=True, finite=False)
+    check_collisions = checked_flag('check_collisions', check_collisions)
     if PoseTolerance.checked(position_tolerance, rotation_tolerance).by_axis:
         raise ArgumentError(
             'position_tolerance and rotation_tolerance must be one number each for a path, got '

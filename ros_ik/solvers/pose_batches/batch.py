@@ -15,6 +15,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_flag
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.model.model_argument import require_model
@@ -162,6 +163,9 @@ def inverse_kinematics(
     if method not in _METHODS:
         raise ArgumentError(f'method must be one of {", ".join(_METHODS)}, got {method!r}')
     tolerance = PoseTolerance.checked(position_tolerance, rotation_tolerance, tolerance_frame)
+    check_collisions = checked_flag('check_collisions', check_collisions)
+    if on_progress is not None and not callable(on_progress):
+        raise ArgumentError(f'on_progress must be a function, got {on_progress!r}')
     wanted = checked_count('n_solutions', n_solutions, 1)
     count = wanted
     if checked_preference(preference) != 'seed':

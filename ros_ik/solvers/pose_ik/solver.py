@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import checked_flag
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.serial_chain import serial_chain
@@ -118,6 +119,7 @@ class ChainIK(ChainSearch):
         """
         check_sizes(n_problems=n_problems, n_solutions=n_solutions, n_lanes=n_lanes)
         tolerance = PoseTolerance.checked(position_tolerance, rotation_tolerance, tolerance_frame)
+        check_collisions = checked_flag('check_collisions', check_collisions)
         settings = checked_chain_settings(settings)
         index = link_index(require_model(model), link, least=0)
         coords = model.joint_coord_count

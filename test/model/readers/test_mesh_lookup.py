@@ -6,8 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from ros_ik.errors import ArgumentError
+from ros_ik.model import Model
+from ros_ik.model import ModelBuilder
 from ros_ik.model.readers.mesh_lookup import mesh_folders
 from ros_ik.model.readers.mesh_lookup import resolve_mesh
+
+URDF = (
+    '<robot name="r"><link name="a"><collision><geometry><mesh filename="file://%s"/></geometry>'
+    '</collision></link></robot>'
+)
 
 
 @pytest.fixture
@@ -69,3 +77,14 @@ def test_meshes_are_looked_up_around_a_description(tmp_path):
         assert resolve_mesh(uri, mesh_folders(path)).path == mesh.resolve()
     # Everything lies below the root of the file system.
     assert mesh_folders(Path('/arm.urdf')) == []
+
+
+@pytest.mark.parametrize('name', ['package_paths', 'package_dirs'])
+def test_one_path_is_not_a_list_of_folders(tree, name):
+    # Its first letter, '/', would be a folder that holds every file.
+    for paths in (str(tree / 'elsewhere'), tree / 'elsewhere', 3, [3]):
+        with pytest.raises(ArgumentError, match=f'{name} must be a list of folders'):
+            ModelBuilder().add_urdf(text=URDF % (tree / 'secret.stl'), **{name: paths})
+    given = [str(tree / 'elsewhere')]
+    model = Model.from_urdf(URDF % (tree / 'secret.stl'), package_paths=given, device='cpu')
+    assert 'not found in the package paths' in model.warnings[0]

@@ -13,6 +13,7 @@ from support.robots.robots import load
 from support.robots.robots import pin
 from support.robots.robots import urdf_text
 
+from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.model import GeoType
 from ros_ik.model import JointType
@@ -345,6 +346,9 @@ def test_chains_of_mimics():
     q = np.zeros(model.joint_coord_count)
     q[7] = 0.03
     assert model.apply_mimic(q)[8] == pytest.approx(0.03)
+    for other in (q[:8], np.zeros((2, 10)), 0.0):
+        with pytest.raises(ArgumentError, match=r'joint_q must have shape \[\.\., 9\]'):
+            model.apply_mimic(other)
     chain = GOOD.replace('"continuous"', '"revolute"').replace(
         '<axis xyz="1 0 0"/>',
         '<axis xyz="1 0 0"/><limit lower="-9" upper="9" velocity="1" effort="1"/>'

@@ -25,6 +25,7 @@ import warp as wp
 from ros_ik import all_solutions
 from ros_ik import ClosedFormIK
 from ros_ik import ClosedFormSettings
+from ros_ik import RedundantClosedFormIK
 from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
@@ -511,6 +512,15 @@ def test_arms_without_a_closed_form_are_refused_with_the_reason():
         ClosedFormIK(robot('panda'), 'panda_hand_tcp')
 
 
+def test_a_flag_may_be_a_boolean_of_numpy():
+    model = robot('ur5_robot')
+    pose = [0.4, 0.1, 0.3, 0.0, 0.0, 0.0, 1.0]
+    for flag in (True, False):
+        found = all_solutions(model, 'tool0', pose, max_solutions=40, all_turns=np.bool_(flag))
+        expected = all_solutions(model, 'tool0', pose, max_solutions=40, all_turns=flag)
+        np.testing.assert_array_equal(found.joint_q, expected.joint_q)
+
+
 def test_wrong_arguments_are_named():
     model = robot('ur5_robot')
     pose = np.array([0.4, 0.1, 0.3, 0.0, 0.0, 0.0, 1.0])
@@ -524,5 +534,12 @@ def test_wrong_arguments_are_named():
         all_solutions(model, 'tool0', pose, np.zeros((2, 6)))
     with pytest.raises(ArgumentError, match='settings'):
         all_solutions(model, 'tool0', pose, settings='fine')
+    for flag in (None, 'yes', 2, np.zeros(2)):
+        with pytest.raises(ArgumentError, match='all_turns must be True or False'):
+            all_solutions(model, 'tool0', pose, all_turns=flag)
+        with pytest.raises(ArgumentError, match='all_turns must be True or False'):
+            RedundantClosedFormIK(robot('panda'), 'panda_hand_tcp', all_turns=flag)
+        with pytest.raises(ArgumentError, match='least_error must be True or False'):
+            ClosedFormIK(model, 'tool0', least_error=flag)
     with pytest.raises(ArgumentError, match='separation'):
         ClosedFormSettings(separation=0.0)

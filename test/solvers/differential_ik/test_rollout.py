@@ -143,9 +143,12 @@ def test_robots_of_a_batch_that_start_at_what_is_no_number_are_counted():
         ({'last_delta_q': np.zeros(3)}, 'last_delta_q'),
         ({'delta_q_before_last': np.zeros(3)}, 'delta_q_before_last'),
         ({'last_delta_q': 'slow'}, 'last_delta_q'),
+        ({'limits': None}, 'limits must be a sequence'),
+        ({'barriers': np.zeros(2)}, 'barriers must be a sequence'),
     ],
 )
 def test_bad_arguments_are_named(change, message):
     rig = Rig()
     with pytest.raises(ArgumentError, match=message):
-        rollout(rig.diff, rig.start, rig.tasks, rig.limits, **{'n_steps': 3, **change})
+        given = {'limits': rig.limits, 'n_steps': 3, **change}
+        rollout(rig.diff, rig.start, rig.tasks, **given)

@@ -265,16 +265,29 @@ def test_what_is_no_array_and_no_barrier_is_named():
     for joint_q in (None, HOME.tolist()):
         with pytest.raises(ArgumentError, match='joint_q must be a NumPy or Warp array'):
             arm.diff.solve_ik(joint_q, arm.tasks, step)
-    for barriers in (['wall'], arm.barriers[0]):
+    for barriers in (['wall'], arm.barriers[0], None):
         for call in (
             lambda barriers=barriers: arm.diff.barrier_values(HOME, barriers),
             lambda barriers=barriers: arm.diff.enforce_barriers(HOME, barriers, step),
             lambda barriers=barriers: arm.diff.limit_to_stoppable(
                 HOME, barriers, step, step, np.ones(9), 0.0
             ),
+            lambda barriers=barriers: arm.diff.limit_to_stoppable(
+                HOME, barriers, step, step, np.ones(9)
+            ),
         ):
             with pytest.raises(ArgumentError, match='barriers must'):
                 call()
+
+
+def test_settings_and_tolerances_of_another_kind_are_named():
+    arm, step = Arm(), np.zeros(9)
+    for settings in ('fast', 0.01, np.ones(2)):
+        with pytest.raises(ArgumentError, match='settings must be DifferentialIKSettings'):
+            DifferentialIK(arm.diff.model, settings=settings)
+    for tolerance in ('small', [1e-3], -1.0):
+        with pytest.raises(ArgumentError, match='tolerance must be not negative'):
+            arm.diff.enforce_barriers(HOME, [], step, tolerance)
 
 
 @pytest.mark.parametrize(

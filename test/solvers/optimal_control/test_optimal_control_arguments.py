@@ -72,6 +72,8 @@ def test_what_is_no_command_is_refused(command):
         ({'position_margin': np.nan}, 'position_margin must be finite'),
         ({'position_margin': 1.6}, "position_margin 1.6 leaves joint 'panda_joint4' no room"),
         ({'position_margin': np.ones(7)}, 'position_margin must be one number or have shape'),
+        ({'settings': 'fast'}, "settings must be OptimalControlSettings, got 'fast'"),
+        ({'barriers': None}, 'barriers must be a sequence, got None'),
         ({'group': load(PANDA, floating=True).joint_group('')}, 'belongs to another model'),
     ],
 )

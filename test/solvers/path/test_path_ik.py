@@ -272,6 +272,8 @@ def test_a_start_in_collision_breaks_at_once():
         (line((0, 0, 0), (np.nan, 0, 0), 3), None, 0.3, r'poses\['),
         (line((0, 0, 0), (1, 0, 0), 3), np.zeros(2), 0.3, 'start'),
         (line((0, 0, 0), (1, 0, 0), 3), None, 0.0, 'max_joint_step'),
+        (line((0, 0, 0), (1, 0, 0), 3), None, None, 'max_joint_step must be positive, got None'),
+        (line((0, 0, 0), (1, 0, 0), 3), None, [0.3], 'max_joint_step must be positive'),
     ],
 )
 def test_bad_arguments_are_named(poses, start, step, message):

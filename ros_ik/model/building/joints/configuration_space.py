@@ -55,6 +55,10 @@ class ConfigurationSpace:
     def apply_mimic(self, joint_q: np.ndarray) -> np.ndarray:
         """Return a copy with the coordinates of mimic joints computed from their drivers."""
         result = real_array('joint_q', joint_q)
+        if result.ndim == 0 or result.shape[-1] != self.n_coords:
+            raise ArgumentError(
+                f'joint_q must have shape [.., {self.n_coords}], got {list(result.shape)}'
+            )
         result[..., self.followers] = self.coef0 + self.coef1 * result[..., self.drivers]
         return result
 

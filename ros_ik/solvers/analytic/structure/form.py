@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import checked_options
 from ros_ik.kinematics.serial_chain import serial_chain
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_pose
@@ -113,11 +114,12 @@ def closed_form(
 
     Raises:
         ArgumentError: An unknown link, no joint that moves it, a free or ball joint among those
-            that may move, or another free_rotation.
+            that may move, or another free_rotation or type of tolerances.
     """
     request: dict[str, Any] = {
         'link': link, 'joint_group': joint_group, 'joint_q': joint_q, 'offset': offset,
-        'free_rotation': free_rotation, 'tolerances': tolerances or StructureTolerances(),
+        'free_rotation': free_rotation,
+        'tolerances': checked_options('tolerances', StructureTolerances, tolerances),
     }  # fmt: skip
     with PooledValue(model, request, functools.partial(_form, model, **request)) as form:
         return form

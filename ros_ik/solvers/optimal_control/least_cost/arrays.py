@@ -53,13 +53,13 @@ class SearchArrays:
             ArgumentError: A barrier for another model, or of another solver.
         """
         device = model.device
-        self.barriers = tuple(barriers)
         self._tree = kinematic_tree(model, _SCALAR)
         self.start_q = HostBuffer((1, model.joint_coord_count), _SCALAR, device)
         self.u = HostBuffer((1, group.n_variables), _SCALAR, device)
         joint_q = wp.zeros((1, model.joint_coord_count), dtype=_SCALAR, device=device)
         self.state = StepState.make(model, group, joint_q, self.body_poses(model), dt)
-        checked_parts((), (), self.barriers)
+        checked_parts((), (), barriers)
+        self.barriers = tuple(barriers)
         for barrier in self.barriers:
             barrier.bind(self.state)
         counts = [barrier.row_count for barrier in self.barriers]

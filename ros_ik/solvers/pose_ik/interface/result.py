@@ -8,10 +8,10 @@ import dataclasses
 
 import numpy as np
 
-from ros_ik.errors import ArgumentError
 from ros_ik.former_names import FormerName
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.runtime.arguments import checked_options
 from ros_ik.solvers.pose_ik.interface.batch_result import BatchResult
 
 
@@ -63,10 +63,7 @@ def checked_chain_settings(settings: ChainIKSettings | None) -> ChainIKSettings:
     Raises:
         ArgumentError: Another type.
     """
-    settings = ChainIKSettings() if settings is None else settings
-    if not isinstance(settings, ChainIKSettings):
-        raise ArgumentError(f'settings must be ChainIKSettings, got {settings!r}')
-    return settings
+    return checked_options('settings', ChainIKSettings, settings)
 
 
 @dataclasses.dataclass(frozen=True)

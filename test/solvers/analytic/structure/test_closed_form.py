@@ -122,5 +122,8 @@ def test_wrong_arguments_are_named():
         closed_form(model, 'nowhere')
     with pytest.raises(ArgumentError, match='Model'):
         closed_form('ur5', 'tool0')
+    for value in (1e-3, 'fine', np.ones(2)):
+        with pytest.raises(ArgumentError, match='tolerances must be StructureTolerances'):
+            closed_form(model, 'tool0', tolerances=value)
     with pytest.raises(ArgumentError, match='angle'):
         StructureTolerances(angle=0.0)
