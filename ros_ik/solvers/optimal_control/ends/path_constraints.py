@@ -42,8 +42,6 @@ _LIMIT_CLEARANCE = 1e-3
 _JUMP, _MIN_JUMP = 5.0, 0.05
 # Compliance of joints whose own targets are met.
 _LOW_COMPLIANCE = 1e-2
-# Number of points of a motion at which errors of targets are computed.
-_MAX_CHECKED = 100
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -135,9 +133,8 @@ class ConstrainedPathPlanner:
         """
         if not constraints.names:
             return ()
-        step = max(1, len(positions) // _MAX_CHECKED)
         worst: dict[str, TargetError] = {}
-        for u in [*positions[::step], positions[-1]]:
+        for u in positions:
             for error in self._errors(u):
                 before = worst.get(error.name, error)
                 worst[error.name] = dataclasses.replace(
