@@ -208,6 +208,10 @@ def test_mimic_joints_follow_and_keep_their_limits():
     for follower, factor in followers.items():
         expected = factor * change[:, starts[driver]]
         assert np.allclose(change[:, starts[follower]], expected, rtol=0, atol=1e-12)
+        follower_dof, driver_dof = model.joint_qd_start.numpy()[[follower, driver]]
+        for rates in (result.velocities, result.accelerations):
+            np.testing.assert_allclose(rates[:, follower_dof], factor * rates[:, driver_dof])
+            assert np.ptp(rates[:, follower_dof]) > 0.0
     lower, upper, speed, _ = model.limits64()
     dofs = model.joint_qd_start.numpy()[[driver, *followers]]
     coords = starts[[driver, *followers]]
