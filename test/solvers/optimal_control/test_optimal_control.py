@@ -223,6 +223,18 @@ def test_mimic_joints_follow_and_keep_their_limits():
     assert abs(gap) < 1e-9  # one of them rests at its limit
 
 
+def test_the_cost_that_two_targets_of_a_joint_leave_counts_for_the_stop_cost(panda):
+    """2^2 (0.5^2 + 0.5^2) = 2 remain between targets that are 1 rad apart, scaled by 2."""
+    q = panda.model.neutral_joint_q()
+    for stop_cost, stops in ((1.9, False), (2.1, True)):
+        made = OptimalControlCommandBuilder().set_error_scaling(2.0).set_stop_cost(stop_cost)
+        for position in (-0.5, 0.5):
+            made.add_joint_position_target(panda.names[0], q[panda.coords[0]] + 0.3 + position)
+        result = panda.solver.solve(made.build(), q)
+        assert (result.reason is StopReason.STOP_COST) == stops
+        assert result.feedback.total_cost == pytest.approx(2.0, abs=0.1)
+
+
 def test_misuse_is_named(panda):
     model, q = panda.model, panda.model.neutral_joint_q()
     for options, message in (
