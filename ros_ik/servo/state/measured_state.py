@@ -8,7 +8,8 @@ with zero velocity would reverse a moving robot. A fit to the samples of the las
     q(t) = c_0 + c_1 t + c_2 t^2,    least squares, t = 0 now
 
 gives the position c_0 and the velocity c_1 of moving joints; the mean is the position of joints at
-rest.
+rest. A joint that a drive lets settle slows down ever more slowly, so that the curve turns back
+where the joint does not. Where c_1 does not go with the newest samples, the joint starts at rest.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ _MIN_SAMPLES, _MIN_SPAN = 5, 0.4
 # Largest gap between two samples, as a fraction of the time span, and largest leverage of one. A
 # fit passes through isolated samples, even if they follow a jump.
 _WIDEST_GAP, _MAX_LEVERAGE = 0.25, 0.9
+# Newest part of the time span, and the largest ratio of a velocity to the mean one of that part:
+# that of a constant acceleration from rest.
+_NEWEST, _FASTEST = 0.2, 2.0
 
 
 class MeasuredState:
@@ -104,6 +108,9 @@ class MeasuredState:
         # A joint that was pushed, or jumped, does not follow such a curve.
         off = np.abs(values - powers @ found).max(axis=0)
         smooth = moves & (off <= _NOISE * self._unit + _SCATTER * np.ptp(values, axis=0))
+        newest = min(int(np.searchsorted(times, -_NEWEST * _SPAN, side='right')), len(times) - 1)
+        mean = _SPAN * (values[-1] - values[newest - 1]) / (times[-1] - times[newest - 1])
+        smooth &= (found[1] * mean >= 0.0) & (np.abs(found[1]) <= _FASTEST * np.abs(mean))
         positions[smooth], velocities[smooth] = found[0, smooth], found[1, smooth] / _SPAN
 
 

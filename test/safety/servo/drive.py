@@ -43,7 +43,8 @@ class Log:
         before: Positions from which the step began, [n, joints].
         q: Commanded positions of the controlled joints, [n, joints].
         qd: Commanded velocities, [n, joints].
-        last: Velocities commanded in the previous tick, zero where motion began, [n, joints].
+        last: Velocities commanded in the previous tick, [n, joints]. Where motion began, that of
+            the robot in the last 0.02 s, or zero, whichever is nearer to the command.
         jump: How far the step began from where it had to [rad or m], [n].
         velocity_scale: Largest since the motion began, [n].
         acceleration_scale: Largest since the motion began, [n].
@@ -113,8 +114,9 @@ class ServoDrive:
         self.targets, self.slots = {}, [None] * SLOTS
         self.speed = np.zeros((SLOTS, 3))
         self.mute = self.frozen = 0
-        # Joint states of the last 0.1 s.
+        # Joint states of the last 0.1 s, and velocities of the robot of the last 0.02 s.
         self._seen = collections.deque(maxlen=2 + round(0.1 / self.dt))
+        self._moved = collections.deque([np.zeros(len(self.names))], 1 + round(0.02 / self.dt))
         self.sent, self.sent_speed = self.measured.copy(), np.zeros(len(self.names))
         self.is_still = True
         self.lag = 0.0
@@ -166,6 +168,10 @@ class ServoDrive:
                 # A robot that trembles is anywhere between its measurements.
                 low, high = np.min(self._seen, axis=0), np.max(self._seen, axis=0)
                 jump = min(jump, np.maximum(low - before, before - high).max(initial=0.0))
+                slowest, fastest = np.min(self._moved, axis=0), np.max(self._moved, axis=0)
+                self.sent_speed = np.clip(
+                    speed, np.minimum(slowest, 0.0), np.maximum(fastest, 0.0)
+                )
             row = (
                 self.ticks, before, q.copy(), speed.copy(), self.sent_speed, jump, self._fastest,
                 self._hardest, self._softest, self._margins, self._poses(), self._excused.copy(),
@@ -176,9 +182,11 @@ class ServoDrive:
             assert output.still, 'silent in motion'
         self.sent_speed = speed.copy() if output.publish else np.zeros_like(speed)
         self.is_still = output.still
+        before = self.measured
         if not self.frozen:
             part = 1.0 if self.lag == 0.0 else 1.0 - np.exp(-self.dt / self.lag)
-            self.measured = self.measured + part * (self.sent - self.measured)
+            self.measured = before + part * (self.sent - before)
+        self._moved.append((self.measured - before) / self.dt)
         return row
 
     def _begin_motion(self):

@@ -146,6 +146,23 @@ def test_an_activation_in_motion_goes_on_with_the_velocity_of_the_robot(rate, sp
     rig.assert_within_limits()
 
 
+@pytest.mark.parametrize('rate', [100.0, 250.0, 500.0])
+@pytest.mark.parametrize('settling', [0.02, 0.03, 0.06])
+def test_a_joint_that_a_drive_lets_settle_is_not_taken_to_turn_back(rate, settling):
+    robot, rng = Rig.shared(**FAR).robot, np.random.default_rng(3)
+    home = robot.model.neutral_joint_q()
+    state, found = MeasuredState(robot), []
+    for time in np.arange(0.0, 0.4, 1.0 / rate):
+        joint_q = home.copy()
+        joint_q[robot.coords[0]] += 0.9 * np.exp(-time / settling) + NOISE * rng.standard_normal()
+        measurement = Measurement(joint_q, np.full(len(joint_q), time))
+        state.observe(time, measurement)
+        if time > 0.1:
+            found.append(state.state(time, measurement)[1][0])
+    # The newest 0.02 s tell the direction, except for noise of their two ends.
+    assert np.max(found) <= 2.0 * 3.0 * np.sqrt(2.0) * NOISE / 0.02
+
+
 def test_joints_that_rest_beside_one_that_moves_begin_at_rest():
     rig = moving()
     rig.change(active=True)
