@@ -49,7 +49,7 @@ from ros_ik.demo.scenario.phase import Scenario
 from ros_ik.demo.scenario.scenario import make_scenario
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
-from ros_ik.node.execution.executor import raise_interrupts
+from ros_ik.node.execution.executor import interrupts_raised
 from ros_ik.node.execution.warp_programs import prepare_warp
 
 # Longest wait for the first start, with every kernel to compile [s].
@@ -67,10 +67,10 @@ def main(args: Sequence[str] | None = None) -> int:
         args: Command line; None for that of the process.
     """
     options = _parse(args)
-    raise_interrupts()
-    prepare_warp()
     try:
-        return _tour(options) if options.running else _run(options)
+        with interrupts_raised():
+            prepare_warp()
+            return _tour(options) if options.running else _run(options)
     except RosIkError as error:
         print(f'demo: {error}', file=sys.stderr)
         return 2

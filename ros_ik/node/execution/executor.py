@@ -10,6 +10,8 @@ in rclpy since ROS 2 Kilted, is notified of ready entities (0.06 ms).
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterator
+import contextlib
 import signal
 import threading
 import time
@@ -29,7 +31,7 @@ except ImportError:  # before ROS 2 Kilted
 LONGEST_WAIT = 0.1
 # Time with errors only, after which an executor is considered broken [s].
 GIVE_UP = 10.0
-# Signals of interrupts that may not have ended the program yet.
+# Interrupts within :func:`interrupts_raised`, which Python may have dropped.
 _interrupts: list[int] = []
 
 
@@ -38,14 +40,20 @@ def make_executor(context: Context | None = None) -> Executor:
     return _Executor(context=context)
 
 
-def raise_interrupts() -> None:
-    """Let Ctrl-C raise KeyboardInterrupt in this program, and no later than in :func:`serve_one`.
+@contextlib.contextmanager
+def interrupts_raised() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt meanwhile, and no later than in :func:`serve_one`.
 
     Python drops what is raised in a destructor. Shells start background programs with SIGINT
     ignored.
     """
     _interrupts.clear()
-    signal.signal(signal.SIGINT, _interrupt)
+    before = signal.signal(signal.SIGINT, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        _interrupts.clear()
 
 
 def _interrupt(number: int, _: object) -> None:

@@ -11,8 +11,8 @@ import pytest
 import rclpy
 from support.processes.ros_processes import reserved_domain
 
+from ros_ik.node.execution.executor import interrupts_raised
 from ros_ik.node.execution.executor import make_executor
-from ros_ik.node.execution.executor import raise_interrupts
 from ros_ik.node.execution.executor import serve_one
 from ros_ik.node.execution.executor import serve_queued
 from ros_ik.node.execution.executor import spin_until
@@ -79,24 +79,18 @@ class Interrupted:
         self.is_ended = False  # where the handler is called at the latest
 
 
-@pytest.fixture
-def interrupts():
-    """Let interrupts be raised, and restore the handler."""
-    before = signal.getsignal(signal.SIGINT)
-    raise_interrupts()
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures('interrupts')
 @pytest.mark.filterwarnings('ignore::pytest.PytestUnraisableExceptionWarning')
 def test_no_interrupt_is_lost_in_a_destructor(context):
-    executor = make_executor(context)
-    serve_one(executor, 0.0)
-    Interrupted()
-    with pytest.raises(KeyboardInterrupt):
+    executor, before = make_executor(context), signal.getsignal(signal.SIGINT)
+    with interrupts_raised():
         serve_one(executor, 0.0)
+        Interrupted()
+        with pytest.raises(KeyboardInterrupt):
+            serve_one(executor, 0.0)
+        serve_one(executor, 0.0)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    # Nothing is left of the last one.
+    assert signal.getsignal(signal.SIGINT) is before
     serve_one(executor, 0.0)
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
     executor.shutdown()
