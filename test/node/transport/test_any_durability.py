@@ -63,6 +63,7 @@ def topic():
         try:
             yield topic
         finally:
+            topic.executor.shutdown()
             topic.node.destroy_node()
             rclpy.try_shutdown(context=context)
 

@@ -26,6 +26,8 @@ _WRITTEN, _LAST_LINES = 0.3, 80
 # machine, on any domain, waits for the other half without end.
 _PATIENCE = 30.0
 _count = itertools.count()
+# Places of domains to try: what has just ended on a domain may be heard a little longer.
+_places = itertools.count(os.getpid())
 
 
 def nested(values):
@@ -45,10 +47,12 @@ _DOMAINS = range(40, 100)
 
 
 def reserve_domain():
-    """Return a ROS domain that no other test process of this machine has, and its lock."""
-    first = os.getpid() + next(_count)
-    for turn in range(len(_DOMAINS)):
-        domain = _DOMAINS[(first + turn) % len(_DOMAINS)]
+    """Return a ROS domain that no other test process of this machine has, and its lock.
+
+    It is not the last one of this process.
+    """
+    for place in itertools.islice(_places, len(_DOMAINS)):
+        domain = _DOMAINS[place % len(_DOMAINS)]
         path = Path(tempfile.gettempdir()) / f'ros_ik_domain_{domain}_{os.getuid()}'
         lock = path.open('w')
         try:
