@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Order of the test files, garbage collector, options of Warp, and tests that hang."""
+"""Order and processes of the test files, garbage collector, options of Warp, tests that hang."""
 
 import faulthandler
 import gc
@@ -9,6 +9,8 @@ import subprocess
 import sys
 
 import pytest
+from support.processes.workers import lower_priority
+from support.processes.workers import worker_number
 
 # Time after the limit of a test until the process that hangs ends [s]. The limit itself raises an
 # exception in Python, which a call that does not return never sees.
@@ -58,23 +60,25 @@ def pytest_make_collect_report(collector):
     """
     report = yield
     if isinstance(collector, pytest.Directory) and report.passed:
-        number = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
         count = int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))
-        first = number % count * len(report.result) // count
+        first = worker_number() % count * len(report.result) // count
         report.result = report.result[first:] + report.result[:first]
     return report
 
 
 def pytest_collection_modifyitems(items):
-    """Interleave files that start processes, and therefore wait, with those that compute."""
+    """Let the files come first whose tests start ROS nodes, and therefore wait."""
     waiting = {item.path for item in items if item.get_closest_marker('dds')}
-    files = sorted({item.path for item in items})
-    places = {}
-    for waits in (True, False):
-        paths = [path for path in files if (path in waiting) == waits]
-        places |= {path: (place + 0.5) / len(paths) for place, path in enumerate(paths)}
     # Processes collect files in different orders.
-    items.sort(key=lambda item: (places[item.path], item.path))
+    items.sort(key=lambda item: (item.path not in waiting, item.path))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Let half of the processes begin with files that compute."""
+    from support.processes.file_scheduler import FilesFromBothEnds  # noqa: PLC0415
+
+    return FilesFromBothEnds(config, log) if config.option.dist == 'loadfile' else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -91,8 +95,9 @@ def pytest_runtest_teardown(item, nextitem):
 
 
 def pytest_configure(config):
-    """Remember the standard error."""
+    """Remember the standard error, and lower the priority of processes that compute."""
     config.stash[_STDERR] = os.dup(sys.__stderr__.fileno())
+    lower_priority()
 
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)

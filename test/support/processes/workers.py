@@ -1,0 +1,28 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers and priorities of the processes that run test files side by side.
+
+Files whose tests start ROS nodes wait more than they compute, but need the processor at once when
+they do. They come first in the list of files, and every other process begins at its end, with
+files that only compute. Such a process has a lower priority and takes the time that nodes leave.
+"""
+
+import os
+
+_LOWER_PRIORITY = 10
+
+
+def worker_number():
+    """Return the number of this process, from 0."""
+    return int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
+
+
+def begins_at_the_end(number):
+    """Return true for the processes that begin with the last files."""
+    return number % 2 == 1
+
+
+def lower_priority():
+    """Lower the priority of this process if it begins with files that compute."""
+    if begins_at_the_end(worker_number()):
+        os.nice(_LOWER_PRIORITY)
