@@ -31,12 +31,6 @@ def spread(rng, low, high):
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
-def without_reports(rig):
-    """Return a robot that leaves out its reports, which take a quarter of the time of a tick."""
-    rig.reports = False
-    return rig
-
-
 def away_and_speed(rig, target):
     """Return the distance from a target [m], and the speed of the fastest joint [rad/s]."""
     speeds = rig.outputs[-1].joint_qd[rig.robot.group.variable_dof]
@@ -58,7 +52,7 @@ def extremes():
 
 @pytest.mark.parametrize(('name', 'value'), extremes())
 def test_no_tick_fails_at_the_ends_of_a_range(name, value):
-    rig = without_reports(Rig.shared('panda'))
+    rig = Rig.shared('panda', reports=False)
     rig.aim(rig.moved((0.0, 0.3, 0.1)))
     rig.tick(20)
     rig.set(**{name.replace('.', '__'): value})
@@ -85,7 +79,7 @@ def make_rig(rng):
     values |= motion_limits(load_robot(robot).joints, acceleration, ratio)
     if ratio:
         values['limits__jerk'] = str(rng.choice(['soft', 'strict']))
-    return without_reports(Rig.shared(robot, **values)), 12.0 / ratio if ratio else 0.0
+    return Rig.shared(robot, reports=False, **values), 12.0 / ratio if ratio else 0.0
 
 
 @pytest.mark.parametrize('seed', SEEDS)
@@ -113,7 +107,7 @@ def test_a_pose_is_reached_and_not_swung_about(seed):
 def test_slow_joints_reach_a_pose_far_from_their_posture(ratio, rate):
     # The posture takes as much of each step as such joints may gain in one.
     limits = motion_limits(load_robot('panda').joints, 0.3, ratio)
-    rig = without_reports(Rig.shared('panda', control_rate=rate, **limits))
+    rig = Rig.shared('panda', reports=False, control_rate=rate, **limits)
     target = rig.moved((0.157, -0.016, 0.085))
     rig.aim(target)
     rig.settle(8.0)
@@ -132,11 +126,13 @@ def test_joints_that_a_pose_leaves_free_come_to_rest(robot, seed, seconds):
     # Nothing plans their motion, and they need 0.2 or 0.3 s to gain their acceleration.
     ratio = (3.0, 5.0)[seed % 2]
     if robot == 'talos':
-        rig = one_handed(**motion_limits((*ARMS[:7], *TORSO), 1.0, ratio))
+        limits = motion_limits((*ARMS[:7], *TORSO), 1.0, ratio)
+        rig = one_handed(reports=False, **limits)
     else:
-        rig = Rig.shared(robot, **motion_limits(load_robot(robot).joints, 1.0, ratio))
+        limits = motion_limits(load_robot(robot).joints, 1.0, ratio)
+        rig = Rig.shared(robot, reports=False, **limits)
     target = rig.reachable(seed, 1.2)
-    without_reports(rig).aim(target)
+    rig.aim(target)
     speeds = rig.watch(seconds, lambda: away_and_speed(rig, target), 0.01, 1.0)[:, 1]
     assert speeds[-round(1.0 / rig.dt) :].max() < 0.05
     rig.assert_within_limits()
@@ -161,12 +157,13 @@ def test_links_that_meet_a_barrier_come_to_rest(robot, seed, part, settings):
     # Their joints take longer to gain their acceleration than the barrier takes to bind.
     limits = motion_limits(chain_joints(robot), settings['acceleration'], settings['ratio'])
     rig = Rig.shared(
-        robot, control_rate=settings['rate'], barriers__self_collision__enabled=True,
+        robot, reports=False, control_rate=settings['rate'],
+        barriers__self_collision__enabled=True,
         barriers__self_collision__gain=settings['gain'], **limits,
     )  # fmt: skip
     target = rig.reachable(seed, 1.5)
     target[:3] *= part
-    without_reports(rig).aim(target)
+    rig.aim(target)
     rig.settle(19.9, slowest=5e-3, span=1.5)
     rig.reports = True
     output = rig.tick(seconds=0.1)
@@ -200,7 +197,7 @@ def rises(distances, least=3e-3):
 )  # fmt: skip
 def test_a_joint_that_meets_its_limit_makes_no_hand_swing(way, ratio, mode):
     limits = motion_limits((*ARMS[:7], *TORSO), 5.0, ratio)
-    rig = without_reports(one_handed(limits__jerk=mode, **limits))
+    rig = one_handed(reports=False, limits__jerk=mode, **limits)
     target = rig.pose().copy()
     target[:3] += way
     rig.aim(target)
@@ -223,7 +220,7 @@ FROM_SINGULAR = [
 @pytest.mark.parametrize('mode', either(['soft'], ['soft', 'strict']))
 def test_a_tool_that_leaves_a_singularity_does_not_swing(way, ratio, mode):
     limits = motion_limits(mobile_arm.CONTROLLED, 1.0, ratio)
-    rig = without_reports(mobile_arm.on_rail(limits__jerk=mode, **limits))
+    rig = mobile_arm.on_rail(reports=False, limits__jerk=mode, **limits)
     target = rig.pose().copy()
     target[:3] += way
     rig.aim(target)
