@@ -44,4 +44,4 @@ def test_those_that_wait_begin_in_processes_of_higher_priority(tmp_path):
         name, worker, priority = line.split()
         first.setdefault(worker, (name.rstrip('0123456789'), int(priority)))
     # 19 is the lowest priority of Linux.
-    assert first == {'gw0': ('wait', here), 'gw1': ('compute', min(here + 10, 19))}
+    assert first == {'gw0': ('wait', here), 'gw1': ('compute', min(here + 5, 19))}

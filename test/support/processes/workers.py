@@ -9,7 +9,8 @@ files that only compute. Such a process has a lower priority and takes the time 
 
 import os
 
-_LOWER_PRIORITY = 10
+# Programs of ordinary priority, such as nodes, then get three times as much processor time.
+_LOWER_PRIORITY = 5
 
 
 def worker_number():
