@@ -21,7 +21,8 @@ class PoseFilter:
     """Low-pass filter of the target poses of one frame task.
 
     Attributes:
-        tau: Time constant [s]; 0 disables the filter.
+        tau: Time constant [s]; 0 disables the filter. One that is enabled in motion starts at the
+            last target.
     """
 
     def __init__(self, dt: float) -> None:

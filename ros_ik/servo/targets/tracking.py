@@ -282,7 +282,9 @@ class TaskTracker:
     ) -> tuple[Vector, Vector]:
         """Return the displacement of this tick along with a moving target, and towards it."""
         end = now + _PREDICTION_TICKS * self._dt
-        self._aim, motion = self.accepted.motion.between(end - self._dt, end)
+        aim, motion = self.accepted.motion.between(end - self._dt, end)
+        # The filter is off, and starts here when a parameter enables it.
+        self._aim = self._filter.step(aim, self.pose)
         shift, turn = self._aim_motion = self._axes.part(motion)
         left, angle = self._difference(self._aim)
         linear, angular = mobility.limits_along(self._limits, (left, angle), achieved)

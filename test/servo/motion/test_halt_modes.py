@@ -138,3 +138,20 @@ def test_a_filter_starts_at_the_commanded_pose_each_time_and_arrives():
     rig.tick(seconds=2.0)
     assert rig.outputs[-1].tasks[0].reached
     rig.assert_within_limits()
+
+
+def test_a_filter_that_a_moving_target_gets_starts_where_the_target_is():
+    rig = Rig.shared(reports=False)
+    begin, ways = rig.pose(), []
+    for k in range(120):
+        pose = begin.copy()
+        pose[1] += 0.2 * k * rig.dt
+        rig.aim(pose)
+        if k == 60:
+            rig.set(target_filter_tau=0.3)
+        rig.tick()
+        ways.append(rig.pose()[1])
+    # It waits for the filter, which it may overshoot a little.
+    assert np.max(np.maximum.accumulate(ways) - ways) < 2e-3
+    late = ways[-1] - begin[1] - 0.2 * 59 * rig.dt
+    assert 0.03 < late < 0.09, 'the filter does nothing'
