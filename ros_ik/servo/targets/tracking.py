@@ -74,6 +74,7 @@ class TaskTracker:
         self.accepted, self._dt = AcceptedTargets(reference), dt
         self.target_kind = TargetKind.NONE
         self.pose: Sequence[float] = IDENTITY.tolist()
+        self._offset: Sequence[float] = IDENTITY.tolist()
         # Link poses and target of the last measurement, and its result.
         self._body_q: np.ndarray | None = None
         self._error_target: np.ndarray | None = None
@@ -100,15 +101,12 @@ class TaskTracker:
 
     def apply(self, task: TaskSettings, settings: Settings) -> None:
         """Apply settings."""
-        self._offset, self._body_q = link_offset(task).tolist(), None
-        self._compared = None
         self._settings = task
+        self._body_q = self._compared = None
+        previous, self._offset = self._offset, link_offset(task).tolist()
         previous_axes, self._axes = self._axes, ActiveAxes.of_task(task)
-        is_active = self.target_kind is not TargetKind.NONE
-        if self._axes != previous_axes and is_active and self._previous_pose is not None:
-            # An axis that was free may be moving.
-            self._set_velocity(float_difference(self.pose, self._previous_pose))
-            self._motion.rest()
+        if self._offset != previous or self._axes != previous_axes:
+            self._restart(float_between(previous, IDENTITY.tolist(), self._offset))
         of_task = task.target_filter_tau
         self._filter.tau = settings.target_filter_tau if of_task < 0.0 else of_task
         predicts = task.target_prediction == 'velocity' and self._filter.tau == 0.0
@@ -244,6 +242,22 @@ class TaskTracker:
             linear <= self._settings.linear_tolerance
             and angular <= self._settings.angular_tolerance
         )
+
+    def _restart(self, offset: Sequence[float]) -> None:
+        """Go on at the velocity of the commanded pose, after a change of the frame or its axes.
+
+        Args:
+            offset: Pose of the frame in the one that it was before. An axis that was free, and a
+                point away from the axis of a rotation, may be moving.
+        """
+        if self._previous_pose is None:
+            return
+        self.pose, self._previous_pose = (
+            float_between(IDENTITY.tolist(), pose, offset)
+            for pose in (self.pose, self._previous_pose)
+        )
+        self._set_velocity(float_difference(self.pose, self._previous_pose))
+        self._motion.rest()
 
     def _set_velocity(self, moved: tuple[Vector, Vector]) -> None:
         """Start with the displacements of the previous tick, [m] and [rad]."""

@@ -99,6 +99,25 @@ def test_the_offset_is_applied_and_changes_at_run_time():
     np.testing.assert_allclose(rig.pose()[:3], tool[:3], atol=1e-4)
 
 
+@pytest.mark.parametrize('offset', [(0.15, 0.0, 0.0), (0.0, 0.15, 0.0), (0.0, 0.0, 0.15)])
+@pytest.mark.parametrize('kind', ['pose', 'velocity'])
+def test_an_offset_that_changes_in_motion_takes_no_speed_away(kind, offset):
+    rig = Rig.shared(reports=False)
+    if kind == 'pose':
+        # So far away that the way there is the same for the new point.
+        rig.aim(rig.moved((0.0, 5.0, 0.0)))
+    else:
+        rig.aim_twist(linear=(0.0, 0.2, 0.0))
+    rig.tick(40)
+    rig.set(ee__offset_xyz=list(offset))
+    points = [rig.pose()[:3]]
+    for _ in range(10):
+        rig.tick()
+        points.append(rig.pose()[:3])
+    velocity = (0.0, 0.5 if kind == 'pose' else 0.2, 0.0)
+    np.testing.assert_allclose(np.diff(points, axis=0) / rig.dt, [velocity] * 10, atol=0.02)
+
+
 def test_a_target_in_a_link_is_taken_where_the_link_was():
     rig = Rig.shared()
     start = rig.pose()
