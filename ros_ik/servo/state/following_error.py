@@ -83,6 +83,8 @@ class FollowingError:
         # Tolerance for periods a little longer than requested, to not skip every other tick.
         self._check_period = _CHECK_PERIOD - 0.5 * settings.period
         self._away = np.minimum(_LEFT_DISTANCE * self._lead.unit, self._lead.floor)
+        self._on_trial = self._on_trial & self._lead.watched
+        self._lead.trial = np.where(self._on_trial, self._lead.trial, np.inf)
 
     @property
     def state(self) -> FollowingState:
@@ -165,7 +167,8 @@ class FollowingError:
         if self.holds or now - self._checked >= self._check_period:
             self._checked = now
             self._record(now)
-            if self._is_on:
+            # A halt ends as any other if the joint is not watched any more.
+            if self._is_on or self.holds:
                 self._find_stalled_joints(now, age, pursues, still)
 
     def errors(self) -> np.ndarray:
@@ -260,7 +263,7 @@ class FollowingError:
         elif self._has_returned(now):
             self._machine.handle(FollowingEvent.ARRIVE)
             self._trial_start = now
-            self._set_trial_joints(self._on_trial | self._stalled, now)
+            self._set_trial_joints((self._on_trial | self._stalled) & lead.watched, now)
             self._settled[:] = False
             self._restart_standstill(now)
 

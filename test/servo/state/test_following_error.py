@@ -13,6 +13,7 @@ from support.robots.simulated_drives import Loop
 from ros_ik.demo.robots import find_robot
 from ros_ik.servo import Mode
 from ros_ik.servo import StatusCode
+from ros_ik.servo.state.following_state import FollowingState
 from ros_ik.settings import SettingsError
 
 OK, FOLLOWING = StatusCode.OK, StatusCode.FOLLOWING_ERROR
@@ -284,6 +285,26 @@ def test_zero_watches_nothing_and_takes_effect_at_once():
     loop.rig.set(following_error__max=[])
     loop.tick(seconds=1.5)
     assert loop.codes[-1] == FOLLOWING and loop.gaps(-1).max() <= TRIAL
+    loop.assert_smooth()
+
+
+@pytest.mark.parametrize('state', [FollowingState.HALTS, FollowingState.RETURNS, 'on trial'])
+def test_targets_wait_no_longer_for_a_joint_that_is_not_watched_any_more(state):
+    loop = make('panda')
+    aim(loop, 'pose')
+    loop.tick(seconds=0.4)
+    loop.drives.frozen = True
+    following = loop.rig.servo.following
+    for _ in range(200):
+        loop.tick()
+        if state is following.state or (state == 'on trial' and following.slowed_by):
+            break
+    assert loop.codes[-1] == FOLLOWING
+    loop.rig.set(following_error__max=[0.0])
+    loop.tick(seconds=1.0)
+    assert loop.codes[-1] == OK
+    loop.tick(seconds=1.0)
+    assert loop.codes[-1] == OK and loop.rig.outputs[-1].tasks[0].linear_error < 1e-3
     loop.assert_smooth()
 
 
