@@ -114,14 +114,13 @@ class SecondaryMotion:
         return copy.copy(self)
 
     def apply(self, settings: Settings, joint_q: np.ndarray) -> None:
-        """Apply settings; the motion changes smoothly.
+        """Apply settings; the motion changes smoothly, and only if they concern it.
 
         Args:
             settings: The settings.
             joint_q: Commanded coordinates [joint_coord_count].
         """
-        from_joints = _weights(settings) != _weights(self._settings)
-        self._settings = settings
+        previous, self._settings = self._settings, settings
         for aims, task in zip(self._aims, settings.tasks, strict=True):
             aims.apply(task)
         group, names = self._robot.group.joint_names, settings.posture_joints
@@ -132,8 +131,11 @@ class SecondaryMotion:
             or any(aims.is_enabled for aims in self._aims)
             or (self._placed.any() and not self._placed.all())
         )
-        self._blend(joint_q, from_joints)
-        self.set_posture(joint_q)
+        from_joints = _weights(settings) != _weights(previous)
+        # Other parameters leave the posture where the motion started.
+        if from_joints or _wishes(settings) != _wishes(previous):
+            self._blend(joint_q, from_joints)
+            self.set_posture(joint_q)
 
     def choose(self, active: ActiveTasks, joint_q: np.ndarray) -> None:
         """Set the active tasks.
@@ -241,6 +243,15 @@ def _weights(settings: Settings) -> tuple[object, ...]:
     """Return the weights of all active terms of a step."""
     tasks = [(task.position_weight, task.orientation_weight) for task in settings.tasks]
     return settings.posture_weight, settings.com_weight, settings.solver_regularization, *tasks
+
+
+def _wishes(settings: Settings) -> list[object]:
+    """Return the parameters of the posture and of the aims."""
+    aims = [
+        (task.elbow_speed, task.elbow_direction, task.manipulability_speed)
+        for task in settings.tasks
+    ]
+    return [settings.posture_positions, settings.posture_centering, *aims]
 
 
 def _add(
