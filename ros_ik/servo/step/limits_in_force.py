@@ -132,9 +132,10 @@ class LimitsInForce:
                 self._set_margin(self._margin.requested)
         scale = self._acceleration_scale
         scale.request(settings.limits_acceleration_scale)
-        if scale.requested >= scale.in_force and not self.is_strict:
+        if not self.is_strict:
             # Motions may use harder braking once the check of stops uses it.
-            self._stops.set_deceleration(self._robot.acceleration * scale.requested)
+            harder = max(scale.requested, scale.in_force)
+            self._stops.set_deceleration(self._robot.acceleration * harder)
         if not settings.barriers_recheck:
             self._stops.rest()
         speed = self._velocity_scale

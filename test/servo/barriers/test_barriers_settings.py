@@ -89,6 +89,23 @@ def test_a_lower_acceleration_scale_still_stops_before_the_wall():
     assert np.all(change <= 0.1 * rig.robot.acceleration[dofs] * (1.0 + 1e-6))
 
 
+def test_a_higher_acceleration_scale_that_is_taken_back_brakes_nothing():
+    rig = BarrierRig.shared(home={'panda_joint1': 1.2}, limits__acceleration_scale=0.1)
+    coord, dofs = rig.robot.coords[0], rig.robot.group.variable_dof
+    rig.aim_joints(panda_joint1=rig.robot.upper[dofs[0]])
+    rig.tick(80)
+    for scale in (1.0, 0.01):
+        rig.set(limits__acceleration_scale=scale)
+    rig.tick()
+    ahead = rig.q.copy()
+    ahead[coord] += 0.5
+    rig.add('ball', 'sphere', [0.05], rig.pose(ahead)[:3])
+    rig.tick(40)
+    assert rig.speeds()[79, 0] > 0.8 and 'ball' in rig.outputs[-1].limiting_pair
+    change = np.abs(np.diff(rig.speeds(), axis=0)) / rig.dt
+    assert np.all(change <= 0.1 * rig.robot.acceleration[dofs] * (1.0 + 1e-6))
+
+
 def test_without_the_check_a_fast_motion_comes_nearer_than_the_margin():
     least = {}
     for recheck in (True, False):
