@@ -5,6 +5,9 @@
 Warp has one tape and one capture of the CPU for the whole process, and one current stream for each
 GPU. While one thread records, launches, copies and new arrays of another thread would end up in
 the recording or fail. A recording excludes all of them; without one they run side by side.
+
+A forked process has only the thread that forked. So a fork waits for the end of a recording, and
+the new process counts no other thread as inside.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 import contextlib
 import functools
+import os
 import threading
 from typing import Any
 from typing import ParamSpec
@@ -102,6 +106,14 @@ class ReadersWriterLock:
                 if self._owner is not None:
                     self._condition.notify_all()
 
+    def forget_other_threads(self) -> None:
+        """Start again with the calling thread alone, the only one of a forked process."""
+        is_owner = self._owner == threading.get_ident()
+        self._condition = threading.Condition(threading.Lock())
+        self._inside = int(self._thread_state.is_counted and not is_owner)
+        if not is_owner:
+            self._owner = None
+
 
 class _SharedContext:
     """Context of :meth:`ReadersWriterLock.shared`; a generator would take twice as long."""
@@ -120,6 +132,29 @@ class _SharedContext:
 
 # Shared around launches, copies and new arrays, alone around recordings.
 LAUNCH_LOCK = ReadersWriterLock()
+# Held while a pool of solvers changes. A fork holds it too, so that every pool is whole in the
+# new process; it is taken within the launch lock.
+POOL_LOCK = threading.Lock()
+
+
+def _before_fork() -> None:
+    LAUNCH_LOCK.enter()
+    POOL_LOCK.acquire()
+
+
+def _after_fork() -> None:
+    POOL_LOCK.release()
+    LAUNCH_LOCK.leave()
+
+
+def _after_fork_in_child() -> None:
+    LAUNCH_LOCK.forget_other_threads()
+    _after_fork()
+
+
+os.register_at_fork(
+    before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
+)
 
 
 def shares_launch_lock(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:

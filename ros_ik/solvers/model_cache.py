@@ -17,7 +17,6 @@ import dataclasses
 import enum
 import functools
 import operator
-import threading
 from typing import Any
 from typing import Generic
 from typing import TypeVar
@@ -27,6 +26,7 @@ import warp as wp
 
 from ros_ik.kinematics.cached_values import TREE_SOURCES
 from ros_ik.kinematics.runtime.content_reader import ContentReader
+from ros_ik.launch_lock import POOL_LOCK
 from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
@@ -77,14 +77,13 @@ class SolverPool:
         Args:
             max_bytes: See the attribute.
         """
-        self._lock = threading.Lock()
         self.max_bytes = max_bytes
         self._requests: collections.OrderedDict[Hashable, _Equals] = collections.OrderedDict()
         self._count = self._bytes = 0
 
     def take(self, key: Hashable) -> tuple[_Equals, Any]:
         """Return the entry of equal requests, and an idle solver removed from it, or None."""
-        with self._lock:
+        with POOL_LOCK:
             equals = self._requests.get(key)
             if equals is None:
                 equals = self._requests[key] = _Equals()
@@ -106,7 +105,7 @@ class SolverPool:
         """
         if n_bytes > self.max_bytes:
             return
-        with self._lock:
+        with POOL_LOCK:
             if equals.is_kept:
                 equals.idle.append((solver, n_bytes))
                 self._count += 1

@@ -10,7 +10,6 @@ several threads process.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 import functools
 
 import numpy as np
@@ -27,6 +26,7 @@ from ros_ik.limits import Limit
 from ros_ik.objectives.recording.snapshot import Snapshots
 from ros_ik.solvers.differential_ik.quadratic_program.lead import gains_with_lead
 from ros_ik.solvers.differential_ik.settings import DifferentialIKSettings
+from ros_ik.solvers.differential_ik.shared_graphs import HelperThreads
 from ros_ik.solvers.differential_ik.shared_graphs import shared_parts
 from ros_ik.solvers.differential_ik.shared_graphs import SharedGraphs
 from ros_ik.solvers.differential_ik.step_arrays import ScratchArrays
@@ -62,7 +62,7 @@ class StepProblem:
         barriers: Sequence[Barrier],
         *,
         rules: DifferentialIKSettings,
-        pool: ThreadPoolExecutor | None = None,
+        helpers: HelperThreads | None = None,
         n_threads: int = 1,
     ) -> None:
         """Allocate every array and capture the graphs.
@@ -76,8 +76,8 @@ class StepProblem:
             limits: Hard limits.
             barriers: Barriers.
             rules: Tolerances and other settings of the solution.
-            pool: Threads that share a large batch.
-            n_threads: Number of these threads.
+            helpers: Threads that share a large batch.
+            n_threads: Number of threads that share it, including the calling thread.
 
         Raises:
             ArgumentError: No task, an objective without an analytic Jacobian, a task, limit or
@@ -120,7 +120,7 @@ class StepProblem:
             for is_near in ((False, True) if self._stops else (False,))
         }
         self._graphs = {
-            is_near: SharedGraphs(some, pool, n_threads) for is_near, some in graphs.items()
+            is_near: SharedGraphs(some, helpers, n_threads) for is_near, some in graphs.items()
         }
         self._runs_host_code = not all(graph.is_replayed for graph in graphs[False])
         self.snapshots = Snapshots(every_objective(tasks), (*parts.limits, *parts.barriers))

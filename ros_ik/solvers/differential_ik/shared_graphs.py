@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from collections.abc import Sequence
+from concurrent.futures import Future
 from concurrent.futures import ThreadPoolExecutor
+import os
 
 from ros_ik.solvers.graph import Graph
 
@@ -32,22 +35,44 @@ def shared_parts(n: int, n_threads: int) -> list[list[tuple[int, int]]]:
     return [steps[k::count] for k in range(count)]
 
 
+class HelperThreads:
+    """Threads that help the calling thread; a forked process starts its own."""
+
+    def __init__(self, n_threads: int) -> None:
+        """Start no thread yet.
+
+        Args:
+            n_threads: Largest number of threads.
+        """
+        self._n_threads = n_threads
+        self._start()
+
+    def _start(self) -> None:
+        self._pool, self._process = ThreadPoolExecutor(self._n_threads), os.getpid()
+
+    def submit(self, run: Callable[[deque[Graph]], None], todo: deque[Graph]) -> Future[None]:
+        """Let a thread run a function, as soon as one is free."""
+        if self._process != os.getpid():
+            self._start()
+        return self._pool.submit(run, todo)
+
+
 class SharedGraphs:
     """Graphs that may run in parallel, in any order."""
 
     def __init__(
-        self, graphs: Sequence[Graph], pool: ThreadPoolExecutor | None, n_threads: int
+        self, graphs: Sequence[Graph], helpers: HelperThreads | None, n_threads: int
     ) -> None:
         """Store the graphs.
 
         Args:
             graphs: The graphs, which must not write to shared memory.
-            pool: Threads that help the calling thread; None if there are none.
+            helpers: Threads that help the calling thread; None if there are none.
             n_threads: Number of threads, including the calling thread.
         """
         self._graphs = tuple(graphs)
-        self._pool = pool
-        self._n_helpers = min(n_threads, len(graphs)) - 1 if pool is not None else 0
+        self._helpers = helpers
+        self._n_helpers = min(n_threads, len(graphs)) - 1 if helpers is not None else 0
 
     def __len__(self) -> int:
         """Return the number of graphs."""
@@ -55,16 +80,16 @@ class SharedGraphs:
 
     def launch(self) -> None:
         """Run every graph; on a GPU, enqueue them on the current stream without waiting."""
-        if not self._n_helpers or self._pool is None:
+        if not self._n_helpers or self._helpers is None:
             for graph in self._graphs:
                 graph.enqueue()
             return
         todo = deque(self._graphs)
-        helpers = [self._pool.submit(_run, todo) for _ in range(self._n_helpers)]
+        helping = [self._helpers.submit(_run, todo) for _ in range(self._n_helpers)]
         try:
             _run(todo)  # this thread is awake already
         finally:
-            for helper in helpers:
+            for helper in helping:
                 if not helper.cancel():
                     helper.result()
 

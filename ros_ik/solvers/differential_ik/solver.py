@@ -9,7 +9,6 @@ It writes a step in place, and checks a step against the barriers at q + dq.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 import dataclasses
 import functools
 import os
@@ -45,6 +44,7 @@ from ros_ik.solvers.differential_ik.configurations import Configurations
 from ros_ik.solvers.differential_ik.problem import StepProblem
 from ros_ik.solvers.differential_ik.problem_cache import ProblemCache
 from ros_ik.solvers.differential_ik.settings import DifferentialIKSettings
+from ros_ik.solvers.differential_ik.shared_graphs import HelperThreads
 from ros_ik.solvers.differential_ik.step_checks import StepChecks
 from ros_ik.solvers.differential_ik.step_output import check_step_output
 from ros_ik.solvers.differential_ik.step_output import solved_into
@@ -130,7 +130,7 @@ class DifferentialIK(ReadOnce):
             self._joint_q,
             self._max_iterations.array,
             rules=self.settings,
-            pool=ThreadPoolExecutor(threads) if n_robots > 1 else None,
+            helpers=HelperThreads(threads) if n_robots > 1 else None,
             n_threads=threads,
         )
         self._problems = ProblemCache(make_problem, self._checks)
