@@ -25,6 +25,7 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.objectives.base.declared import checked_function
+from ros_ik.objectives.base.declared import parameter_struct
 from ros_ik.objectives.base.declared import ParameterTable
 from ros_ik.objectives.base.formula import Formula
 from ros_ik.objectives.base.formula import formula_functions
@@ -142,8 +143,10 @@ class LinkFunctionBarrier(Barrier):
             gain=gain, margin=margin, safe_displacement_gain=safe_displacement_gain, name=name
         )
         owner = type(self).__name__
-        struct = checked_function(owner, 'value', value, (wp.transformd,))
-        checked_function(owner, 'rate', rate, (wp.transformd, wp.spatial_vectord), like=value)
+        value = checked_function(owner, 'value', value, (wp.transformd,), parameters)
+        motion = wp.transformd, wp.spatial_vectord
+        rate = checked_function(owner, 'rate', rate, motion, parameters, like=value)
+        struct = parameter_struct(value)
         self._table = ParameterTable(owner, struct, parameters)
         self._formula = link_formula(value, rate, struct)
         self.link_index = checked_link('link_index', link_index)

@@ -23,6 +23,7 @@ from ros_ik.limits.limit import Limit
 from ros_ik.limits.limit import STATE_TOLERANCE
 from ros_ik.limits.limit import tighten_function
 from ros_ik.objectives.base.declared import checked_function
+from ros_ik.objectives.base.declared import parameter_struct
 from ros_ik.objectives.base.declared import ParameterTable
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def _parameters_struct(joint_bounds: wp.Function) -> Any:
     runs again, Warp uses the kernel of the first ones. It takes such a struct of the second ones,
     but no array of them.
     """
-    Values = next(iter(joint_bounds.adj.arg_types.values()))
+    Values = parameter_struct(joint_bounds)
 
     @wp.struct
     class Parameters:
@@ -111,8 +112,10 @@ class JointFunctionLimit(Limit):
                 type.
         """
         owner = type(self).__name__
-        struct = checked_function(owner, 'bounds', bounds, (wp.float64, wp.float64), rows=2)
-        self._bounds, self._table = bounds, ParameterTable(owner, struct, parameters)
+        arguments = wp.float64, wp.float64
+        bounds = checked_function(owner, 'bounds', bounds, arguments, parameters, rows=2)
+        table = ParameterTable(owner, parameter_struct(bounds), parameters)
+        self._bounds, self._table = bounds, table
 
     def set_parameters(self, parameters: Any) -> None:
         """Change the parameters, whose number is fixed, between solves without a new graph.

@@ -18,6 +18,7 @@ import warp as wp
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.declared import checked_function
+from ros_ik.objectives.base.declared import parameter_struct
 from ros_ik.objectives.base.declared import ParameterTable
 from ros_ik.objectives.base.declared import returned_rows
 from ros_ik.objectives.base.formula import Formula
@@ -66,10 +67,10 @@ class IKObjectiveLinkFunction(LinkObjective):
                 or a negative weight.
         """
         name = type(self).__name__
-        values = checked_function(name, 'residual', residual, (wp.transformd,))
-        checked_function(
-            name, 'column', column, (wp.transformd, wp.spatial_vectord), like=residual
-        )
+        residual = checked_function(name, 'residual', residual, (wp.transformd,), parameters)
+        motion = wp.transformd, wp.spatial_vectord
+        column = checked_function(name, 'column', column, motion, parameters, like=residual)
+        values = parameter_struct(residual)
         self._table = ParameterTable(name, values, parameters)
         super().__init__(checked_weight('weight', weight, returned_rows(residual)))
         self._formula = link_formula(residual, column, values)

@@ -21,16 +21,21 @@ def checked_function(
     name: str,
     function: Any,
     arguments: tuple[type, ...],
+    parameters: Any,
     like: wp.Function | None = None,
     rows: int | None = None,
-) -> Any:
-    """Check a function, and return the struct of parameters that is its first argument.
+) -> wp.Function:
+    """Check a function, and return its overload for the struct of the parameters.
+
+    Warp keeps functions of one name and module as overloads of the first one. So a notebook cell
+    that runs again with another struct adds an overload.
 
     Args:
         owner: Name of the objective, barrier or limit, for errors.
         name: Name of the argument that holds the function, for errors.
         function: The function.
         arguments: Types of the arguments after the parameters.
+        parameters: One instance of its struct or a sequence of them, not checked here.
         like: A function with which it must share parameters and return type, or None.
         rows: Number of values that it must return; None for 1 to 6.
 
@@ -41,14 +46,19 @@ def checked_function(
         raise ArgumentError(
             f'{owner}: {name} must be a Warp function, made with @wp.func, got {function!r}'
         )
+    wanted = (_struct_of(next(iter(_listed(parameters)), None)), *arguments)
+    function = next(
+        (one for one in function.user_overloads.values() if _argument_types(one) == wanted),
+        function,
+    )
     called = f"{owner}: {name} '{function_name(function)}'"
-    types = dict(function.adj.arg_types)
-    returned = types.pop('return', None)
-    given = tuple(types.values())
+    returned = function.adj.arg_types.get('return')
+    given = _argument_types(function)
     values = given[0] if given else None
     if not _is_struct(values) or given[1:] != arguments:
-        wanted = ', '.join(('a wp.struct of parameters', *map(_shown, arguments)))
-        raise ArgumentError(f'{called} must take ({wanted}), it takes ({_listed(given)})')
+        needed = ', '.join(('a wp.struct of parameters', *map(_shown, arguments)))
+        taken = ', '.join(map(_shown, given))
+        raise ArgumentError(f'{called} must take ({needed}), it takes ({taken})')
     if not 1 <= _rows(returned) <= _MAX_ROWS:
         raise ArgumentError(
             f'{called} must be annotated to return a wp.float64 or a vector of 1 to '
@@ -59,14 +69,19 @@ def checked_function(
             f'{called} must return a vector of {rows} of wp.float64, it returns {_shown(returned)}'
         )
     if like is not None:
-        theirs = dict(like.adj.arg_types)
-        if returned is not theirs['return'] or values is not next(iter(theirs.values())):
+        theirs = like.adj.arg_types['return']
+        if returned is not theirs or values is not parameter_struct(like):
             raise ArgumentError(
                 f"{called} must take and return what '{function_name(like)}' does, "
-                f'{_shown(next(iter(theirs.values())))} and {_shown(theirs["return"])}, not '
+                f'{_shown(parameter_struct(like))} and {_shown(theirs)}, not '
                 f'{_shown(values)} and {_shown(returned)}'
             )
-    return values
+    return function
+
+
+def parameter_struct(function: wp.Function) -> Any:
+    """Return the struct of parameters that is the first argument of a checked function."""
+    return _argument_types(function)[0]
 
 
 def function_name(function: wp.Function) -> str:
@@ -141,13 +156,31 @@ class ParameterTable:
         self.set(given)
 
     def _checked(self, parameters: Any) -> list[Any]:
-        given = list(parameters) if isinstance(parameters, Sequence) else [parameters]
-        if not given or any(getattr(one, '_cls', None) is not self._struct for one in given):
+        given, name = _listed(parameters), _shown(self._struct)
+        structs = [_struct_of(one) for one in given]
+        if not given or any(struct is not self._struct for struct in structs):
+            again = any(_is_struct(struct) and _shown(struct) == name for struct in structs)
             raise ArgumentError(
-                f'{self._owner}: parameters must be one {_shown(self._struct)} or several, got '
-                f'{parameters!r}'
+                f'{self._owner}: parameters must be one {name} or several, got {parameters!r}'
+                + again * f' of another {name}; declare the functions after the struct'
             )
         return given
+
+
+def _listed(parameters: Any) -> list[Any]:
+    """Return a list of one or several instances of a struct."""
+    return list(parameters) if isinstance(parameters, Sequence) else [parameters]
+
+
+def _struct_of(instance: Any) -> Any:
+    """Return the struct of an instance, None for anything else."""
+    return getattr(instance, '_cls', None)
+
+
+def _argument_types(function: wp.Function) -> tuple[Any, ...]:
+    types = dict(function.adj.arg_types)
+    types.pop('return', None)
+    return tuple(types.values())
 
 
 def _is_struct(kind: Any) -> bool:
@@ -162,10 +195,6 @@ def _rows(returned: Any) -> int:
         return 0
     shape = returned._shape_
     return int(shape[0]) if len(shape) == 1 else 0
-
-
-def _listed(types: tuple[Any, ...]) -> str:
-    return ', '.join(map(_shown, types))
 
 
 def _shown(kind: Any) -> str:
