@@ -103,10 +103,6 @@ class JerkLimit(LastStepsLimit, ScaledLimit):
         self._velocity = None if velocity is None else dof_values('velocity', velocity)
         self.scale = scale
 
-    def reset(self) -> None:
-        """Reset to a robot at rest."""
-        self.set_last_displacements(np.zeros(1), np.zeros(1))
-
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""
         state = self._state

@@ -54,6 +54,10 @@ class LastStepsLimit(Limit):
             self._write_steps(*steps)
         self._steps = steps
 
+    def reset(self) -> None:
+        """Reset to a robot at rest."""
+        self.set_last_displacements(np.zeros(1), np.zeros(1))
+
     def _allocate_steps(self, state: 'StepState') -> None:
         """Allocate the last two steps, with the values that were set.
 

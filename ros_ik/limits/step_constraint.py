@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.copies import WithoutDeepCopies
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.objectives.recording.snapshot import is_of_caller
 from ros_ik.objectives.recording.snapshot import Snapshot
@@ -15,12 +16,15 @@ if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState
 
 
-class StepConstraint(ReadOnce):
+class StepConstraint(WithoutDeepCopies, ReadOnce):
     """Base of limits and barriers; the graph of their solver refers to their arrays."""
 
     _state: StepState
     # Attributes of a user's class when its arrays were allocated, to detect changes.
     _snapshot: Snapshot | None = None
+
+    def _holds_arrays(self) -> bool:
+        return self._is_bound
 
     def _is_bound_to(self, state: StepState, title: str) -> bool:
         """Return True if the arrays belong to a solver; a user's changed class allocates again.

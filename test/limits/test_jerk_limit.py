@@ -11,6 +11,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
 from ros_ik.limits import Limit
+from ros_ik.limits import MotionLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
 from ros_ik.objectives import IKObjectiveJointPosition
@@ -162,6 +163,22 @@ def test_last_velocity_is_a_displacement_per_dt():
     limit.reset()
     joint.diff.solve_ik(joint.q, [joint.task], [limit], step)
     assert abs(step[0]) <= ACCELERATION * DT**2
+
+
+@pytest.mark.parametrize('kind', [JerkLimit, MotionLimit])
+def test_a_reset_forgets_the_last_steps(kind):
+    joint = Joint(target=6.0)
+    size = len(joint.q)
+    step, values = np.zeros(size), [np.full(size, 2.0), np.full(size, ACCELERATION)]
+    limit = kind(*(values if kind is MotionLimit else []), np.full(size, 5.0))
+    joint.diff.solve_ik(joint.q, [joint.task], [limit], step)
+    first = step[0]
+    limit.set_last_displacements(np.full(size, 1e-3), np.full(size, 1e-3))
+    joint.diff.solve_ik(joint.q, [joint.task], [limit], step)
+    assert step[0] > first + 5e-4
+    limit.reset()
+    joint.diff.solve_ik(joint.q, [joint.task], [limit], step)
+    assert step[0] == first
 
 
 class Reverse(Limit):

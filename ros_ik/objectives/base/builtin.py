@@ -13,6 +13,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.copies import WithoutDeepCopies
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.runtime.read_once import ReadOnce
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from ros_ik.model import Model
 
 
-class BuiltinObjective(ReadOnce, IKObjective):
+class BuiltinObjective(WithoutDeepCopies, ReadOnce, IKObjective):
     """Base of the built-in objectives, each with a formula in float32 and float64.
 
     The residual kernel has a backward pass if the residual array requires gradients, as when a

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence
 import functools
 from typing import Any
@@ -33,6 +34,7 @@ from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.analytic.structure.form import without_form
 from ros_ik.solvers.model_cache import PooledValue
 from ros_ik.solvers.pose_ik.interface.batch_result import batches
+from ros_ik.solvers.pose_ik.interface.batch_result import checked_progress
 from ros_ik.solvers.pose_ik.interface.batch_result import largest_batch
 from ros_ik.solvers.pose_ik.search.setup import rows_where
 from ros_ik.solvers.pose_ik.search.setup import seed_rows
@@ -66,6 +68,7 @@ def all_solutions(
     collision_pairs: Sequence[Sequence[int]] | np.ndarray | None = None,
     collision_margin: float = 0.0,
     settings: ClosedFormSettings | None = None,
+    on_progress: Callable[[int, int], object] | None = None,
     xp: Any = None,
 ) -> AllSolutions:
     """Find all configurations within the joint limits that bring a link to each pose.
@@ -113,6 +116,8 @@ def all_solutions(
         collision_pairs: Pairs of shapes to check; see :func:`inverse_kinematics`.
         collision_margin: Distance [m] that the shapes of a pair must keep.
         settings: Tolerances and other settings.
+        on_progress: Function that is called with the number of solved poses and the total number,
+            after at most 262,144 solutions. An exception that it raises ends the call.
         xp: Module of the arrays of the result, such as torch or warp. None for the module of
             ``poses``, or NumPy for Warp arrays. See docs/inverse_kinematics.md.
 
@@ -131,6 +136,7 @@ def all_solutions(
     settings = checked_settings(settings)
     all_turns = checked_flag('all_turns', all_turns)
     check_collisions = checked_flag('check_collisions', check_collisions)
+    checked_progress(on_progress)
     form = closed_form(
         model, link, joint_group, joint_q=joint_q, offset=offset, free_rotation=free_rotation,
         tolerances=settings.structure,
@@ -199,6 +205,8 @@ def all_solutions(
                 if n_entries > max_solutions:
                     part = first_entries(part, max_solutions)
                 result = part.added_to(result, rows, n)
+                if on_progress is not None:
+                    on_progress(rows.stop, n)
     assert result is not None, 'no poses'
     return result.given_as(xp, model.device)
 

@@ -32,6 +32,7 @@ from ros_ik.solvers.pose_batches.closed_form_first import as_chain_result
 from ros_ik.solvers.pose_batches.closed_form_first import ClosedFormFirstIK
 from ros_ik.solvers.pose_batches.closed_form_first import is_closed_form_faster
 from ros_ik.solvers.pose_ik.interface.batch_result import batches
+from ros_ik.solvers.pose_ik.interface.batch_result import checked_progress
 from ros_ik.solvers.pose_ik.interface.batch_result import largest_batch
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
@@ -131,7 +132,8 @@ def inverse_kinematics(
         n_candidates: Number of distinct solutions from which to choose for each pose, for
             preferences other than 'seed'.
         on_progress: Function that is called with the number of solved poses and the total number,
-            after at most 65,536 poses or one goal set. An exception that it raises ends the call.
+            after at most 65,536 poses or one goal set, in closed form after 262,144 poses. An
+            exception that it raises ends the call.
         xp: Module of the arrays of the result, such as torch or warp. None for the module of
             ``poses``, or NumPy for Warp arrays. See docs/inverse_kinematics.md.
 
@@ -164,8 +166,7 @@ def inverse_kinematics(
         raise ArgumentError(f'method must be one of {", ".join(_METHODS)}, got {method!r}')
     tolerance = PoseTolerance.checked(position_tolerance, rotation_tolerance, tolerance_frame)
     check_collisions = checked_flag('check_collisions', check_collisions)
-    if on_progress is not None and not callable(on_progress):
-        raise ArgumentError(f'on_progress must be a function, got {on_progress!r}')
+    checked_progress(on_progress)
     wanted = checked_count('n_solutions', n_solutions, 1)
     count = wanted
     if checked_preference(preference) != 'seed':
@@ -177,7 +178,9 @@ def inverse_kinematics(
     }  # fmt: skip
     is_chosen = preference != 'seed' or is_set
     if method == 'closed_form':
-        found = _in_closed_form(model, link, targets, starts, count, tolerance, shared)
+        found = _in_closed_form(
+            model, link, targets, starts, count, tolerance, shared, on_progress
+        )
         chain, _ = folded_chain(model, link, joint_group, joint_q, offset)
     else:
         request = {
@@ -282,6 +285,7 @@ def _in_closed_form(
     count: int,
     tolerance: PoseTolerance,
     shared: dict[str, Any],
+    on_progress: Callable[[int, int], object] | None,
 ) -> ChainIKResult:
     """Solve by the closed form."""
     if np.isinf(tolerance.lengths).any():
@@ -293,7 +297,10 @@ def _in_closed_form(
     form = closed_form(model, link, **chain)
     if form.reason:
         raise ArgumentError(f'method closed_form: {form.reason}')
-    return as_chain_result(all_solutions(model, link, targets, starts, count, **shared), count)
+    every = all_solutions(
+        model, link, targets, starts, count, **shared, on_progress=on_progress
+    )
+    return as_chain_result(every, count)
 
 
 def _goal_rows(poses: Any) -> tuple[Any, int]:

@@ -260,6 +260,30 @@ def test_progress_is_told_and_can_end_a_call():
         inverse_kinematics(model, 'tool0', many, on_progress=stop)
 
 
+def test_progress_in_closed_form_is_told_and_can_end_a_call(monkeypatch):
+    model, told = robot('ur5_robot'), []
+    poses, seeds = reachable(model, 'tool0', 30)
+    request = {'method': 'closed_form'}
+    expected = inverse_kinematics(model, 'tool0', poses, seeds, **request)
+    monkeypatch.setattr('ros_ik.solvers.analytic.batch._MAX_BATCH', 12)
+
+    def tell(done, total):
+        told.append((done, total))
+        if len(told) == 5:
+            raise KeyboardInterrupt
+
+    found = inverse_kinematics(model, 'tool0', poses, seeds, on_progress=tell, **request)
+    assert told == [(12, 30), (24, 30), (30, 30)]
+    np.testing.assert_array_equal(found.joint_q, expected.joint_q)
+    with pytest.raises(KeyboardInterrupt):
+        inverse_kinematics(model, 'tool0', poses, seeds, on_progress=tell, **request)
+    assert told[3:] == [(12, 30), (24, 30)]
+    again = inverse_kinematics(model, 'tool0', poses, seeds, **request)
+    np.testing.assert_array_equal(again.joint_q, expected.joint_q)
+    with pytest.raises(ArgumentError, match='on_progress must be a function, got 3'):
+        all_solutions(model, 'tool0', poses, on_progress=3)
+
+
 @pytest.mark.parametrize(
     ('given', 'words'),
     [

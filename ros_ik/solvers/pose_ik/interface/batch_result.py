@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 import warp as wp
 
+from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.array_exchange import in_namespace
 
 _Result = TypeVar('_Result', bound='BatchResult')
@@ -130,3 +131,9 @@ def batches(n: int, max_size: int) -> Iterator[tuple[int, Iterable[slice]]]:
         yield max_size, (slice(first, first + max_size) for first in range(0, end, max_size))
     if end < n:
         yield n - end, [slice(end, n)]
+
+
+def checked_progress(on_progress: Any) -> None:
+    """Raise ArgumentError for a callback that is neither None nor a function."""
+    if on_progress is not None and not callable(on_progress):
+        raise ArgumentError(f'on_progress must be a function, got {on_progress!r}')
