@@ -6,7 +6,8 @@
 
 p are parameters, a ``wp.struct`` for each degree of freedom. The limit never forces a joint to
 move. If the bounds exclude zero, the joint may move back freely but not farther out, as at a
-position limit, and the status of the step is ``RELAXED``.
+position limit, and the status of the step is ``RELAXED``. Free and ball joints have no position
+of each degree of freedom and are not bounded.
 """
 
 import functools

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
+from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.launch_lock import shares_launch_lock
@@ -26,6 +27,7 @@ from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.objectives.base.formula import JointFormula
 from ros_ik.objectives.base.number_table import as_table
 from ros_ik.objectives.base.number_table import table_functions
+from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 
 if TYPE_CHECKING:
     from ros_ik.model import Model
@@ -88,6 +90,23 @@ class IKObjectiveJointPosition(BuiltinObjective):
         """Copy targets and weights to ``device``."""
         super().bind_device(device)
         self._coords = wp.array(self._dof_coord, dtype=wp.int32, device=self.device)
+
+    def init_buffers(
+        self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC
+    ) -> None:
+        """Compare the joints with those of the solver's model.
+
+        Raises:
+            ArgumentError: The model has other joints.
+        """
+        width = self._targets.array.shape[1]
+        same = np.array_equal(dof_coordinates(model), self._dof_coord)
+        if not same or model.joint_coord_count != width:
+            raise ArgumentError(
+                f'model: target_positions are for a model of {width} coordinates and '
+                f'{len(self._dof_coord)} degrees of freedom, the solver has one with other joints '
+                f'({model.joint_coord_count} and {model.joint_dof_count})'
+            )
 
     def set_target_positions(self, positions: Any) -> None:
         """Change every target: numbers or a Warp array, as given to the constructor."""

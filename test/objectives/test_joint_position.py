@@ -11,6 +11,9 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.objectives import IKObjectiveJointPosition
+from ros_ik.solvers import DifferentialIK
+from ros_ik.solvers import IKSolver
+from ros_ik.solvers import Task
 
 PROBLEMS = [2, 0, 1, 1]
 
@@ -48,3 +51,15 @@ def test_bad_arguments():
             IKObjectiveJointPosition(model, targets, weight=weight)
     with pytest.raises(ArgumentError, match='target_positions'):
         IKObjectiveJointPosition(model, np.zeros(6)).set_target_positions(np.zeros((2, 6)))
+
+
+@pytest.mark.parametrize(('other', 'own'), [('panda', 'ur5'), ('ur5', 'panda')])
+def test_targets_of_other_joints_are_refused(other, own):
+    """The first joints had gone to them, or NumPy had raised an IndexError."""
+    objective = IKObjectiveJointPosition(rig.robot(other), rig.robot(other).neutral_joint_q())
+    model = rig.robot(own)
+    step, words = np.zeros(model.joint_dof_count), 'target_positions are for a model of'
+    with pytest.raises(ArgumentError, match=rf'tasks\[0\] .* {words}'):
+        DifferentialIK(model).solve_ik(model.neutral_joint_q(), [Task(objective)], step)
+    with pytest.raises(ArgumentError, match=words):
+        IKSolver(model, 1, [objective])
