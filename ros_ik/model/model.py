@@ -182,6 +182,19 @@ class Model(ModelFields):
         """
         return self._space.apply_mimic(joint_q)
 
+    def locked_joint_q(self, name: str, joint_q: Any) -> np.ndarray:
+        """Return a configuration of locked joints with unit quaternions, [joint_coord_count].
+
+        Args:
+            name: Name of the argument, for errors.
+            joint_q: The configuration; None for the neutral one.
+
+        Raises:
+            ArgumentError: Another shape, a number that is not finite, or a quaternion whose norm
+                is outside [0.99, 1.01].
+        """
+        return self._space.locked(name, joint_q)
+
     def neutral_joint_q(self, positions: Mapping[str, float] | None = None) -> np.ndarray:
         """Return zero clipped to the limits, with unit quaternions, shape [joint_coord_count].
 

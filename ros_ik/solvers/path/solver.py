@@ -145,4 +145,4 @@ def _checked_start(model: Model, start: np.ndarray) -> np.ndarray:
     if joint_q.shape != (model.joint_coord_count,):
         raise ArgumentError(f'start must be {model.joint_coord_count} numbers, got {start}')
     check_bounded('start', joint_q)
-    return joint_q
+    return model.locked_joint_q('start', joint_q)

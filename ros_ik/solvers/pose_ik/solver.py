@@ -21,7 +21,6 @@ from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.serial_chain import serial_chain
 from ros_ik.launch_lock import shares_launch_lock
-from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.model_argument import require_model
@@ -123,8 +122,7 @@ class ChainIK(ChainSearch):
         settings = checked_chain_settings(settings)
         index = link_index(require_model(model), link, least=0)
         coords = model.joint_coord_count
-        locked_joint_q = model.neutral_joint_q() if joint_q is None else joint_q
-        locked_joint_q = checked_array('joint_q', locked_joint_q, (coords,))
+        locked_joint_q = model.locked_joint_q('joint_q', joint_q)
         tool = checked_pose('offset', offset)
         self.model, self.link = model, model.body_label[index]
         self.chain = serial_chain(

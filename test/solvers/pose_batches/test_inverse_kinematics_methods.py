@@ -10,9 +10,12 @@ from support.robots.robots import load
 from ros_ik import all_solutions
 from ros_ik import ChainIKSettings
 from ros_ik import inverse_kinematics
+from ros_ik import solve_path
 from ros_ik import SolveStatus
+from ros_ik.demo.robots import find_robot
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
+from ros_ik.model import Model
 
 
 def reachable(name, link, n=20):
@@ -117,3 +120,33 @@ def test_poses_that_the_closed_form_leaves_are_searched_from_their_own_seeds():
             model, 'tool0', poses[k], seeds[k], method='auto', settings=settings
         )
         np.testing.assert_array_equal(found.joint_q[k], alone.joint_q[0])
+
+
+def test_rounded_quaternions_of_locked_joints_are_scaled():
+    """As the numbers of poses are; with seven digits no closed form had passed its check."""
+    path = find_robot('six_axis').urdf_path
+    model = Model.from_urdf(path, device='cpu', floating=True)
+    joint_q = model.random_joint_q(1, np.random.default_rng(4))[0]
+    body_q = np.zeros((1, model.body_count, 7))
+    eval_fk(model, joint_q[None], body_q)
+    pose, arm = body_q[0, model.body_index('tool0')], [f'joint_{k + 1}' for k in range(6)]
+    rounded = joint_q.copy()
+    rounded[3:7] *= 1.004
+    request = {'joint_group': arm, 'joint_q': rounded}
+    for found in (
+        inverse_kinematics(model, 'tool0', pose, joint_q, **request),
+        inverse_kinematics(model, 'tool0', pose, joint_q, method='closed_form', **request),
+        all_solutions(model, 'tool0', pose, joint_q, max_solutions=1, **request),
+        solve_path(model, 'tool0', pose[None], rounded, joint_group=arm),
+    ):
+        answer = found.joint_q.reshape(-1)
+        np.testing.assert_allclose(answer, joint_q, atol=2e-2)
+        np.testing.assert_allclose(answer[:7], joint_q[:7], atol=1e-15)
+    rounded[3:7] *= 1.1
+    words = r'coordinates 3 to 6: the norm of the quaternion must be in \[0.99, 1.01\]'
+    with pytest.raises(ArgumentError, match=f'joint_q: {words}'):
+        inverse_kinematics(model, 'tool0', pose, **request)
+    with pytest.raises(ArgumentError, match=f'joint_q: {words}'):
+        all_solutions(model, 'tool0', pose, **request)
+    with pytest.raises(ArgumentError, match=f'start: {words}'):
+        solve_path(model, 'tool0', pose[None], rounded, joint_group=arm)

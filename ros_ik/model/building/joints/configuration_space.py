@@ -10,16 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
+from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_index
+from ros_ik.model.conventions.poses import norm_fault
 from ros_ik.numbers import real_array
 
 if TYPE_CHECKING:
     from ros_ik.model.building.tables.rows import MimicData
+
+# Rounding of the norm of a unit quaternion, which is left as it is.
+_UNIT = 1e-14
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +67,32 @@ class ConfigurationSpace:
             )
         result[..., self.followers] = self.coef0 + self.coef1 * result[..., self.drivers]
         return result
+
+    def locked(self, name: str, joint_q: Any) -> np.ndarray:
+        """Return a configuration with unit quaternions, shape [n_coords].
+
+        Args:
+            name: Name of the argument, for errors.
+            joint_q: The configuration; None for the neutral one.
+
+        Raises:
+            ArgumentError: Another shape, a number that is not finite, or a quaternion that is not
+                a rotation.
+        """
+        if joint_q is None:
+            return self.neutral()
+        given = checked_array(name, joint_q, (self.n_coords,))
+        units = given.copy()
+        for _, first in self.quaternion_joints:
+            norm = float(np.linalg.norm(given[first : first + 4]))
+            if norm_fault(norm):
+                raise ArgumentError(
+                    f'{name}: coordinates {first} to {first + 3}: {norm_fault(norm)}'
+                )
+            if abs(norm - 1.0) > _UNIT:
+                units[first : first + 4] /= norm
+        units.setflags(write=False)
+        return units
 
     def neutral(self) -> np.ndarray:
         """Return zero clipped to the limits, with unit quaternions, shape [n_coords]."""

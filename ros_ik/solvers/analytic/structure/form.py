@@ -15,7 +15,6 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_options
 from ros_ik.kinematics.serial_chain import serial_chain
-from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.joint_group import group_of_joints
@@ -184,8 +183,7 @@ def folded_chain(
     offset: np.ndarray | None,
 ) -> tuple[SerialChain, np.ndarray]:
     """Return the chain to a link, and the configuration at which other joints are locked."""
-    locked_joint_q = require_model(model).neutral_joint_q() if joint_q is None else joint_q
-    locked_joint_q = checked_array('joint_q', locked_joint_q, (model.joint_coord_count,))
+    locked_joint_q = require_model(model).locked_joint_q('joint_q', joint_q)
     index = link_index(model, link, least=0)
     tool = checked_pose('offset', offset)
     chain = serial_chain(model, index, group=joint_group, joint_q=locked_joint_q, offset=tool)
