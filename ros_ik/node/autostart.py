@@ -1,10 +1,15 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Autostart of a node, instead of a lifecycle manager."""
+"""Autostart of a node, instead of a lifecycle manager.
+
+It ends with the first activation, deactivation or cleanup, also one that a user asks for, and with
+a configuration that fails: the parameters for it cannot change any more.
+"""
 
 from __future__ import annotations
 
 from rclpy.lifecycle import LifecycleNode
+from rclpy.lifecycle import TransitionCallbackReturn
 
 from ros_ik.node.control.control_loop import ControlLoop
 from ros_ik.node.node_stage import NodeStage
@@ -30,13 +35,14 @@ class Autostart:
     def advance(self, stage: NodeStage) -> None:
         """Trigger the transition that is due at a stage of the node, if any."""
         if stage is NodeStage.READY:
-            self._node.trigger_configure()
+            if self._node.trigger_configure() != TransitionCallbackReturn.SUCCESS:
+                self.cancel()
         elif (
             self._loop.output.code != StatusCode.WAITING_FOR_JOINT_STATES
             and self._has_fresh_states()
         ):
-            self.is_pending = False
             self._node.trigger_activate()
+            self.cancel()
 
     def _has_fresh_states(self) -> bool:
         """Return True if a servo has joint states, and none is stale."""

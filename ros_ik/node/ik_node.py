@@ -9,6 +9,8 @@ deactivation, which ends when the robot is at rest, and briefly for the end of a
 
 from __future__ import annotations
 
+from collections.abc import Callable
+import functools
 import threading
 import time
 
@@ -67,6 +69,21 @@ _STATISTICS_PERIOD = 0.5
 _REST_TIMEOUT = 0.8
 _NO_REST = 'the command did not come to rest in time; the last trajectory sent ends at rest'
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+_Transition = Callable[['IkNode', LifecycleState], TransitionCallbackReturn]
+
+
+def _transition(callback: _Transition) -> _Transition:
+    """Return a callback of a transition that reports its error, which rclpy would drop."""
+
+    @functools.wraps(callback)
+    def call(node: IkNode, state: LifecycleState) -> TransitionCallbackReturn:
+        try:
+            return callback(node, state)
+        except Exception as error:
+            node.note_transition_fault(callback.__name__, error)
+            raise
+
+    return call
 
 
 class IkNode(GuardedNode, StreamNode):
@@ -82,6 +99,8 @@ class IkNode(GuardedNode, StreamNode):
         # Exists while the node is configured.
         self._interface: NodeInterface | None = None
         self._generation = 0
+        # Text of the last error that a transition raised.
+        self._transition_fault = ''
         self._bond: ManagerBond | None = None
         self._given = NodeParameters(self, self._on_settings)
         settings = self._given.settings or read_settings({'ee.frame': 'none'})
@@ -146,10 +165,16 @@ class IkNode(GuardedNode, StreamNode):
         text = f'{fault_text(error)} ({fault_origin(error)})'
         self._message_stats.add(where, Drop.INTERNAL_ERROR, lambda: text, event='an error in')
 
+    def note_transition_fault(self, where: str, error: Exception) -> None:
+        """Report the error of a transition, which :meth:`on_error` then names."""
+        self._transition_fault = fault_text(error)
+        self.on_fault(where, error)
+
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Release everything after a transition that raised an error."""
-        self.get_logger().error(f'a transition from {state.label} failed: going to unconfigured')
+        """Release everything after a transition that raised an error, and report it."""
+        self._autostart.cancel()
         self._release()
+        self._refuse(f'a transition from {state.label} failed: {self._transition_fault}')
         return _SUCCESS
 
     def finish(self) -> bool:
@@ -175,6 +200,7 @@ class IkNode(GuardedNode, StreamNode):
         self._actions.destroy()
         super().destroy_node()
 
+    @_transition
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Adopt the model, or wait for one up to ``robot_description_timeout``."""
         settings = self._given.settings
@@ -200,12 +226,14 @@ class IkNode(GuardedNode, StreamNode):
         self._adopt(self._interface, ready)
         return _SUCCESS
 
+    @_transition
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Allow the servo to move; it waits for joint states and targets."""
         interface, settings = self._interface, self._given.settings
         if self.stage is not NodeStage.INACTIVE or interface is None or settings is None:
             self.get_logger().error('cannot activate: there is no model to run')
             return _FAILURE
+        self._autostart.cancel()
         self._machine.handle(NodeEvent.ACTIVATE)
         if self._condition.failure:
             self._condition.note_failure('')
@@ -216,22 +244,27 @@ class IkNode(GuardedNode, StreamNode):
             self._bond.begin()
         return _SUCCESS
 
+    @_transition
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Come to rest."""
+        self._autostart.cancel()
         self._machine.handle(NodeEvent.DEACTIVATE)
         self._actions.abort('the node is deactivated')
         self._wait_for_rest()
         self._end_bond()
         return _SUCCESS
 
+    @_transition
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Release the model and the topics."""
+        self._autostart.cancel()
         self._release()
         if self._source.has_description:
             self._report_building()
             self._source.begin()
         return _SUCCESS
 
+    @_transition
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Come to rest and release everything."""
         self._autostart.cancel()

@@ -96,6 +96,14 @@ def read_graph(patience: float) -> RobotGraph:
         rclpy.shutdown(context=context)
 
 
+def _without_recorders(found: list[FoundController]) -> list[FoundController]:
+    """Return the controllers among the subscribers of a topic, which list their joints.
+
+    If none does, one of the subscribers is returned.
+    """
+    return [controller for controller in found if controller.joints] or found[:1]
+
+
 class _Listener:
     """Temporary node with an executor of its own."""
 
@@ -117,7 +125,7 @@ class _Listener:
         for topic, kinds in sorted(self._node.get_topic_names_and_types()):
             for kind in kinds:
                 if kind in _TYPES:
-                    controllers += self._controllers(topic, _TYPES[kind])
+                    controllers += _without_recorders(self._controllers(topic, _TYPES[kind]))
         texts = self._texts
         return RobotGraph(
             texts['robot_description'], texts['robot_description_semantic'], tuple(controllers),

@@ -19,6 +19,7 @@ from typing import NoReturn
 from typing import TYPE_CHECKING
 
 import rclpy
+from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.executors import Executor
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
@@ -54,10 +55,11 @@ def main(args: Sequence[str] | None = None) -> int:
         signal.signal(number, lambda *_: ended.set())
     try:
         init_rclpy(args)
-    except ArgumentError as error:
+        node = _make_node()
+    except (ArgumentError, InvalidParameterTypeException) as error:
         rclpy.logging.get_logger('ros_ik').fatal(str(error))
+        rclpy.try_shutdown()
         return 2
-    node = _make_node()
     executor = make_executor()
     executor.add_node(node)
     failures: list[str] = []

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 import dataclasses
 import math
+import re
 
 from ros_ik.errors import RosIkError
 from ros_ik.numbers import shown
@@ -19,6 +20,10 @@ _SCALAR_TYPES: dict[str, tuple[type, ...]] = {
     'double': (float, int),
     'string': (str,),
 }
+# Name of a topic in ROS: parts of letters, digits and _ that begin with no digit; {node}, {ns} and
+# {namespace} stand for those of the node.
+_PART = r'([A-Za-z_]|{(node|ns|namespace)})([A-Za-z0-9_]|{(node|ns|namespace)})*'
+_TOPIC = re.compile(rf'~|(~?/)?{_PART}(/{_PART})*')
 # Largest weight of a task [1/m, 1/rad or 1], so that sums of its squares are finite.
 MAX_WEIGHT = 1e6
 # Least acceleration towards a target [m/s^2 or rad/s^2], so that braking takes a finite number of
@@ -61,6 +66,7 @@ class Parameter:
         lengths: Permitted lengths of an array; empty for all.
         read_only: True if it can only be set at the start; others apply at the next tick.
         finite: True if infinite values are invalid. NaN always is.
+        is_topic: True for the name of a topic, or ''.
     """
 
     name: str
@@ -75,6 +81,7 @@ class Parameter:
     lengths: tuple[int, ...] = ()
     read_only: bool = False
     finite: bool = True
+    is_topic: bool = False
 
     @property
     def is_array(self) -> bool:
@@ -138,6 +145,10 @@ class Parameter:
             if self.choices and value not in self.choices:
                 raise SettingsError(
                     self.name, f'expected one of {self.bounds_text()}, got {shown(value)}'
+                )
+            if self.is_topic and value and not _TOPIC.fullmatch(value):
+                raise SettingsError(
+                    self.name, f'expected the name of a topic, got {shown(value)}'
                 )
             return value
         if isinstance(value, bool):

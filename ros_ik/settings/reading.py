@@ -24,8 +24,12 @@ _GENERAL = {entry.name: entry for entry in SCHEMA if not entry.placeholder}
 # Reserved names of tasks, whose parameters would collide with those of the node.
 _RESERVED = {entry.name.partition('.')[0] for entry in SCHEMA} - {'<task>'}
 _DEVICE = re.compile(r'auto|cpu|cuda(:\d+)?')
-# Parameters that ROS declares on every node.
-_OF_ROS = ('use_sim_time', 'start_type_description_service', 'qos_overrides')
+# Parameters that ROS declares on every node. It ends one whose value is not a bool.
+ROS_FLAGS = {
+    name: Parameter(name, 'bool', default, description='')
+    for name, default in (('use_sim_time', False), ('start_type_description_service', True))
+}
+_OF_ROS = (*ROS_FLAGS, 'qos_overrides')
 
 
 def expand_parameters(given: Mapping[str, object]) -> dict[str, Parameter]:

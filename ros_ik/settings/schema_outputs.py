@@ -17,7 +17,7 @@ OUTPUTS = (
     ),
     Parameter(
         'outputs.<output>.topic', 'string', '~/joint_trajectory',
-        "Topic of the controller's commands.", read_only=True,
+        "Topic of the controller's commands.", is_topic=True, read_only=True,
     ),
     Parameter(
         'outputs.<output>.type', 'string', 'joint_trajectory',
@@ -60,7 +60,8 @@ OUTPUTS = (
         'outputs.<output>.state_topic', 'string', '',
         "Topic of the controller's reference, control_msgs/JointTrajectoryControllerState, for "
         "synchronise_to; used if control_msgs is installed. '' is controller_state in the "
-        'namespace of topic for a joint_trajectory, and none for the other types.', read_only=True,
+        'namespace of topic for a joint_trajectory, and none for the other types.',
+        is_topic=True, read_only=True,
     ),
     Parameter(
         'rollout_steps', 'int', 0,

@@ -24,6 +24,7 @@ from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 from ros_ik.settings.parameter import Parameter
 from ros_ik.settings.reading import known_values
+from ros_ik.settings.reading import ROS_FLAGS
 from ros_ik.settings.reading import unknown_parameters
 from ros_ik.setup_assistant.speeds import immobile
 from ros_ik.setup_assistant.speeds import speed_warnings
@@ -90,10 +91,10 @@ def check_parameters(
 
 def _of_values(given: Mapping[str, Any], expanded: Mapping[str, Parameter]) -> list[str]:
     """Return the errors of single values."""
-    errors = []
-    for name in given.keys() & expanded.keys():
+    errors, known = [], {**expanded, **ROS_FLAGS}
+    for name in given.keys() & known.keys():
         try:
-            expanded[name].checked(given[name])
+            known[name].checked(given[name])
         except SettingsError as error:
             errors.append(str(error))
     return sorted(errors)
@@ -165,19 +166,32 @@ def _without_acceleration(settings: Settings, names: Sequence[str]) -> list[str]
     return [name for name in names if name not in given]
 
 
+def _listener(topic: str, controllers: Sequence[FoundController]) -> FoundController | None:
+    """Return the controller that listens on a topic, or None.
+
+    A relative name is in the namespace of the node, which a file does not contain. Any will do,
+    the shortest first.
+    """
+    is_relative = not topic.startswith(('/', '~'))
+    found = [
+        controller
+        for controller in controllers
+        if controller.topic == topic or (is_relative and controller.topic.endswith(f'/{topic}'))
+    ]
+    return min(found, key=lambda controller: len(controller.topic), default=None)
+
+
 def _of_controllers(
     robot: ControlledRobot, controllers: Sequence[FoundController]
 ) -> tuple[list[str], list[str]]:
     """Return errors and warnings about outputs, compared with the controllers on the graph."""
     errors, warnings = [], []
-    by_topic = {controller.topic: controller for controller in controllers}
     for output, joints in zip(robot.settings.outputs, robot.output_names, strict=True):
-        # A relative name is in the namespace of the node, which a file does not contain.
-        topic = output.topic if output.topic.startswith(('/', '~')) else f'/{output.topic}'
-        found, where = by_topic.get(topic), f'outputs.{output.name}'
+        found, where = _listener(output.topic, controllers), f'outputs.{output.name}'
         if found is None:
-            errors.append(f"parameter '{where}.topic': no controller listens on {topic}")
+            errors.append(f"parameter '{where}.topic': no controller listens on {output.topic}")
             continue
+        topic = found.topic
         if found.is_type_known and found.type != output.type:
             errors.append(f"parameter '{where}.type': {topic} takes {found.type}")
         if found.joints and set(found.joints) != set(joints):

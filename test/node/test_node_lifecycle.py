@@ -46,7 +46,8 @@ def test_a_lifecycle_manager_leads_it_through_its_states(tmp_path):
         client.wait_for_ticks(30)
         assert len(client.trajectories) == count
         assert client.transition(Transition.TRANSITION_CLEANUP)
-        client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=LONG)
+        status = client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=LONG)
+        assert status.model_generation == 1
         assert client.transition(Transition.TRANSITION_CONFIGURE)
         assert client.transition(Transition.TRANSITION_ACTIVATE)
         client.wait_for_code(IkStatus.OK, text='tracking')

@@ -9,10 +9,12 @@ from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import DescribeParameters
 from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import Parameter
+from support.processes.ros_processes import Processes
 from support.processes.ros_processes import ROOT
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import NEVER_STALE
 from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import PATIENCE
 from support.rigs.ros_rig import ros_rig
 from support.rigs.ros_rig import start_node
 from support.rigs.ros_rig import start_robot
@@ -43,6 +45,15 @@ def test_wrong_values_leave_the_node_alive_and_unconfigured(tmp_path, values, to
             assert value in sentence
         assert not client.transition(Transition.TRANSITION_CONFIGURE)
         assert client.state() == 'unconfigured'
+
+
+def test_a_flag_of_ros_that_is_no_bool_ends_it_in_one_line(tmp_path):
+    processes = Processes(tmp_path)
+    processes.start('node', 'ros_ik.node.ros_ik_node', use_sim_time='true')
+    assert processes.wait('node', PATIENCE) == 2
+    processes.end()
+    text = processes.text('node')
+    assert "'use_sim_time' to 'true'" in text and 'Traceback' not in text
 
 
 def test_what_the_robot_lacks_is_named(tmp_path):

@@ -24,6 +24,7 @@ from ros_ik.node.node_stage import NODE_TRANSITIONS
 from ros_ik.node.node_stage import NodeStage
 from ros_ik.node.subscribers.inputs import Inputs
 from ros_ik.servo import Servo
+from ros_ik.servo import StatusCode
 
 pytestmark = pytest.mark.dds
 
@@ -31,8 +32,9 @@ pytestmark = pytest.mark.dds
 class Rig:
     """A node, and a publisher of its robot description and joint states."""
 
-    def __init__(self, domain):
-        parameters = {'frame_tasks': "['ee']", 'ee.frame': 'panda_hand_tcp', 'autostart': 'false'}
+    def __init__(self, domain, autostart):
+        parameters = {'frame_tasks': "['ee']", 'ee.frame': 'panda_hand_tcp'}
+        parameters['autostart'] = autostart
         words = [word for name, value in parameters.items() for word in ('-p', f'{name}:={value}')]
         rclpy.init(args=['--ros-args', *words], domain_id=domain)
         self._executor = make_executor(rclpy.get_default_context())
@@ -52,17 +54,26 @@ class Rig:
         self._version += 1
         self._description.publish(String(data=panda_urdf() + '\n' * self._version))
 
-    def reach(self, stage, met=lambda: True):
+    def reach(self, stage, met=lambda: True, states=True):
         """Serve the node until it is in a stage and a condition is met."""
         give_up = time.monotonic() + LONG
         while self.node.stage is not stage or not met():
             assert time.monotonic() < give_up, f'{stage} was not reached from {self.node.stage}'
-            now = self._beside.get_clock().now().to_msg()
-            state = JointState(name=list(ARM), position=[0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8])
-            state.header.stamp = now
+            self.turn(states)
+
+    def turn(self, states=True):
+        """Publish joint states, and serve the node for a while."""
+        now = self._beside.get_clock().now().to_msg()
+        state = JointState(name=list(ARM), position=[0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8])
+        state.header.stamp = now
+        if states:
             self._states.publish(state)
-            for _ in range(5):
-                self._executor.spin_once(timeout_sec=0.005)
+        for _ in range(5):
+            self._executor.spin_once(timeout_sec=0.005)
+
+    def has_states(self):
+        """Return True if the node has joint states."""
+        return self.node._loop.output.code != StatusCode.WAITING_FOR_JOINT_STATES
 
     def get_ready(self):
         """Have a model built for the node."""
@@ -97,11 +108,11 @@ class Rig:
 
 
 @pytest.fixture
-def rig(monkeypatch):
+def rig(request, monkeypatch):
     # At each model the node collects garbage among all objects: here, in seconds, those of tests.
     monkeypatch.setattr(gc, 'unfreeze', lambda: None)
     with reserved_domain() as domain:
-        rig = Rig(domain)
+        rig = Rig(domain, getattr(request, 'param', 'false'))
         yield rig
         rig.leave()
 
@@ -162,3 +173,45 @@ def test_every_transition_of_the_node_is_made(rig, monkeypatch):
         assert rig.node.stage is NodeStage.SHUT_DOWN
     stages = {one for one in made if isinstance(one[0], NodeStage)}
     assert stages == transitions(NODE_TRANSITIONS)
+
+
+# Turns of a node that has time to do what it must not do.
+IDLE = 20
+
+
+@pytest.mark.parametrize('rig', ['true'], indirect=True)
+def test_the_autostart_ends_with_a_transition_that_is_asked_for(rig):
+    rig.describe()
+    rig.reach(NodeStage.INACTIVE, states=False)
+    rig.node.trigger_activate()
+    rig.node.trigger_deactivate()
+    rig.reach(NodeStage.INACTIVE, rig.has_states)
+    for _ in range(IDLE):
+        rig.turn()
+    assert rig.node.stage is NodeStage.INACTIVE
+    rig.end()
+    rig.start()
+    rig.reach(NodeStage.INACTIVE, states=False)
+    rig.node.trigger_cleanup()
+    rig.reach(NodeStage.READY)
+    for _ in range(IDLE):
+        rig.turn()
+    assert rig.node.stage is NodeStage.READY
+
+
+@pytest.mark.parametrize('rig', ['true'], indirect=True)
+def test_a_configuration_that_fails_is_tried_once_and_its_reason_is_told(rig, monkeypatch):
+    made, refused = [], 'no topic today'
+
+    def fail(*_):
+        made.append(None)
+        raise RuntimeError(refused)
+
+    monkeypatch.setattr('ros_ik.node.ik_node.NodeInterface', fail)
+    rig.describe()
+    rig.reach(NodeStage.READY)
+    for _ in range(IDLE):
+        rig.turn()
+    assert len(made) == 1
+    status = rig.node._inbox.waiting.get()
+    assert status.code == StatusCode.INVALID and refused in status.text

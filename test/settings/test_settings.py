@@ -2,10 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The schema, its documents, and checks of right and wrong values."""
 
+import itertools
 import math
 from pathlib import Path
 
 import pytest
+from rclpy.exceptions import InvalidTopicNameException
+from rclpy.expand_topic_name import expand_topic_name
+from rclpy.validate_full_topic_name import validate_full_topic_name
+from rclpy.validate_topic_name import validate_topic_name
 import yaml
 
 from ros_ik.settings import expand_parameters
@@ -31,6 +36,8 @@ WRONG = [
     ({'control_rate': True}, 'control_rate', 'True'),
     ({'autostart': 1}, 'autostart', '1'),
     ({'on_description_change': 'swap'}, 'on_description_change', "'hold_and_swap'"),
+    ({'outputs.default.topic': 'a//b'}, 'outputs.default.topic', "the name of a topic, got 'a//"),
+    ({'outputs.default.state_topic': '~state'}, 'outputs.default.state_topic', "'~state'"),
     ({'device': 'gpu'}, 'device', "'gpu'"),
     ({'device': '7'}, 'device', "'7'"),
     ({'device': 'cuda:0,'}, 'device', "'cuda:0,'"),
@@ -94,6 +101,31 @@ def test_a_wrong_value_is_refused_with_its_name_and_reason(given, parameter, rea
         read_settings(values)
     assert caught.value.parameter == parameter
     assert reason in caught.value.reason
+
+
+def is_topic_of_ros(name):
+    """Return True if rclpy takes a name of a topic."""
+    try:
+        validate_full_topic_name(expand_topic_name(name, 'ros_ik', '/lab'))
+        return validate_topic_name(name)
+    except (InvalidTopicNameException, ValueError):
+        return False
+
+
+def test_names_of_topics_are_those_of_ros():
+    words = (itertools.product('a1_/~ ', repeat=count) for count in range(1, 6))
+    names = [''.join(letters) for of_a_length in words for letters in of_a_length]
+    names += '{node} /x/{node}_1 {ns}/a {namespace}{node} {what} /{node a-b a.b'.split()
+    (topic,) = (entry for entry in SCHEMA if entry.name == 'outputs.<output>.topic')
+    taken = dict.fromkeys(names, True)
+    for name in names:
+        try:
+            topic.checked(name)
+        except SettingsError:
+            taken[name] = False
+    # ROS takes these of two letters only, by mistake.
+    different = {name for name in names if taken[name] != is_topic_of_ros(name)}
+    assert different == {'~a', '~1', '~_'} and sum(taken.values()) > 100
 
 
 def test_defaults_are_those_of_the_schema():

@@ -6,10 +6,8 @@ import pytest
 
 from benchmarks.motion.ticked_servo import robot_model
 from ros_ik.demo.robots import find_robot
-from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 from ros_ik.node.robot_graph import FoundController
-from ros_ik.settings.parameter_file import read_parameters
 from ros_ik.setup_assistant.check import check_parameters
 from ros_ik.setup_assistant.limbs import find_limbs
 from ros_ik.setup_assistant.proposal import propose
@@ -35,6 +33,9 @@ def check(controllers=None, **values):
         ({'joint_limits__elbow_joint__max_velocity': 99.0,
           'joint_limits__elbow_joint__has_velocity_limits': True}, 'looser'),
         ({'com__weight': 'much'}, "'com.weight'"),
+        ({'outputs__default__topic': '/a b'}, "'outputs.default.topic'"),
+        ({'use_sim_time': 'true'}, "'use_sim_time'"),
+        ({'start_type_description_service': 1}, "'start_type_description_service'"),
         ({'collision__ignore_pairs': ['tool0:elbow']}, "'collision.ignore_pairs'"),
     ],
     ids=str,
@@ -111,26 +112,15 @@ def test_controllers_that_do_not_fit_are_errors(controllers, values, text):
     assert any(text in sentence for sentence in findings.errors), findings
 
 
+def test_the_namespace_of_a_relative_topic_is_not_known():
+    relative = {'outputs__default__topic': 'controller/joint_trajectory'}
+    other = found(topic='/left/arm/controller/joint_trajectory', joints=JOINTS[:5])
+    assert not check([*other, *found(topic=f'/left{TOPIC}')], **relative).errors
+    assert check(other, **relative).errors
+
+
 def test_controllers_that_fit_are_none():
     assert not check(found(joints=JOINTS[::-1])).errors
     findings = check(found(update_rate=50.0, is_active=False))
     assert not findings.errors and any('update rate' in text for text in findings.warnings)
     assert any('not active' in text for text in findings.warnings)
-
-
-def test_a_section_with_a_dot_in_its_name_is_refused():
-    """ROS would put what follows into a section of another name."""
-    text = '/**: {ros__parameters: {joint_limits: {joint_8.0: {max_velocity: 1.0}}}}'
-    with pytest.raises(ArgumentError, match="'joint_8.0.max_velocity: ...' in one line"):
-        read_parameters(text)
-
-
-def test_the_section_of_the_node_comes_after_that_of_every_node():
-    text = '/ns/ros_ik: {ros__parameters: {a: 2}}\n/**: {ros__parameters: {a: 1, b: {c: 3}}}'
-    assert read_parameters(text) == {'a': 2, 'b.c': 3}
-
-
-@pytest.mark.parametrize('text', ['', '- 1', 'a: 1', '/**: {x: 1}', 'a: ['])
-def test_what_is_no_parameter_file_is_refused(text):
-    with pytest.raises(ArgumentError):
-        read_parameters(text)

@@ -86,6 +86,7 @@ class ControlLoop:
         self._idle_output = empty_output(task_names)
         self.output: ServoOutput = self._idle_output
         self._running: ControlledServo | None = None
+        self._generation = 0
         self._resting = True
         self._stepped = math.nan
         self._stands = False
@@ -210,6 +211,7 @@ class ControlLoop:
         settings = self.inbox.settings.get()
         if controlled is not self._running:
             self._running, self._stepped = controlled, math.nan
+            self._generation = controlled.generation
         changed = None if settings is servo.settings else settings
         if changed is not None and not command.model_loading:
             servo.apply(changed)
@@ -288,7 +290,7 @@ class ControlLoop:
         output.code, output.text = waiting.code, waiting.text
         output.waiting_for = waiting.waiting_for
         self._report_clock(output, started)
-        self._publish(output, 0, started, '')
+        self._publish(output, self._generation, started, '')
 
     def _report_clock(self, output: ServoOutput, started: float) -> None:
         """Report a missing /clock, or one that stands still, with an output."""

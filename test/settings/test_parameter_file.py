@@ -1,0 +1,149 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Parameter files, compared with what rclpy makes of them."""
+
+import contextlib
+import math
+
+import pytest
+import rclpy
+from rclpy.node import Node
+from support.processes.ros_processes import reserved_domain
+
+from ros_ik.errors import ArgumentError
+from ros_ik.settings.parameter_file import read_parameters
+
+# Values with the spellings of booleans, integers, other numbers, and words that resemble them.
+VALUES = (
+    'y Y yes Yes YES true True TRUE on On ON n N no No NO false False FALSE off Off OFF '
+    '0 7 -7 +7 010 08 0x1F -0x1f 0o10 1_000 9223372036854775807 9223372036854775808 '
+    '1.0 .5 5. +.5 -.5 1e2 1e-3 1E3 1.0e2 -1.5e-3 1e400 1_0.5 '
+    '.inf .Inf .INF +.inf -.inf inf -inf Infinity .nan .NAN nan '
+    'tRUE yEs none null ~ tool0 2001-01-01 1:30 1.2.3 0x 1e + . '
+    "'y' '1' '1.0' '' "
+    '"null" "" !!str 1 !!float 1 [] [1, 2] [1.0, 2e-3] [y, no] [a, b] [null, a] ["1", b]'
+)
+
+
+def spellings():
+    """Return each value of VALUES."""
+    words, found = VALUES.split(' '), []
+    while words:
+        word = words.pop(0)
+        ends = ']' if word.startswith('[') else None
+        while (ends and not word.endswith(ends)) or word in ('!!str', '!!float'):
+            word = f'{word} {words.pop(0)}'
+        found.append(word)
+    return found
+
+
+def file_of(*sections):
+    """Return a parameter file of sections, each a name and lines."""
+    return ''.join(
+        f'{name}:\n  ros__parameters:\n' + ''.join(f'    {line}\n' for line in lines)
+        for name, *lines in sections
+    )
+
+
+@contextlib.contextmanager
+def context_of(text, path):
+    """Yield a context of rclpy that was given a parameter file."""
+    file, context = path / 'parameters.yaml', rclpy.Context()
+    file.write_text(text)
+    with reserved_domain() as domain:
+        rclpy.init(
+            args=['--ros-args', '--params-file', str(file)], context=context, domain_id=domain
+        )
+        yield context
+        rclpy.shutdown(context=context)
+
+
+def parameters_of_ros(text, path):
+    """Return the parameters that a node of rclpy gets from a file."""
+    with context_of(text, path) as context:
+        node = Node('ros_ik', context=context, start_parameter_services=False)
+        overrides = dict(node._parameter_overrides)
+        node.destroy_node()
+    return {name: given.value for name, given in overrides.items()}
+
+
+def comparable(value):
+    """Return a value with its type, equal to itself if it is NaN."""
+    if isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, (int, float)):
+        return type(value), 'nan' if math.isnan(value) else value
+    return [comparable(entry) for entry in value or ()]
+
+
+@pytest.mark.dds
+def test_values_are_those_of_ros(tmp_path):
+    given = spellings()
+    text = file_of(('/**', *(f'p{k}: {value}' for k, value in enumerate(given))))
+    of_ros, found = parameters_of_ros(text, tmp_path), read_parameters(text)
+    assert len(given) > 80 and list(found) == [f'p{k}' for k in range(len(given))]
+    different = {
+        value: (found[f'p{k}'], of_ros[f'p{k}'])
+        for k, value in enumerate(given)
+        if comparable(found[f'p{k}']) != comparable(of_ros[f'p{k}'])
+    }
+    assert not different
+
+
+ONE, TWO = ('ros_ik', 'a: 1', 'b: 2'), ('/**', 'a: 3', 'c: {d: 4, "e.f": 5}')
+
+
+@pytest.mark.dds
+@pytest.mark.parametrize(
+    'text',
+    [
+        file_of(ONE, TWO), file_of(TWO, ONE), file_of(('/*', 'a: 1'), ('other', 'a: 2')),
+        # The last value counts, also of sections with one name, and names may be nested.
+        file_of(('/**', 'a: {b: 1, c: 1}', 'a: {b: 2}', 'y: 3', 'y: 4')),
+        '/**:\n  ros_ik:\n    ros__parameters: {on: {off: 1}}\n',
+    ],
+)  # fmt: skip
+def test_names_are_those_of_ros(tmp_path, text):
+    assert read_parameters(text) == parameters_of_ros(text, tmp_path)
+
+
+@pytest.mark.dds
+@pytest.mark.parametrize(
+    'line',
+    [
+        'p: [0, 0.1]', 'p: [a, 1]', 'p: [a, on]', "p: [y, 'y']", 'p:', 'p: {q: }',
+        'p: &a 1\n    q: *a',
+    ],
+)  # fmt: skip
+def test_what_ros_cannot_read_is_refused(tmp_path, line):
+    text = file_of(('/**', 'before: 1.0', line))
+    with pytest.raises(RuntimeError, match='params file'), context_of(text, tmp_path):
+        pass
+    with pytest.raises(ArgumentError, match='ROS reads'):
+        read_parameters(text)
+
+
+def test_every_list_of_several_types_is_named():
+    text = file_of(('/**', 'p: [0, 0.1]', 'q: {r: [0.1, 0]}', 's: [a, 0]'))
+    with pytest.raises(ArgumentError) as refused:
+        read_parameters(text)
+    for part in ("'p'", "'q.r'", "'s'", '[0, 0.1]; write 1.0 for 1', "['a', 0]"):
+        assert part in str(refused.value)
+
+
+def test_a_section_with_a_dot_in_its_name_is_refused():
+    """ROS would put what follows into a section of another name."""
+    text = '/**: {ros__parameters: {joint_limits: {joint_8.0: {max_velocity: 1.0}}}}'
+    with pytest.raises(ArgumentError, match="'joint_8.0.max_velocity: ...' in one line"):
+        read_parameters(text)
+
+
+def test_the_node_may_be_in_a_namespace():
+    text = '/**: {ros__parameters: {a: 1, b: {c: 3}}}\n/ns/ros_ik: {ros__parameters: {a: 2}}'
+    assert read_parameters(text) == {'a': 2, 'b.c': 3}
+
+
+@pytest.mark.parametrize('text', ['', '- 1', 'a: 1', '/**: {x: 1}', '/**: {}', 'a: ['])
+def test_what_is_no_parameter_file_is_refused(text):
+    with pytest.raises(ArgumentError):
+        read_parameters(text)
