@@ -103,6 +103,8 @@ def _of_values(given: Mapping[str, Any], expanded: Mapping[str, Parameter]) -> l
 def _of_tasks(robot: ControlledRobot) -> tuple[list[str], list[str]]:
     """Return errors and warnings about tasks that no joint, or too few joints, can follow."""
     errors, warnings = [], []
+    if immobile(robot).all():
+        errors.append('no controlled joint may move: every velocity limit is 0')
     moving = set(robot.group.variable_dof.tolist())
     for task, link, reference in zip(
         robot.settings.tasks, robot.task_links, robot.task_references, strict=True

@@ -112,6 +112,7 @@ class StatusMessage:
         center = output.center_of_mass
         return (
             *self._message_stats.shown(output.code, output.text),
+            self._message_stats.missing_frames(),
             state,
             output.limiting_barrier,
             output.limiting_pair,
@@ -128,10 +129,10 @@ class StatusMessage:
         figures = marks.take(7)
         message = IkStatus(control_rate=figures[4])
         message.header.frame_id = state.base_frame
-        code, text = words[:2]
+        code, text, missing_frames = words[:3]
         message.code = int(code)
         message.text = f'{text} ({state.notice})' if state.notice else text
-        message.waiting_for = list(state.waiting_for)
+        message.waiting_for = [*state.waiting_for, *missing_frames]
         message.model_generation = state.generation
         message.unmeasured_links = list(state.unmeasured_links)
         message.limiting_barrier = output.limiting_barrier

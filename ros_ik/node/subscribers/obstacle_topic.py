@@ -125,9 +125,11 @@ class ObstacleTopic:
         for entry in message.obstacles:
             request = self._request(entry)
             if isinstance(request, UnresolvedFrame):
-                fault = explain_frame(entry.header.frame_id, request.text)
-                text = f'obstacle {entry.id!r}: {fault}'
-                self._message_stats.add(_TOPIC, request.reason, functools.partial(str, text))
+                frame = entry.header.frame_id
+                text = f'obstacle {entry.id!r}: {explain_frame(frame, request.text)}'
+                self._message_stats.add(
+                    _TOPIC, request.reason, functools.partial(str, text), frame=frame
+                )
                 return
             requests.append(request)
         result = registry.apply(requests)

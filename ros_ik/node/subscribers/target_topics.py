@@ -174,7 +174,8 @@ class TargetTopics:
         frame = self._transforms.find(sample.frame_id, sample.stamp)
         if isinstance(frame, UnresolvedFrame):
             text = frame.text
-            drop(topic, frame.reason, lambda: explain_frame(sample.frame_id, text))
+            explain = functools.partial(explain_frame, sample.frame_id, text)
+            drop(topic, frame.reason, explain, frame=sample.frame_id)
             return
         change = change_of(reader, *what, sample, frame, received)
         if isinstance(change, Rejection):

@@ -56,7 +56,8 @@ class DropReport:
         reason: Reason of the drop.
         time: Time on the steady clock [s].
         event: Text before the name of the topic.
-        sentence: Reason as text, '' if it was not composed.
+        sentence: Reason as text, or that of the previous drop alike; '' if none was composed.
+        frame: Name of the frame that could not be transformed, or ''.
     """
 
     topic: str
@@ -64,6 +65,7 @@ class DropReport:
     time: float
     event: str = _MESSAGE
     sentence: str = ''
+    frame: str = ''
 
 
 class MessageStats:
@@ -86,6 +88,8 @@ class MessageStats:
         self._logged: dict[str, float] = {}
         # Start of a period, and number of texts composed in it.
         self._made: dict[tuple[str, Reason], tuple[float, int]] = {}
+        # The last text that was composed in it.
+        self._sentences: dict[tuple[str, Reason], str] = {}
         self._counting = threading.Lock()
         self._unlogged: deque[tuple[DropReport, Callable[[], str]]] = deque(maxlen=_MAX_LINES)
 
@@ -96,6 +100,7 @@ class MessageStats:
         what: Callable[[], str],
         count: int = 1,
         event: str = _MESSAGE,
+        frame: str = '',
     ) -> None:
         """Count a drop, and log it.
 
@@ -106,16 +111,22 @@ class MessageStats:
                 long.
             count: Number of dropped parts of one message.
             event: Text before the name of the topic.
+            frame: Name of the frame that could not be transformed, or ''.
         """
-        drop = self._count(DropReport(topic, reason, time.monotonic(), event), count)
+        drop = self._count(DropReport(topic, reason, time.monotonic(), event, '', frame), count)
         if drop is not None:
             self._log(drop, what)
 
     def add_in_tick(
-        self, topic: str, reason: Reason, what: Callable[[], str], count: int = 1
+        self,
+        topic: str,
+        reason: Reason,
+        what: Callable[[], str],
+        count: int = 1,
+        frame: str = '',
     ) -> None:
         """Count a drop like :meth:`add`, and leave logging to :meth:`log`."""
-        drop = self._count(DropReport(topic, reason, time.monotonic()), count)
+        drop = self._count(DropReport(topic, reason, time.monotonic(), _MESSAGE, '', frame), count)
         if drop is not None:
             self._unlogged.append((drop, what))
 
@@ -130,10 +141,11 @@ class MessageStats:
         with self._counting:
             self.counts[reason.value] = self.counts.get(reason.value, 0) + count
             self.total += count
-        self.latest = drop
         begin, made = self._made.get(key, (-_LOG_PERIOD, 0))
         if drop.time - begin >= _LOG_PERIOD:
             begin, made = drop.time, 0
+            self._sentences.pop(key, None)
+        self.latest = drop = dataclasses.replace(drop, sentence=self._sentences.get(key, ''))
         if made >= _MAX_SENTENCES:
             return None
         self._made[key] = begin, made + 1
@@ -142,6 +154,7 @@ class MessageStats:
     def _log(self, drop: DropReport, what: Callable[[], str]) -> None:
         """Log a drop, unless an equal line was logged recently."""
         sentence = what()[:_MAX_TEXT_LENGTH]
+        self._sentences[drop.topic, drop.reason] = sentence
         if self.latest is drop:
             self.latest = dataclasses.replace(drop, sentence=sentence)
         line = f'{_described(drop)}: {sentence}'
@@ -161,13 +174,26 @@ class MessageStats:
 
     def shown(self, code: StatusCode, text: str) -> tuple[StatusCode, str]:
         """Return code and text of a status, with a recent drop."""
-        latest = self.latest
-        if latest is None or time.monotonic() - latest.time > _REPORT_TIME:
+        latest = self._recent()
+        if latest is None:
             return code, text
         if latest.reason is Drop.TF_UNAVAILABLE and code in _REPLACEABLE_CODES:
             code = StatusCode.TF_UNAVAILABLE
         sentence = latest.sentence and f': {latest.sentence}'
         return code, f'{text}; {_described(latest)}{sentence}'
+
+    def missing_frames(self) -> tuple[str, ...]:
+        """Return the frame that a recent message needed and tf could not transform, if any."""
+        latest = self._recent()
+        if latest is None or latest.reason is not Drop.TF_UNAVAILABLE:
+            return ()
+        return (latest.frame[:_MAX_TEXT_LENGTH],)
+
+    def _recent(self) -> DropReport | None:
+        """Return the newest drop while the status reports it, otherwise None."""
+        latest = self.latest
+        is_recent = latest is not None and time.monotonic() - latest.time <= _REPORT_TIME
+        return latest if is_recent else None
 
 
 def _described(drop: DropReport) -> str:

@@ -81,16 +81,34 @@ class MotionStarts:
         positions, velocities = self._measured.state(now, measurement)
         self._measured.forget()
         wish = self._settings.synchronise_to
-        reference = measurement.reference() if wish == 'reference' else None
-        if reference is not None and reference.is_fresh(now, self._settings.joint_state_timeout):
-            source, velocities = 'reference', reference.velocities
-            positions = reference.positions + velocities * (now - reference.received)
+        reference = self._reference(now, measurement) if wish == 'reference' else None
+        if reference is not None:
+            source, (positions, velocities) = 'reference', reference
         elif wish != 'measured' and self.command.holds(measurement.joint_q):
             return MotionStart('command', None, np.zeros_like(positions))
         else:
             source = 'measured'
             positions = positions + velocities * (_LAG * self._settings.following_error_delay)
         return MotionStart(source, positions, self._steps(positions, velocities, acceleration))
+
+    def _reference(
+        self, now: float, measurement: Measurement
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return positions and velocities of the controllers, or None if they are not known.
+
+        Positions outside the limits of a joint are no reference, unless the joint is there.
+        """
+        robot, settings = self._robot, self._settings
+        reference = measurement.reference()
+        if reference is None or not reference.is_fresh(now, settings.joint_state_timeout):
+            return None
+        positions = reference.positions + reference.velocities * (now - reference.received)
+        dofs, near = robot.group.variable_dof, settings.synchronise_tolerance * robot.radian
+        outside = (positions < robot.lower[dofs] - near) | (positions > robot.upper[dofs] + near)
+        away = np.abs(positions - measurement.joint_q[robot.coords]) > near
+        if (outside & away).any():
+            return None
+        return positions, reference.velocities
 
     def _steps(
         self, positions: np.ndarray, velocities: np.ndarray, acceleration: np.ndarray

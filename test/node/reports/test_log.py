@@ -114,3 +114,26 @@ def test_many_different_refusals_of_one_topic_do_not_flood_the_log(node, capfd):
         )
     assert len(lines(capfd, 'dropped a message')) == len(made) == 20
     assert message_stats.total == 500
+
+
+def test_the_status_says_why_however_many_messages_are_dropped(node, capfd):
+    message_stats = MessageStats(node)
+
+    def drop(frame):
+        message_stats.add_in_tick(
+            'target_pose', Drop.TF_UNAVAILABLE, lambda: f"no frame '{frame}'", frame=frame
+        )
+
+    for _ in range(5):
+        # More than are composed, and a new one after each that is logged.
+        for _ in range(30):
+            drop('moon')
+        message_stats.log()
+        drop('moon')
+        code, text = message_stats.shown(StatusCode.OK, 'tracking')
+        assert code is StatusCode.TF_UNAVAILABLE
+        assert text.endswith("tf_unavailable: no frame 'moon'")
+        assert message_stats.missing_frames() == ('moon',)
+    message_stats.accepted('target_pose')
+    assert message_stats.missing_frames() == ()
+    assert message_stats.shown(StatusCode.OK, 'tracking') == (StatusCode.OK, 'tracking')

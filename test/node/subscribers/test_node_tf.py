@@ -165,8 +165,8 @@ def test_a_frame_that_tf_does_not_know_is_named(tf):
     client, _, _ = tf
     before = client.dropped().get('tf_unavailable', 0)
     client.stream('pose', client.moved_pose(frame='moon'))
-    client.wait_for_code(IkStatus.TF_UNAVAILABLE)
-    assert client.dropped()['tf_unavailable'] > before
+    status = client.wait_for_code(IkStatus.TF_UNAVAILABLE)
+    assert client.dropped()['tf_unavailable'] > before and list(status.waiting_for) == ['moon']
     client.stream('pose', None)
 
 

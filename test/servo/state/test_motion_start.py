@@ -88,6 +88,31 @@ def test_a_reference_that_is_old_says_nothing():
     assert rig.outputs[-1].motion_start == 'measured'
 
 
+@pytest.mark.parametrize(
+    ('off', 'speed'),
+    [(2.0 * np.pi, 0.0), (-1e6, 0.0), (np.array([0.0] * 6 + [4.0]), 0.0), (0.0, 1e8)],
+)
+def test_a_reference_outside_the_limits_says_nothing(off, speed):
+    rig = Rig.shared(**FAR)
+    rig.reference = place_of(rig) + off, np.full(7, speed)
+    heard = rig._heard()
+    rig._heard = lambda: heard
+    rig.tick(2)
+    expected = place_of(rig)
+    np.testing.assert_allclose(begin(rig)[0], expected, atol=1e-9)
+    assert rig.outputs[-1].motion_start == 'measured'
+
+
+def test_a_controller_may_hold_a_robot_outside_its_limits():
+    rig = Rig.shared(**FAR)
+    first = rig.robot.coords[0]
+    rig.q[first] = rig.robot.upper[rig.robot.group.variable_dof[0]] + 0.2
+    rig.reference = place_of(rig) - SAG, np.zeros(7)
+    rig.tick(2)
+    np.testing.assert_allclose(begin(rig)[0], rig.reference[0], atol=1e-2)
+    assert rig.outputs[-1].motion_start == 'reference'
+
+
 def test_a_reference_that_moves_is_carried_on():
     rig = Rig.shared(**FAR)
     speeds = np.array([0.3, -0.2, 0.1, 0.0, 0.4, -0.5, 0.2])
