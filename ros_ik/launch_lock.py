@@ -152,9 +152,10 @@ def _after_fork_in_child() -> None:
     _after_fork()
 
 
-os.register_at_fork(
-    before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
-)
+if hasattr(os, 'register_at_fork'):  # not on Windows
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
+    )
 
 
 def shares_launch_lock(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
