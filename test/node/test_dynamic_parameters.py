@@ -216,7 +216,7 @@ def _prediction(client):
     change(client, command_timeout=1.0, ee__target_prediction='off')
     assert beyond(client) < 1e-3
     change(client, ee__target_prediction='velocity')
-    # Until the sender has been silent for 2.5 periods, the robot goes on, for 10 mm. A machine that
+    # The robot goes on until the sender has been silent for 2.5 periods, 10 mm. A machine that
     # stalls between two messages hides their motion.
     assert any(beyond(client) > 0.005 for _ in range(5))
 
