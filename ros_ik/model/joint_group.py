@@ -13,6 +13,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions.labels import listed
+from ros_ik.numbers import as_integer
 from ros_ik.numbers import check_writable
 from ros_ik.numbers import host_array
 
@@ -120,7 +121,9 @@ def checked_joint_group(
     return group
 
 
-def make_joint_group(model: Model, spec: str | Sequence[str]) -> JointGroup:
+def make_joint_group(
+    model: Model, spec: str | Sequence[str], world: int | None = None
+) -> JointGroup:
     """Create the group that ``spec`` names; see :meth:`Model.joint_group`."""
     tip = ''
     if isinstance(spec, Iterable) and not isinstance(spec, str):
@@ -133,14 +136,14 @@ def make_joint_group(model: Model, spec: str | Sequence[str]) -> JointGroup:
         )
     if not isinstance(spec, str):
         name = ','.join(spec)
-        joints = [model.joint_index(joint) for joint in spec]
+        joints = [model.joint_index(joint, world) for joint in spec]
     elif not spec:
-        name, joints = '', list(range(model.joint_count))
+        name, joints = '', _joints_of_world(model, world)
     elif model.semantic is not None and spec in model.semantic.groups:
-        name, (joints, tip) = spec, _semantic_joints(model, model.semantic, spec)
+        name, (joints, tip) = spec, _semantic_joints(model, model.semantic, spec, world)
     elif ':' in spec:
         base, tip = (part.strip() for part in spec.split(':', 1))
-        name, joints = spec, _chain_joints(model, base, tip)
+        name, joints = spec, _chain_joints(model, base, tip, world)
     else:
         groups = sorted(model.semantic.groups) if model.semantic else []
         known = f'groups of the SRDF: {", ".join(groups)}' if groups else 'no SRDF was given'
@@ -179,11 +182,21 @@ def _from_joints(model: Model, name: str, joints: Iterable[int], tip: str) -> Jo
     )
 
 
-def _chain_joints(model: Model, base: str, tip: str) -> list[int]:
+def _joints_of_world(model: Model, world: int | None) -> list[int]:
+    """Return all joints of a world; None for those of every world."""
+    if world is None:
+        return list(range(model.joint_count))
+    count = model.world_count
+    if as_integer(world) is None or not -1 <= world < count:
+        raise ArgumentError(f'world must be an integer in [-1, {count}), got {world!r}')
+    return [int(joint) for joint in np.flatnonzero(model.joint_world.numpy() == world)]
+
+
+def _chain_joints(model: Model, base: str, tip: str, world: int | None) -> list[int]:
     """Return the joints from a base link to a tip link below it."""
     parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
     incoming = {int(body): joint for joint, body in enumerate(child)}
-    first, body = model.body_index(base), model.body_index(tip)
+    first, body = model.body_index(base, world), model.body_index(tip, world)
     joints: list[int] = []
     while body != first:
         joint = incoming.get(body)
@@ -194,7 +207,7 @@ def _chain_joints(model: Model, base: str, tip: str) -> list[int]:
     return joints[::-1]
 
 
-def _semantic_chain(model: Model, base: str, tip: str) -> list[int]:
+def _semantic_chain(model: Model, base: str, tip: str, world: int | None) -> list[int]:
     """Return the joints that MoveIt takes for a chain of an SRDF.
 
     If the tip does not lie below the base, these are the joints from both links up to the nearest
@@ -210,17 +223,17 @@ def _semantic_chain(model: Model, base: str, tip: str) -> list[int]:
             body = int(parent[joints[-1]])
         return joints
 
-    first, last = model.body_index(base), model.body_index(tip)
+    first, last = model.body_index(base, world), model.body_index(tip, world)
     of_base, of_tip = joints_above(first), joints_above(last)
     if first == last or first in parent[of_tip]:
-        return _chain_joints(model, base, tip)
+        return _chain_joints(model, base, tip, world)
     shared = [joint for joint in of_tip if joint in of_base]
     found = {*of_base, *of_tip} - set(shared[1:])
     return sorted(joint for joint in found if parent[joint] >= 0)
 
 
 def _semantic_joints(
-    model: Model, semantic: SemanticDescription, name: str
+    model: Model, semantic: SemanticDescription, name: str, world: int | None
 ) -> tuple[list[int], str]:
     """Return the joints of an SRDF group with its subgroups, and its own tip link."""
     incoming = {int(body): joint for joint, body in enumerate(model.joint_child.numpy())}
@@ -236,10 +249,10 @@ def _semantic_joints(
         if current not in semantic.groups:
             raise ArgumentError(f'SRDF group {name!r} names an unknown group {current!r}')
         group = semantic.groups[current]
-        joints += [model.joint_index(joint) for joint in group.joints]
-        joints += [incoming[model.body_index(link)] for link in group.links]
+        joints += [model.joint_index(joint, world) for joint in group.joints]
+        joints += [incoming[model.body_index(link, world)] for link in group.links]
         for base, chain_tip in group.chains:
-            joints += _semantic_chain(model, base, chain_tip)
+            joints += _semantic_chain(model, base, chain_tip, world)
             tip = chain_tip if current == name else tip
         names += [subgroup for subgroup in group.subgroups if subgroup not in known]
         known.update(group.subgroups)

@@ -159,17 +159,20 @@ class Model(ModelFields):
         """Return the index of a joint; see :meth:`body_index`."""
         return self._joints.find(name, world)
 
-    def joint_group(self, spec: str | Sequence[str] = '') -> JointGroup:
+    def joint_group(
+        self, spec: str | Sequence[str] = '', *, world: int | None = None
+    ) -> JointGroup:
         """Return a set of joints that move together.
 
         Args:
             spec: '' for all joints, the name of an SRDF group, a chain ``'base_link:tip_link'``,
                 or a list of joint names. Mimic joints always follow their drivers.
+            world: World of the links and joints, which is needed where several share a name.
 
         Raises:
             ArgumentError: An unknown group, link or joint, or a chain that does not connect.
         """
-        return make_joint_group(self, spec)
+        return make_joint_group(self, spec, world)
 
     def apply_mimic(self, joint_q: np.ndarray) -> np.ndarray:
         """Return the coordinates with those of mimic joints computed from their drivers.

@@ -7,10 +7,13 @@ import pytest
 from support.long_forms import LONG
 from support.robots.robots import urdf_text
 
+from ros_ik import inverse_kinematics
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
+from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
+from ros_ik.model import ModelBuilder
 
 SRDF = """<robot name="panda">
 <virtual_joint name="v" type="fixed" parent_frame="world" child_link="panda_link0"/>
@@ -198,3 +201,32 @@ def _resolves(model, name):
     except ArgumentError:
         return False
     return True
+
+
+def test_a_group_of_one_of_several_worlds():
+    robot, scene = ModelBuilder(), ModelBuilder()
+    robot.add_urdf(urdf_text('panda'), srdf=SRDF)
+    for _ in range(2):
+        scene.add_world(robot)
+    model, alone = scene.finalize('cpu'), robot.finalize('cpu')
+    hand, names = 'panda_link0:panda_hand', ['panda_joint2', 'panda_joint4']
+    with pytest.raises(ArgumentError, match='give the world or an index'):
+        model.joint_group(hand)
+    for spec in (hand, names, ''):
+        of_one = alone.joint_group(spec)
+        for world in range(2):
+            first = world * alone.joint_dof_count
+            group = model.joint_group(spec, world=world)
+            assert group.joint_names == of_one.joint_names
+            np.testing.assert_array_equal(group.variable_dof, of_one.variable_dof + first)
+    with pytest.raises(ArgumentError, match='world 2 of the model has no link'):
+        model.joint_group(hand, world=2)
+    for world in (2, True, 'first'):
+        with pytest.raises(ArgumentError, match='world must be an integer in'):
+            model.joint_group('', world=world)
+    arm = model.joint_group(hand, world=1)
+    poses, q = np.zeros((1, model.body_count, 7)), model.random_joint_q(1, 3)
+    eval_fk(model, q, poses)
+    link = model.body_index('panda_hand', world=1)
+    found = inverse_kinematics(model, link, poses[0, link], joint_group=arm, joint_q=q[0])
+    assert found.status == 0
