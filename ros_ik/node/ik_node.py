@@ -211,6 +211,9 @@ class IkNode(GuardedNode, StreamNode):
             return self._refuse(missing)
         timeout = settings.robot_description_timeout
         if self._source.ready is None and not self._source.error:
+            if not self._source.builder.busy:
+                # A transition that failed released the model of the description.
+                self._source.begin()
             built = self._source.wait(timeout)
             if built is not None:
                 self._on_built(built)

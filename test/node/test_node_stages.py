@@ -215,3 +215,17 @@ def test_a_configuration_that_fails_is_tried_once_and_its_reason_is_told(rig, mo
     assert len(made) == 1
     status = rig.node._inbox.waiting.get()
     assert status.code == StatusCode.INVALID and refused in status.text
+
+
+def test_after_a_transition_that_failed_it_can_be_configured_again(rig, monkeypatch):
+    rig.get_ready()
+    rig.node.trigger_configure()
+    assert rig.node.stage is NodeStage.INACTIVE
+    with monkeypatch.context() as patch:
+        patch.setattr(Inputs, 'activate', None)
+        rig.node.trigger_activate()
+    assert rig.node.stage is NodeStage.WAITING
+    rig.node.trigger_configure()
+    assert rig.node.stage is NodeStage.INACTIVE
+    rig.node.trigger_activate()
+    assert rig.node.stage is NodeStage.ACTIVE
