@@ -35,7 +35,9 @@ def assert_comes_to_rest(rig, code, silent=True):
 
 def test_a_stale_target_stops_within_the_limits_and_is_followed_by_silence(moving):
     moving.quiet()
-    moving.tick(20)
+    moving.set(command_timeout=0.305)
+    moving.tick(30)
+    assert moving.outputs[-1].code == StatusCode.OK
     assert_comes_to_rest(moving, StatusCode.COMMAND_STALE)
 
 
@@ -291,6 +293,13 @@ def test_jumps_are_refused_where_asked_for(moving):
     assert rig.tick().code == StatusCode.OK
     rig.aim(rig.moved((0.0, 0.0, 0.3)))
     rig.tick(2)
+    for name, there, back in (
+        ('max_target_step_linear', 0.4, 0.25), ('ee__position_weight', [1.0, 1.0, 0.0], 1.0),
+    ):  # fmt: skip
+        rig.set(**{name: there})
+        assert rig.tick().code == StatusCode.OK
+        rig.set(**{name: back})
+        assert rig.tick().code == StatusCode.TARGET_JUMP
     rig.set(target_jump_policy='saturate')
     rig.tick(seconds=3.0)
     assert rig.outputs[-1].tasks[0].reached

@@ -74,7 +74,9 @@ def test_the_margin_between_links_changes_while_the_robot_runs():
 
 
 def test_a_lower_acceleration_scale_still_stops_before_the_wall():
-    rig = walled(ee__max_linear_speed=1.0, ee__max_linear_acceleration=20.0)
+    rig = walled(
+        ee__max_linear_speed=1.0, ee__max_linear_acceleration=20.0, barriers__world__gain=100.0
+    )
     rig.tick(25)
     assert np.abs(rig.speeds()[-1]).max() > 0.9
     rig.set(limits__acceleration_scale=0.1)
@@ -83,8 +85,12 @@ def test_a_lower_acceleration_scale_still_stops_before_the_wall():
     rig.assert_within_limits()
     rig.aim(rig.moved((0.0, -0.3, 0.0)))
     count = len(rig.published)
-    rig.tick(20)
+    rig.tick(80)
     dofs = rig.robot.group.variable_dof
+    # A late stop before the wall relies on no more, either.
+    rig.aim(rig.moved((0.0, 0.8, 0.0)))
+    rig.tick(200)
+    assert 'wall' in rig.outputs[-1].limiting_pair
     change = np.abs(np.diff(rig.speeds()[count:], axis=0)) / rig.dt
     assert np.all(change <= 0.1 * rig.robot.acceleration[dofs] * (1.0 + 1e-6))
 

@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 import pytest
+from support.rigs.servo_rig import Rig
 from support.robots.humanoid import standing
 from support.robots.humanoid import TALOS
 from support.robots.robots import PinocchioRobot
@@ -68,8 +69,15 @@ def test_on_two_feet_it_arrives_with_bounded_speed_and_the_feet_stay(rate):
 def test_on_one_foot_it_moves_alone(rig):
     goal = oracle_center(rig) + [0.02, -0.04, 0.0]
     rig.aim_center(goal)
-    output = rig.tick(10)
+    rig.set(com__max_linear_speed=0.02, com__max_linear_acceleration=0.1)
+    speeds = np.linalg.norm(np.diff(drive(rig, 0.4), axis=0), axis=1) / rig.dt
+    assert speeds[9] == pytest.approx(0.1 * 10 * rig.dt, rel=0.05)
+    assert speeds[-1] == pytest.approx(0.02, rel=0.01)
+    output = rig.outputs[-1]
     assert output.code == StatusCode.OK and output.publish and not output.tasks[0].active
+    assert not output.center_of_mass.reached
+    rig.set(com__max_linear_speed=0.1, com__linear_tolerance=0.05)
+    assert rig.tick().center_of_mass.reached
     np.testing.assert_allclose(drive(rig, 2.0)[-1], goal, atol=1e-3)
     rig.quiet()
     rig.tick(80)
@@ -129,11 +137,27 @@ def test_a_weight_of_zero_says_why_nothing_moves_and_one_at_run_time_works():
     rig.assert_within_limits()
 
 
+def test_the_weight_decides_at_run_time_between_it_and_a_frame():
+    rig = Rig.shared(com__weight=1.0)
+    rig.aim(rig.pose())
+    rig.aim_center(rig.servo.targets.center.center(rig.servo._poses()) + [0.0, 0.02, 0.0])
+    rig.tick(100)
+    apart = rig.outputs[-1].tasks[0].linear_error
+    rig.set(com__weight=0.05)
+    rig.tick(100)
+    assert rig.outputs[-1].tasks[0].linear_error < 0.1 * apart and apart > 1e-5
+
+
 def test_a_jump_is_refused_where_asked_for():
     rig = standing(target_jump_policy='reject')
     rig.aim_center(oracle_center(rig) + [0.0, 0.5, 0.0])
     assert rig.tick(3).code == StatusCode.TARGET_JUMP
     assert rig.servo.targets.center.jumps == 3 and not rig.outputs[-1].publish
+    rig.set(max_target_step_linear=0.6)
+    assert rig.tick().code == StatusCode.OK
+    rig.set(target_jump_policy='saturate', max_target_step_linear=0.25)
+    rig.tick(2)
+    assert rig.servo.targets.center.jumps == 3
 
 
 @pytest.mark.parametrize(

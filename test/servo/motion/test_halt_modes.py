@@ -62,11 +62,15 @@ def test_which_halts_go_back(event):
 
 def test_the_halt_mode_changes_at_run_time():
     rig = moving()
-    rig.set(halt_mode='hold')
-    begun = rig.q.copy()
+    rig.set(halt_mode='hold', limits__velocity_scale=0.05)
+    begun, first = rig.q.copy(), len(rig.published)
     rig.command = rig.command.with_stop()
-    rig.tick(seconds=1.5)
+    rig.tick(seconds=2.0)
     np.testing.assert_allclose(rig.q, begun, atol=1e-8)
+    speeds = rig.speeds()[first:]
+    back = np.where(speeds * speeds[0] < 0.0, np.abs(speeds), 0.0)
+    limit = 0.05 * rig.robot.velocity[rig.robot.group.variable_dof]
+    assert (back <= limit + 1e-9).all() and (back.max(axis=0) > 0.9 * limit).any()
 
 
 def test_a_halt_with_any_speed_and_limit_ends_in_finite_time():

@@ -190,6 +190,25 @@ def test_strict_limits_name_the_joint_that_has_none():
         Rig('ur5', limits__jerk='strict', **values)
 
 
+def test_strict_scales_that_change_in_motion_hold_for_poses():
+    rig = make_rig(30)
+    target = rig.reachable(2, 1.5)
+    rig.aim(target)
+    rig.tick(60)
+    rig.set(limits__velocity_scale=0.1, limits__acceleration_scale=0.1)
+    velocity = 0.1 * rig.robot.velocity[rig.robot.group.variable_dof]
+    slower = np.abs(rig.speeds()[-1]) < velocity
+    rig.tick(60)
+    speeds = np.abs(rig.speeds()[-60:])
+    assert (speeds <= velocity + 1e-9)[:, slower].all()
+    assert (speeds.max(axis=0) > 0.99 * velocity)[slower].any(), 'the test shows nothing'
+    rig.quiet()
+    rig.tick(seconds=1.0)
+    rig.aim(target)
+    changes = np.diff(positions(rig, 50), 2, axis=0) / rig.dt**2
+    assert np.abs(changes).max() <= 0.1 * ACCELERATION * (1.0 + 1e-6)
+
+
 def test_a_lower_velocity_is_come_down_to_within_the_jerk_and_the_rest_waits_for_rest():
     rig = make_rig(30)
     rig.aim_joint_velocities(**{JOINTS[0]: 1.5})

@@ -67,6 +67,9 @@ def test_velocities_beyond_the_limits_keep_their_path():
     rig.tick(seconds=0.4)
     assert speed_of(rig, 'panda_joint1') == pytest.approx(limits[0], rel=1e-6)
     assert speed_of(rig, 'panda_joint3') == pytest.approx(0.25 * limits[2], rel=1e-6)
+    rig.set(limits__velocity_scale=0.5)
+    rig.tick(seconds=0.4)
+    assert speed_of(rig, 'panda_joint3') == pytest.approx(0.125 * limits[2], rel=1e-6)
     rig.assert_within_limits()
 
 

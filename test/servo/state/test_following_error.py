@@ -288,6 +288,55 @@ def test_zero_watches_nothing_and_takes_effect_at_once():
     loop.assert_smooth()
 
 
+def test_bounds_are_those_of_the_joints_in_their_order():
+    loop = make('panda')
+    loop.rig.aim_joints(panda_joint1=1.0)
+    loop.tick(seconds=0.3)
+    loop.drives.frozen = True
+    loop.rig.set(following_error__max=[0.0] + [0.1] * 6)
+    loop.tick(seconds=0.5)
+    assert set(loop.codes) == {OK}
+    loop.rig.set(following_error__max=[0.1] * 6 + [0.0])
+    loop.tick(seconds=0.5)
+    assert loop.codes[-1] == FOLLOWING
+
+
+@pytest.mark.parametrize('action', ['slow', 'stop'])
+def test_the_action_for_a_slow_robot_takes_effect_in_motion(action):
+    loop = make('panda', speed=0.2)
+    loop.rig.aim_joints(panda_joint1=1.0)
+    loop.tick(seconds=0.1)
+    loop.rig.set(following_error__action=action, following_error__max=[0.1])
+    loop.tick(seconds=2.0)
+    assert FOLLOWING in loop.codes and loop.gaps().max() <= 0.1 + 1e-6
+    speeds = np.abs(loop.speeds(10)).max(axis=1)
+    assert (speeds.min() == 0.0) == (action == 'stop')
+
+
+@pytest.mark.parametrize('delay', [0.1, 0.6])
+def test_the_accepted_lag_takes_effect_in_motion(delay):
+    loop = make('panda', dead_time=0.4)
+    loop.rig.aim_joints(panda_joint1=2.0)
+    loop.tick(3)
+    loop.rig.set(following_error__delay=delay)
+    loop.tick(seconds=0.9)
+    assert (FOLLOWING in loop.codes) == (delay < 0.4)
+    if delay > 0.4:
+        assert np.abs(loop.rig.outputs[-1].following_errors).max() < 0.05
+
+
+def test_joint_states_that_come_within_a_longer_timeout_are_compared():
+    loop = make('panda')
+    aim(loop, 'joints')
+    loop.tick(seconds=0.1)
+    loop.rig.set(joint_state_timeout=1.0)
+    loop.silent = True
+    loop.tick(seconds=0.2)
+    loop.silent, loop.drives.frozen = False, True
+    loop.tick(seconds=0.6)
+    assert loop.codes[-1] == FOLLOWING
+
+
 @pytest.mark.parametrize('state', [FollowingState.HALTS, FollowingState.RETURNS, 'on trial'])
 def test_targets_wait_no_longer_for_a_joint_that_is_not_watched_any_more(state):
     loop = make('panda')

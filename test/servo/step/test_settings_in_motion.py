@@ -70,9 +70,30 @@ def test_less_acceleration_counts_at_once_where_there_is_room(scale):
     rig.published.clear()
     rig.set(limits__acceleration_scale=scale)
     rig.tick(100)
+    # It counts for the halt, too.
+    rig.quiet()
+    rig.tick(60)
     limit = scale * rig.robot.acceleration
     assert (changes(rig) <= limit * (1.0 + 1e-6)).all()
     assert changes(rig).max() > 0.5 * limit.min(), 'the test shows nothing'
+
+
+def test_less_velocity_is_come_down_to_as_fast_as_the_slowest_joint_brakes():
+    slow = {
+        'joint_limits__panda_joint1__has_acceleration_limits': True,
+        'joint_limits__panda_joint1__max_acceleration': 2.0,
+    }
+    rig = Rig.shared(**slow)
+    rig.aim_joints(panda_joint1=2.5, panda_joint7=2.5)
+    rig.tick(70)
+    dofs = rig.robot.group.variable_dof
+    assert rig.speeds()[-1][0] > FAST * rig.robot.velocity[dofs[0]], 'the test shows nothing'
+    rig.set(limits__velocity_scale=0.2, limits__acceleration_scale=0.5)
+    rig.tick(100)
+    assert {output.code for output in rig.outputs} == {StatusCode.OK}
+    rig.assert_within_limits()
+    assert (changes(rig)[-99:] <= 0.5 * rig.robot.acceleration * (1.0 + 1e-6)).all()
+    assert (rig.speeds()[-1] <= 0.2 * rig.robot.velocity[dofs] + 1e-9).all()
 
 
 def test_less_acceleration_counts_from_the_next_motion_at_the_latest():
@@ -89,14 +110,16 @@ def test_less_acceleration_counts_from_the_next_motion_at_the_latest():
     assert len(rig.published) > 50
 
 
-@pytest.mark.parametrize('margin', [0.2, 0.5])
+@pytest.mark.parametrize('margin', [0.2, 0.8])
 def test_a_wider_margin_waits_until_the_robot_can_stop_before_it(margin):
     rig, dof, coord = towards_limit()
-    rig.set(limits__position_margin=[margin])
+    # A narrower one of another joint does not bring it forward.
+    margins = [0.0] * (len(rig.robot.coords) - 1) + [margin]
+    rig.set(limits__position_margin=margins)
     rig.change(stop=StopState.LATCHED)
     rig.tick(seconds=2.0)
     rig.assert_within_limits()
-    assert rig.servo.settings.limits_position_margin == (margin,)
+    assert rig.servo.settings.limits_position_margin == tuple(margins)
     rig.change(stop=StopState.CLEAR, resets=1)
     rig.aim_joints(**{rig.robot.group.joint_names[-1]: 0.0})
     rig.tick(seconds=1.0)
@@ -137,6 +160,16 @@ def test_at_rest_nothing_has_to_wait():
     rig.set(limits__velocity_scale=0.1, limits__position_margin=[0.1])
     rig.tick()
     assert rig.servo.settings == rig.settings
+
+
+@pytest.mark.parametrize('others', [MARGIN, 0.0])
+def test_a_motion_that_cannot_stop_before_a_wider_margin_goes_on_to_the_one_before(others):
+    rig, dof, coord = towards_limit()
+    rig.set(limits__position_margin=[others] * (len(rig.robot.coords) - 1) + [0.8])
+    rig.tick(seconds=1.0)
+    assert StatusCode.SOLVER_FAILED not in {output.code for output in rig.outputs}
+    rig.assert_within_limits()
+    assert rig.q[coord] == pytest.approx(rig.robot.upper[dof] - MARGIN, abs=1e-4)
 
 
 def test_a_margin_that_was_changed_back_never_counts():

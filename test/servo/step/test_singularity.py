@@ -11,6 +11,7 @@ from support.robots.robots import PinocchioRobot
 from ros_ik.demo.robots import find_robot
 from ros_ik.servo import StatusCode
 from ros_ik.servo.step.commanded_state import CommandedState
+from ros_ik.settings import read_settings
 
 ROBOTS = {
     'panda': {'position_weight': 2.0},
@@ -171,6 +172,8 @@ def test_an_arm_of_few_joints_is_not_near_a_singularity_everywhere():
     state.at(rig.q)
     assert state.singularity.sigma()[0] == np.inf
     assert state.singularity.damping([True]).square == 0.0
+    state.apply(read_settings({**rig.given, 'ee.orientation_weight': 0.0}))
+    assert state.singularity.sigma()[0] < 1.0
 
 
 def pushed_up(**values):

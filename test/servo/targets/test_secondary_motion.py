@@ -150,6 +150,10 @@ def test_an_aim_whose_task_does_not_count_moves_nothing():
     rig.aim(rig.pose())
     rig.tick(seconds=1.0)
     np.testing.assert_allclose(rig.q[right], before, atol=1e-9)
+    rig.aim(rig.pose(task=1), task=1)
+    rig.set(posture__centering=0.0)
+    rig.tick(seconds=0.5)
+    assert np.abs(rig.q[right] - before).max() > 1e-4
 
 
 def test_chosen_joints_go_to_their_positions_and_the_others_where_the_target_leads_them():

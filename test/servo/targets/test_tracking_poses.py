@@ -9,6 +9,7 @@ from support.long_forms import in_turn
 from support.rigs.servo_rig import Rig
 
 from ros_ik.servo import StatusCode
+from ros_ik.servo.motion.pose_math import move_pose
 from ros_ik.servo.motion.pose_math import pose_difference
 
 ROBOTS = ['panda', 'ur5', 'talos_left_arm']
@@ -87,6 +88,31 @@ def test_zero_weights_leave_axes_free():
     assert abs(rig.pose()[2] - target[2]) > 0.1
 
 
+def test_the_gain_counts_for_position_and_orientation():
+    rig = Rig.shared(ee__target_prediction='off')
+    goal = rig.moved((0.0, 0.02, 0.0))
+    goal[3:] = move_pose(goal, np.zeros(3), np.array([0.0, 0.0, 0.05]))[3:]
+    rig.aim(goal)
+    rig.set(ee__gain=0.1)
+    rig.tick(30)
+    before = rig.outputs[-1].tasks[0]
+    after = rig.tick().tasks[0]
+    assert after.linear_error == pytest.approx(0.9 * before.linear_error, rel=5e-3)
+    assert after.angular_error == pytest.approx(0.9 * before.angular_error, rel=5e-3)
+
+
+def test_an_axis_that_was_free_for_a_moment_keeps_its_velocity():
+    rig = Rig.shared(reports=False)
+    rig.aim(rig.moved((0.0, 3.0, -3.0)))
+    rig.tick(30)
+    rig.set(ee__position_weight=[1.0, 1.0, 0.0])
+    rig.tick(2)
+    rig.set(ee__position_weight=1.0)
+    before = rig.pose()[:3]
+    rig.tick()
+    assert np.linalg.norm(rig.pose()[:3] - before) / rig.dt == pytest.approx(0.5, rel=0.1)
+
+
 def test_the_offset_is_applied_and_changes_at_run_time():
     plain = Rig.shared().pose()
     rig = Rig.shared(ee__offset_xyz=[0.0, 0.0, 0.1], ee__offset_rpy=[0.0, 0.0, 0.3])
@@ -145,12 +171,19 @@ def test_two_tasks_and_the_one_without_target_rests():
     )
     right = rig.pose(task=1)
     rig.aim(rig.pose(task=0) + np.array([0.0, 0.05, 0.1, 0, 0, 0, 0]), task=0)
+    rig.tick(5)
+    rig.set(left__orientation_weight=0.4, right__max_linear_speed=0.02, right__gain=0.9)
     rig.tick(seconds=2.0)
     left, other = rig.outputs[-1].tasks
     assert left.reached and not other.active
     np.testing.assert_allclose(rig.pose(task=1), right, atol=1e-9)
-    rig.aim(rig.pose(task=1) + np.array([0.0, 0.0, 0.05, 0, 0, 0, 0]), task=1)
-    rig.tick(seconds=2.0)
+    rig.set(right__offset_xyz=[0.0, 0.1, 0.0])
+    right = rig.pose(task=1) + np.array([0.0, 0.0, 0.05, 0, 0, 0, 0])
+    rig.aim(right, task=1)
+    rig.tick(seconds=0.5)
+    assert right[2] - rig.pose(task=1)[2] == pytest.approx(0.04, abs=1e-3), 'it has its own speed'
+    rig.set(right__max_linear_speed=0.5)
+    rig.tick(seconds=1.5)
     assert all(report.reached for report in rig.outputs[-1].tasks)
     rig.assert_within_limits()
 
