@@ -105,16 +105,17 @@ def set_joint_references(
     if isinstance(targets.joints, JointVelocityTarget):
         velocities = targets.joints.velocities
         step = targets.jog.step(q, velocities, speed, solver.limits.acceleration, towards) - q
+        has_target = np.isfinite(step)
     else:
         displacement = targets.joint_displacement(q)
-        if solver.limits.has_jerk_limits:
-            # The posture holds joints without a target; they must be able to move towards it too.
-            displacement = np.where(np.isnan(displacement), posture[coords] - q, displacement)
+        has_target = np.isfinite(displacement)
+        # The posture holds the other joints; they brake in time for it, as for a target.
+        displacement = np.where(has_target, displacement, posture[coords] - q)
         step = towards(displacement, np.full_like(displacement, np.nan))
     commanded = np.isfinite(step)
     target[coords[commanded]] = (q + step)[commanded]
     solver.set_joints(target)
-    return float(np.nansum(np.abs(step)))
+    return float(np.sum(np.abs(step[has_target])))
 
 
 def commanded_coords(robot: ControlledRobot) -> np.ndarray:

@@ -3,9 +3,15 @@
 """Joint targets: by name, partial, within limits; the newest kind of target wins."""
 
 import numpy as np
+import pytest
 from support.rigs.servo_rig import Rig
 
+from benchmarks.motion.joint_targets import jerk_limits
+from benchmarks.motion.joint_targets import ROBOT
 from ros_ik.servo import StatusCode
+
+# Joints of ROBOT: one that only the posture moves, and one with a target.
+NAMED = 'shoulder_pan_joint', 'wrist_3_joint'
 
 
 def test_named_joints_arrive_and_the_others_stay():
@@ -20,6 +26,21 @@ def test_named_joints_arrive_and_the_others_stay():
     others = np.setdiff1d(np.arange(len(start)), moved)
     np.testing.assert_allclose(rig.q[others], start[others], atol=1e-9)
     assert np.all(np.abs(rig.speeds()[-5:]) < 1e-6)
+    rig.assert_within_limits()
+
+
+@pytest.mark.parametrize('limits', [{}, jerk_limits(30, 'soft'), jerk_limits(30, 'strict')])
+def test_joints_that_are_not_named_do_not_swing_about_their_posture(limits):
+    rig = Rig.shared(
+        ROBOT, posture__joints=['shoulder_pan_joint'], posture__positions=[0.5], **limits
+    )
+    pan, wrist = (rig.robot.coords[rig.robot.group.joint_names.index(name)] for name in NAMED)
+    rig.aim_joints(**{NAMED[1]: rig.q[wrist] + 0.3})
+    start = rig.q[pan]
+    positions = rig.watch(4.0, lambda: rig.q[pan])
+    assert abs(positions[-1] - 0.5) < 1e-3
+    away = np.sign(0.5 - start) * (positions - 0.5)
+    assert away.max() < 1e-3
     rig.assert_within_limits()
 
 
