@@ -42,8 +42,8 @@ SOLVER = (
     ),
     Parameter(
         'solver.damping', 'double', 0.0,
-        'Levenberg damping of the frame tasks and of the centre of mass, relative to their squared '
-        'weighted error.',
+        'Levenberg damping of the frame tasks and of the centre of mass, relative to their '
+        'squared weighted error.',
         minimum=0.0,
     ),
     Parameter(
