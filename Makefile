@@ -8,8 +8,8 @@ PARAMS ?=
 OUT ?= demo_output
 PORT ?= 8080
 PYTEST_ARGS ?=
-# Files that run side by side: three that start nodes, and therefore wait, and two that compute.
-TEST_WORKERS ?= 5
+# Files that run side by side: two that start nodes, and therefore wait, and two that compute.
+TEST_WORKERS ?= 4
 # A process of the tests that dies is replaced once.
 IN_PARALLEL = -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart 1
 STRESS_TICKS ?= 1000000

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests that hang in a library, and processes of tests that are killed, end with a reason."""
 
+import os
 from pathlib import Path
 import subprocess
 import sys
@@ -40,9 +41,10 @@ def test_the_process_ends_and_says_why(tmp_path, text, said):
     (tmp_path / 'test_it.py').write_text(text)
     words = ['-m', 'pytest', '-n', '1', '--max-worker-restart', '0', '-p', 'no:cacheprovider']
     words += ['-p', 'no:launch_testing', '-p', 'no:launch_ros']
+    environment = os.environ | {'PYTHONPATH': str(CONFTEST.parent)}
     done = subprocess.run(
         [sys.executable, *words, str(tmp_path)],
-        cwd=tmp_path, capture_output=True, text=True, timeout=60,
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode != 0
     assert 'crashed while running' in done.stdout, done.stdout
