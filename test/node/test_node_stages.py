@@ -92,6 +92,13 @@ class Rig:
             patch.setattr(Servo, 'step', None)
             self.reach(NodeStage.FAILED)
 
+    def fail_to_activate(self, monkeypatch):
+        """Let the activation raise an error, which releases the model."""
+        with monkeypatch.context() as patch:
+            patch.setattr(Inputs, 'activate', None)
+            self.node.trigger_activate()
+        assert self.node.stage is NodeStage.WAITING
+
     def end(self):
         """End the node."""
         self.node.finish()
@@ -152,10 +159,7 @@ def test_every_transition_of_the_node_is_made(rig, monkeypatch):
     rig.node.trigger_cleanup()
     rig.reach(NodeStage.READY)
     rig.node.trigger_configure()
-    with monkeypatch.context() as patch:
-        patch.setattr(Inputs, 'activate', None)
-        rig.node.trigger_activate()
-    assert rig.node.stage is NodeStage.WAITING
+    rig.fail_to_activate(monkeypatch)
     rig.node.trigger_shutdown()
     assert rig.node.stage is NodeStage.SHUT_DOWN
     for reached in (NodeStage.READY, NodeStage.INACTIVE, NodeStage.ACTIVE, NodeStage.FAILED):
@@ -221,10 +225,7 @@ def test_after_a_transition_that_failed_it_can_be_configured_again(rig, monkeypa
     rig.get_ready()
     rig.node.trigger_configure()
     assert rig.node.stage is NodeStage.INACTIVE
-    with monkeypatch.context() as patch:
-        patch.setattr(Inputs, 'activate', None)
-        rig.node.trigger_activate()
-    assert rig.node.stage is NodeStage.WAITING
+    rig.fail_to_activate(monkeypatch)
     rig.node.trigger_configure()
     assert rig.node.stage is NodeStage.INACTIVE
     rig.node.trigger_activate()

@@ -34,13 +34,23 @@ def checked_pose(where: str, pose: Any) -> np.ndarray:
             (:func:`ros_ik.model.conventions.poses.norm_fault`).
     """
     values = checked_array(where, IDENTITY_POSE if pose is None else pose, (7,))
-    norm = float(np.linalg.norm(values[3:]))
-    if norm_fault(norm):
-        raise ArgumentError(f'{where}: {norm_fault(norm)}')
+    norm = checked_norm(where, values[3:])
     if abs(norm - 1.0) > NORM_ROUNDING:
         values = np.concatenate([values[:3], values[3:] / norm])
         values.setflags(write=False)
     return values
+
+
+def checked_norm(where: str, quaternion: np.ndarray) -> float:
+    """Return the norm of a quaternion [4].
+
+    Raises:
+        ArgumentError: It is not unit (:func:`ros_ik.model.conventions.poses.norm_fault`).
+    """
+    norm = float(np.linalg.norm(quaternion))
+    if norm_fault(norm):
+        raise ArgumentError(f'{where}: {norm_fault(norm)}')
+    return norm
 
 
 def checked_array(where: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -13,6 +13,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.model.conventions.checks import checked_norm
 from ros_ik.model.conventions.poses import norm_fault
 from ros_ik.numbers import integer_array
 from ros_ik.numbers import real_value
@@ -38,10 +39,7 @@ def checked_unit(name: str, value: Any, length: int) -> np.ndarray:
 def checked_pose(name: str, pose: Any) -> np.ndarray:
     """Return a pose x y z qx qy qz qw with a unit quaternion as float64 [7], or raise."""
     value = checked_vector(name, pose, 7)
-    norm = float(np.linalg.norm(value[3:]))
-    if norm_fault(norm):
-        raise ArgumentError(f'{name}: {norm_fault(norm)}')
-    value[3:] /= norm
+    value[3:] /= checked_norm(name, value[3:])
     return value
 
 

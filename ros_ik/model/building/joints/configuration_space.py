@@ -18,7 +18,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_index
-from ros_ik.model.conventions.poses import norm_fault
+from ros_ik.model.conventions.checks import checked_norm
 from ros_ik.numbers import real_array
 
 if TYPE_CHECKING:
@@ -84,11 +84,8 @@ class ConfigurationSpace:
         given = checked_array(name, joint_q, (self.n_coords,))
         units = given.copy()
         for _, first in self.quaternion_joints:
-            norm = float(np.linalg.norm(given[first : first + 4]))
-            if norm_fault(norm):
-                raise ArgumentError(
-                    f'{name}: coordinates {first} to {first + 3}: {norm_fault(norm)}'
-                )
+            where = f'{name}: coordinates {first} to {first + 3}'
+            norm = checked_norm(where, given[first : first + 4])
             if abs(norm - 1.0) > _UNIT:
                 units[first : first + 4] /= norm
         units.setflags(write=False)
