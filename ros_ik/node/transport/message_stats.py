@@ -68,6 +68,15 @@ class DropReport:
     frame: str = ''
 
 
+@dataclasses.dataclass
+class _Texts:
+    """Texts of drops alike that were composed in a period: its start [s], number, the last one."""
+
+    begin: float
+    count: int = 0
+    last: str = ''
+
+
 class MessageStats:
     """Counters of dropped and used messages; for any thread, one at a time per topic.
 
@@ -86,10 +95,7 @@ class MessageStats:
         self.used: dict[str, int] = {}
         self.latest: DropReport | None = None
         self._logged: dict[str, float] = {}
-        # Start of a period, and number of texts composed in it.
-        self._made: dict[tuple[str, Reason], tuple[float, int]] = {}
-        # The last text that was composed in it.
-        self._sentences: dict[tuple[str, Reason], str] = {}
+        self._texts: dict[tuple[str, Reason], _Texts] = {}
         self._counting = threading.Lock()
         self._unlogged: deque[tuple[DropReport, Callable[[], str]]] = deque(maxlen=_MAX_LINES)
 
@@ -113,7 +119,7 @@ class MessageStats:
             event: Text before the name of the topic.
             frame: Name of the frame that could not be transformed, or ''.
         """
-        drop = self._count(DropReport(topic, reason, time.monotonic(), event, '', frame), count)
+        drop = self._count(DropReport(topic, reason, time.monotonic(), event, frame=frame), count)
         if drop is not None:
             self._log(drop, what)
 
@@ -126,7 +132,7 @@ class MessageStats:
         frame: str = '',
     ) -> None:
         """Count a drop like :meth:`add`, and leave logging to :meth:`log`."""
-        drop = self._count(DropReport(topic, reason, time.monotonic(), _MESSAGE, '', frame), count)
+        drop = self._count(DropReport(topic, reason, time.monotonic(), frame=frame), count)
         if drop is not None:
             self._unlogged.append((drop, what))
 
@@ -141,20 +147,19 @@ class MessageStats:
         with self._counting:
             self.counts[reason.value] = self.counts.get(reason.value, 0) + count
             self.total += count
-        begin, made = self._made.get(key, (-_LOG_PERIOD, 0))
-        if drop.time - begin >= _LOG_PERIOD:
-            begin, made = drop.time, 0
-            self._sentences.pop(key, None)
-        self.latest = drop = dataclasses.replace(drop, sentence=self._sentences.get(key, ''))
-        if made >= _MAX_SENTENCES:
+        texts = self._texts.get(key)
+        if texts is None or drop.time - texts.begin >= _LOG_PERIOD:
+            texts = self._texts[key] = _Texts(drop.time)
+        self.latest = drop = dataclasses.replace(drop, sentence=texts.last)
+        if texts.count >= _MAX_SENTENCES:
             return None
-        self._made[key] = begin, made + 1
+        texts.count += 1
         return drop
 
     def _log(self, drop: DropReport, what: Callable[[], str]) -> None:
         """Log a drop, unless an equal line was logged recently."""
         sentence = what()[:_MAX_TEXT_LENGTH]
-        self._sentences[drop.topic, drop.reason] = sentence
+        self._texts[drop.topic, drop.reason].last = sentence
         if self.latest is drop:
             self.latest = dataclasses.replace(drop, sentence=sentence)
         line = f'{_described(drop)}: {sentence}'
