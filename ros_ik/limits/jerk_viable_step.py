@@ -11,7 +11,8 @@ the steps x to viable states satisfy
 
 and their stops stay within the range of positions. A longer step has a longer stop, so these steps
 form an interval. It contains p and is never empty. A state can become non-viable if limits change
-in motion. The interval then ends at p, and the jerk limits still hold.
+in motion. The interval then ends at p, and the jerk limits still hold. Above a lowered v, brake is
+negative: the speed falls to v as it would fall to rest, or as p does where that is slower.
 """
 
 import functools
@@ -44,7 +45,8 @@ def viable_step_functions(scalar: type) -> SimpleNamespace:
     """
     functions = jerk_limited_stop_functions(scalar)
     make_stop, reach, next_change = functions.make_stop, functions.reach, functions.next_change
-    most_change = functions.most_change
+    wanted_change = functions.wanted_change
+    endless = wp.constant(scalar(wp.inf))
     half = wp.constant(scalar(0.5))
 
     @wp.func
@@ -87,7 +89,8 @@ def viable_step_functions(scalar: type) -> SimpleNamespace:
         slowdown: scalar,
         jerk: scalar,
     ) -> scalar:
-        gain = wp.min(wp.min(change + jerk, slowdown), most_change(speed - last, jerk))
+        to_speed = wanted_change(last - speed, endless, jerk)
+        gain = wp.min(wp.min(change + jerk, slowdown), to_speed)
         high = wp.max(last + gain, braking)
         return largest_step(braking, high, last, room, slowdown, jerk, True)
 

@@ -80,6 +80,37 @@ def test_a_state_that_is_not_viable_is_left_as_jerks_permit():
     assert (last <= speed).all()
 
 
+def test_a_joint_comes_down_to_a_lowered_speed_about_as_soon_as_that_of_ruckig():
+    rng, n, dt = np.random.default_rng(8), 40, 1e-3
+    acceleration, jerk = 10.0 ** rng.uniform((-0.3, 1.3), (0.5, 3.5), (n, 2)).T
+    velocity = rng.uniform(0.05, 0.5, n)
+    fast = velocity + rng.uniform(0.01, 1.0, n)
+    changing = rng.uniform(-0.9, 0.9, n) * acceleration
+    otg, least = ruckig.Ruckig(1), np.zeros(n)
+    for k in range(n):
+        given, trajectory = ruckig.InputParameter(1), ruckig.Trajectory(1)
+        given.control_interface = ruckig.ControlInterface.Velocity
+        given.current_velocity, given.current_acceleration = [fast[k]], [changing[k]]
+        given.target_velocity = [velocity[k]]
+        given.max_acceleration, given.max_jerk = [acceleration[k]], [jerk[k]]
+        assert otg.calculate(given, trajectory) == ruckig.Result.Working
+        least[k] = trajectory.duration
+    last, change, free = fast * dt, changing * dt**2, np.full(n, np.inf)
+    slowdown, jerk_step = acceleration * dt**2, jerk * dt**3
+    too_fast = np.zeros(n)
+    for tick in range(int(1.2 * least.max() / dt)):
+        # The program takes the longest step it may take.
+        state = last, change, free, free, velocity * dt, slowdown, jerk_step, free
+        step = launched(find_steps, state, 4)[0][:, 2]
+        assert (np.abs(step - last) <= slowdown * (1.0 + 1e-9)).all()
+        assert (np.abs(step - last - change) <= jerk_step * (1.0 + 1e-6)).all()
+        change, last = step - last, step
+        too_fast[last > velocity * dt * (1.0 + 1e-9)] = (tick + 2) * dt
+    assert (too_fast <= 1.1 * least).all()
+    # None goes far below the speed either: it ends there, with no change.
+    np.testing.assert_allclose(last, velocity * dt, rtol=1e-9)
+
+
 @pytest.mark.parametrize('start', ['rest', 'motion'])
 def test_a_joint_reaches_its_target_about_as_soon_as_that_of_ruckig(start):
     rng, n, dt = np.random.default_rng(7), 40, 1e-3

@@ -64,8 +64,7 @@ def jerk_limited_stop_functions(scalar: type) -> SimpleNamespace:
       ends at u = 1.
     - ``travel_at(stop, time)``: length of the path up to that time.
     - ``reach(stop)``: least, largest and final displacement.
-    - ``most_change(speed, jerk)``: largest change of a step that brakes a speed to rest, if each
-      of the following changes is smaller by the jerk.
+    - ``wanted_change(step, slowdown, jerk)``: the change T(x) of the fastest way to rest.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -234,5 +233,5 @@ def jerk_limited_stop_functions(scalar: type) -> SimpleNamespace:
         displacement_at=displacement_at,
         travel_at=travel_at,
         reach=reach,
-        most_change=most_change,
+        wanted_change=wanted_change,
     )

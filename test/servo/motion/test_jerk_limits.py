@@ -197,11 +197,18 @@ def test_strict_scales_that_change_in_motion_hold_for_poses():
     rig.tick(60)
     rig.set(limits__velocity_scale=0.1, limits__acceleration_scale=0.1)
     velocity = 0.1 * rig.robot.velocity[rig.robot.group.variable_dof]
-    slower = np.abs(rig.speeds()[-1]) < velocity
+    first = np.abs(rig.speeds()[-1])
+    slower = first < velocity
+    # Braking with all of the acceleration, and an acceleration that comes and goes.
+    braking = (first.max() - velocity.min()) / ACCELERATION + 2.0 / 30
+    braking_ticks = int(np.ceil(braking / rig.dt))
+    assert braking_ticks < 60
     rig.tick(60)
     speeds = np.abs(rig.speeds()[-60:])
     assert (speeds <= velocity + 1e-9)[:, slower].all()
+    assert (speeds <= velocity + 1e-9)[braking_ticks:].all()
     assert (speeds.max(axis=0) > 0.99 * velocity)[slower].any(), 'the test shows nothing'
+    assert not slower.all()
     rig.quiet()
     rig.tick(seconds=1.0)
     rig.aim(target)
