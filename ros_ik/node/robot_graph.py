@@ -17,6 +17,7 @@ from lifecycle_msgs.msg import State
 from lifecycle_msgs.srv import GetState
 from rcl_interfaces.srv import GetParameters
 import rclpy
+from rclpy.exceptions import InvalidNamespaceException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
@@ -24,9 +25,11 @@ from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from ros_ik.errors import ArgumentError
 from ros_ik.node.execution.executor import serve_one
 from ros_ik.node.transport.qos_profiles import LATCHED
 
+_DESCRIPTION, _SEMANTIC = 'robot_description', 'robot_description_semantic'
 _TYPES = {
     'trajectory_msgs/msg/JointTrajectory': 'joint_trajectory',
     'std_msgs/msg/Float64MultiArray': 'float64_multi_array',
@@ -68,25 +71,36 @@ class RobotGraph:
         semantic: SRDF, '' if it is not published.
         controllers: Controllers by topic.
         positions: Finite positions of joints by name [rad or m], those that were heard.
+        other_namespaces: Other namespaces on the graph that have a description.
     """
 
     description: str
     semantic: str
     controllers: tuple[FoundController, ...]
     positions: dict[str, float]
+    other_namespaces: tuple[str, ...] = ()
 
 
-def read_graph(patience: float) -> RobotGraph:
+def read_graph(patience: float, namespace: str = '') -> RobotGraph:
     """Read the robot from the graph.
 
     Args:
         patience: Longest wait for a description, for the discovery of nodes, and for each answer
             [s].
+        namespace: Namespace of the robot; controllers elsewhere are ignored. '' for a robot
+            described at the root, with the controllers of the whole graph.
+
+    Raises:
+        ArgumentError: ROS does not allow the name of the namespace.
     """
     context = rclpy.Context()
     rclpy.init(context=context)
-    node = rclpy.create_node('ros_ik_setup', context=context)
     executor = SingleThreadedExecutor(context=context)
+    try:
+        node = rclpy.create_node('ros_ik_setup', context=context, namespace=namespace)
+    except InvalidNamespaceException as error:
+        rclpy.shutdown(context=context)
+        raise ArgumentError(str(error)) from error
     executor.add_node(node)
     try:
         return _Listener(node, executor, patience).listen()
@@ -109,7 +123,7 @@ class _Listener:
 
     def __init__(self, node: Node, executor: SingleThreadedExecutor, patience: float) -> None:
         self._node, self._executor, self._patience = node, executor, patience
-        self._texts = {'robot_description': '', 'robot_description_semantic': ''}
+        self._texts = {_DESCRIPTION: '', _SEMANTIC: ''}
         for topic in self._texts:
             node.create_subscription(String, topic, self._text_callback(topic), LATCHED)
         self._positions: dict[str, float] = {}
@@ -119,18 +133,28 @@ class _Listener:
 
     def listen(self) -> RobotGraph:
         """Listen for a while, and return the robot found on the graph."""
-        self._spin(self._patience, lambda: bool(self._texts['robot_description']))
+        self._spin(self._patience, lambda: bool(self._texts[_DESCRIPTION]))
         self._discover()
+        space = self._node.get_namespace().rstrip('/') + '/'
         controllers = []
         for topic, kinds in sorted(self._node.get_topic_names_and_types()):
             for kind in kinds:
-                if kind in _TYPES:
+                if kind in _TYPES and topic.startswith(space):
                     controllers += _without_recorders(self._controllers(topic, _TYPES[kind]))
         texts = self._texts
         return RobotGraph(
-            texts['robot_description'], texts['robot_description_semantic'], tuple(controllers),
-            self._positions,
+            texts[_DESCRIPTION], texts[_SEMANTIC], tuple(controllers), self._positions,
+            self._other_namespaces(space),
         )  # fmt: skip
+
+    def _other_namespaces(self, space: str) -> tuple[str, ...]:
+        """Return the namespaces with a description; ``space`` is the own one, with its slash."""
+        topics = [
+            topic for topic, _ in sorted(self._node.get_topic_names_and_types())
+            if topic.endswith(f'/{_DESCRIPTION}') and topic != space + _DESCRIPTION
+            and self._node.count_publishers(topic)
+        ]  # fmt: skip
+        return tuple(topic.removesuffix(f'/{_DESCRIPTION}') or '/' for topic in topics)
 
     def _keep_positions(self, message: JointState) -> None:
         for name, position in zip(message.name, message.position, strict=False):

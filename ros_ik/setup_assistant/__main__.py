@@ -5,6 +5,7 @@
 ros_ik_setup robot.urdf > my_robot.yaml
 ros_ik_setup robot.urdf --check my_robot.yaml
 ros_ik_setup --graph > my_robot.yaml
+ros_ik_setup --graph --namespace left > left.yaml
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 from ros_ik.kinematics.runtime.shared_compilation import share_compilations
 from ros_ik.model import Model
+from ros_ik.model.conventions.labels import listed
 from ros_ik.model.readers.description import read_description
 from ros_ik.model.readers.mesh_lookup import mesh_folders
 from ros_ik.model.readers.text_files import error_in_file
@@ -72,6 +74,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         '--graph', action='store_true',
         help='ask the running robot for its controllers; without a file for its description too',
+    )  # fmt: skip
+    parser.add_argument(
+        '--namespace', default='',
+        help='namespace of the running robot; controllers elsewhere are ignored',
     )  # fmt: skip
     parser.add_argument(
         '--patience', type=_time, default=5.0, metavar='SECONDS',
@@ -123,7 +129,7 @@ def _position(text: str) -> tuple[str, float]:
 
 def _run(given: argparse.Namespace) -> int:
     """Write a proposal, or check a parameter file; return the exit code."""
-    graph = _graph(given.patience) if given.graph else None
+    graph = _graph(given.patience, given.namespace) if given.graph else None
     controllers = graph.controllers if graph is not None else None
     model = _model(given, graph)
     start = _start(given, model, graph)
@@ -141,7 +147,8 @@ def _run(given: argparse.Namespace) -> int:
     else:
         _write(given.output, text)
         print('\n'.join(f'not known: {sentence}' for sentence in proposal.unknown))
-        source = '--graph' if given.urdf is None else given.urdf
+        space = f' --namespace {given.namespace}' if given.namespace else ''
+        source = f'--graph{space}' if given.urdf is None else given.urdf
         print(f'written: {given.output}. Then: ros_ik_setup {source} --check {given.output}')
     return 0
 
@@ -188,8 +195,10 @@ def _model(given: argparse.Namespace, graph: RobotGraph | None) -> Model:
     elif graph is not None and graph.description:
         text, semantic = graph.description, semantic or graph.semantic or None
     else:
+        others = listed(graph.other_namespaces) if graph is not None else ''
+        way = f'choose one with --namespace: {others}' if others else 'name a file'
         raise ArgumentError(
-            'robot_description has no publisher: start robot_state_publisher, or name a file'
+            f'robot_description has no publisher: start robot_state_publisher, or {way}'
         )
     paths = [*given.package_path, *package_paths()]
     if given.urdf is not None and given.check is None:
@@ -210,17 +219,17 @@ def _write(path: Path, text: str) -> None:
         raise ArgumentError(f"'{path}' cannot be written: {error}") from error
 
 
-def _graph(patience: float) -> RobotGraph:
-    """Return the robot on the graph.
+def _graph(patience: float, namespace: str) -> RobotGraph:
+    """Return the robot in a namespace of the graph.
 
     Raises:
-        ArgumentError: rclpy is not installed.
+        ArgumentError: rclpy is not installed, or ROS does not allow the namespace.
     """
     try:
         from ros_ik.node.robot_graph import read_graph
     except ImportError as error:
         raise ArgumentError(f'--graph needs rclpy, which is not installed: {error}') from error
-    return read_graph(patience)
+    return read_graph(patience, namespace)
 
 
 if __name__ == '__main__':
