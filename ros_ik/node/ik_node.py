@@ -86,6 +86,15 @@ def _transition(callback: _Transition) -> _Transition:
     return call
 
 
+def _misfit(servo: Servo, settings: Settings) -> str:
+    """Return the reason why settings do not fit a servo, or ''."""
+    try:
+        servo.check(settings)
+    except SettingsError as error:
+        return str(error)
+    return ''
+
+
 class IkNode(GuardedNode, StreamNode):
     """Node that turns pose, velocity and joint targets into joint trajectories."""
 
@@ -304,12 +313,11 @@ class IkNode(GuardedNode, StreamNode):
 
     def _on_settings(self, settings: Settings) -> str:
         """Apply changed parameters, or return why they do not fit the model."""
-        servo = self._servo
-        if servo is not None:
-            try:
-                servo.check(settings)
-            except SettingsError as error:
-                return str(error)
+        ready = self._source.ready
+        servo = self._servo if ready is None else ready.servo
+        reason = '' if servo is None else _misfit(servo, settings)
+        if reason:
+            return reason
         self._inbox.settings.put(settings)
         self._reporter.apply(settings)
         self._markers.apply(settings)
@@ -328,8 +336,6 @@ class IkNode(GuardedNode, StreamNode):
                 'ignored a new robot description: on_description_change is ignore'
             )
             return False
-        elif settings.on_description_change == 'deactivate' and self.stage is NodeStage.ACTIVE:
-            self.trigger_deactivate()
         return True
 
     def _report_building(self) -> None:
@@ -394,8 +400,12 @@ class IkNode(GuardedNode, StreamNode):
 
     def _on_built(self, built: Built) -> None:
         """Adopt a new servo, or keep the current one and report the reason."""
-        if built.servo is None:
-            self._condition.refuse_description(built.error)
+        settings = self._given.settings
+        if built.servo is not None and settings is not None:
+            # Parameters may have changed since the build began.
+            self._source.error = _misfit(built.servo, settings)
+        if built.servo is None or self._source.error:
+            self._condition.refuse_description(self._source.error)
             if self._interface is not None:
                 self._interface.set_model_loading(False)
             return
@@ -408,16 +418,25 @@ class IkNode(GuardedNode, StreamNode):
             text = 'a model is ready; waiting to be configured'
             self._condition.report_waiting(StatusCode.WARMING_UP, text)
             return
-        before = self._servo
+        reason = self._reason_to_deactivate(built.servo)
+        if reason:
+            self.get_logger().warning(f'{reason}: going to inactive')
+            if self.stage is NodeStage.ACTIVE:
+                # First, so that no target moves the new robot.
+                self.trigger_deactivate()
         self._machine.handle(NodeEvent.REPLACE)
         self._adopt(self._interface, built)
-        if (
-            before is not None
-            and before.robot.group.joint_names != built.servo.robot.group.joint_names
-        ):
-            self.get_logger().warning('the controlled joints changed: going to inactive')
-            if self.stage is NodeStage.ACTIVE:
-                self.trigger_deactivate()
+
+    def _reason_to_deactivate(self, servo: Servo) -> str:
+        """Return the reason why the node becomes inactive with another servo, or ''."""
+        before, settings = self._servo, self._given.settings
+        if before is None:
+            return ''
+        if before.robot.group.joint_names != servo.robot.group.joint_names:
+            return 'the controlled joints changed'
+        if settings is not None and settings.on_description_change == 'deactivate':
+            return 'on_description_change is deactivate'
+        return ''
 
     def _adopt(self, interface: NodeInterface, built: Built) -> None:
         """Run another servo from the next tick on."""

@@ -8,6 +8,7 @@ import time
 import pytest
 import rclpy
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from support.motions.state_machines import record_transitions
@@ -49,10 +50,15 @@ class Rig:
         self.node = IkNode()
         self._executor.add_node(self.node)
 
-    def describe(self):
-        """Publish the robot description once more, which counts as a new one."""
+    def describe(self, text=None):
+        """Publish a robot description, or the usual one once more, which counts as a new one."""
         self._version += 1
-        self._description.publish(String(data=panda_urdf() + '\n' * self._version))
+        self._description.publish(String(data=text or panda_urdf() + '\n' * self._version))
+
+    def set_posture(self, *positions):
+        """Set ``posture.positions``; return the result."""
+        (result,) = self.node.set_parameters([Parameter('posture.positions', value=positions)])
+        return result
 
     def reach(self, stage, met=lambda: True, states=True):
         """Serve the node until it is in a stage and a condition is met."""
@@ -230,3 +236,41 @@ def test_after_a_transition_that_failed_it_can_be_configured_again(rig, monkeypa
     assert rig.node.stage is NodeStage.INACTIVE
     rig.node.trigger_activate()
     assert rig.node.stage is NodeStage.ACTIVE
+
+
+def test_parameters_are_checked_with_the_model_that_waits_to_be_configured(rig):
+    rig.get_ready()
+    result = rig.set_posture(1.0)
+    assert not result.successful and 'posture.positions' in result.reason
+    assert rig.set_posture(*[0.1] * 7).successful
+    rig.node.trigger_configure()
+    rig.node.trigger_activate()
+    for _ in range(IDLE):
+        rig.turn()
+    assert rig.node.stage is NodeStage.ACTIVE
+
+
+def test_a_model_that_parameters_set_meanwhile_do_not_fit_is_refused(rig, monkeypatch):
+    rig.get_ready()
+    rig.node.trigger_configure()
+    rig.node.trigger_activate()
+    before, source = rig.node._servo, rig.node._source
+    collect = source.builder.collect
+
+    def collect_late(timeout=0.0):
+        built = collect(timeout)
+        if built is not None:
+            # For the robot before.
+            assert rig.set_posture(*[0.1] * 7).successful
+        return built
+
+    monkeypatch.setattr(source.builder, 'collect', collect_late)
+    start, end = panda_urdf().split('<joint name="panda_joint7"')
+    rig.describe(start + '<joint name="panda_joint7"' + end.replace('revolute', 'fixed', 1))
+    rig.reach(NodeStage.ACTIVE, lambda: source.error)
+    assert 'posture.positions' in source.error
+    for _ in range(IDLE):
+        rig.turn()
+    assert rig.node.stage is NodeStage.ACTIVE and rig.node._servo is before
+    notice = rig.node._inbox.notice.get()
+    assert notice.startswith('robot description refused') and 'posture.positions' in notice

@@ -156,9 +156,20 @@ def test_ignore_and_deactivate_are_honoured(client):
     assert client.set(on_description_change='deactivate')['on_description_change'].successful
     client.describe(panda_urdf() + '\n\n\n\n')
     client.wait_for(lambda: client.status.model_generation == generation + 1, 'a new model', LONG)
-    assert client.state() == 'inactive'
+    client.wait_for(lambda: client.state() == 'inactive', 'the inactive state')
     assert client.transition(3)
     client.wait_for_code(IkStatus.OK, text='waiting for a target')
+
+
+@pytest.mark.parametrize('kind', ['no XML', 'without the frame'])
+def test_deactivate_leaves_it_active_with_the_old_model_after_a_bad_description(client, kind):
+    assert client.set(on_description_change='deactivate')['on_description_change'].successful
+    generation, before = client.status.model_generation, count_of(client, REFUSED)
+    client.describe(BAD[kind])
+    client.wait_for(lambda: count_of(client, REFUSED) == before + 1, 'a refusal in the log')
+    client.wait_for_ticks(20)
+    assert client.state() == 'active'
+    assert client.status.model_generation == generation
 
 
 def test_other_joints_lead_to_inactive(client):
