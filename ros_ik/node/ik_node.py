@@ -47,7 +47,7 @@ from ros_ik.node.parameter_services import BoundedParameterServices
 from ros_ik.node.parameters import NodeParameters
 from ros_ik.node.reports.reporter import Reminder
 from ros_ik.node.reports.reporter import Reporter
-from ros_ik.node.reports.state_senders import StateSenders
+from ros_ik.node.reports.topic_senders import TopicSenders
 from ros_ik.node.services.moveit_package import missing_package
 from ros_ik.node.services.planner_client import PlannerServices
 from ros_ik.node.subscribers.transforms import ResolvedFrame
@@ -128,7 +128,9 @@ class IkNode(GuardedNode, StreamNode):
             self._message_stats,
         )
         self._reminder = Reminder(self)
-        self._state_senders = StateSenders(self, self._inbox.not_following)
+        self._topic_senders = TopicSenders(
+            self, (output.topic for output in settings.outputs), self._inbox.not_following
+        )
         self._planning = PlannerServices(self)
         SrdfLines(self, lambda: self._servo)
         self._markers = Markers(self, settings, self._loop)
@@ -358,7 +360,7 @@ class IkNode(GuardedNode, StreamNode):
         elif self._poll_timer.timer_period_ns != _POLL_NANOSECONDS:
             self._poll_timer.timer_period_ns = _POLL_NANOSECONDS
         self._send_world()
-        self._state_senders.count(self._loop.output.code, time.monotonic())
+        self._topic_senders.count(self._loop.output.code, time.monotonic())
         self._message_stats.log()
         self._reporter.log()
         if self._servo is None:

@@ -18,6 +18,7 @@ from support.rigs.ros_rig import panda_urdf
 from support.rigs.ros_rig import ros_rig
 from support.rigs.ros_rig import start_node
 from support.rigs.ros_rig import start_robot
+from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik_interfaces.action import MoveToPose
 from ros_ik_interfaces.msg import IkStatus
@@ -218,3 +219,23 @@ def test_the_status_names_two_publishers_of_joint_states(client):
     finally:
         freeze(client, False)
         client.stream('joints', None)
+
+
+def test_the_status_names_two_publishers_of_commands(client):
+    client.set(following_error__delay=0.1, following_error__max=NO_BOUND)
+    client.stream('joints', None)
+    client.forget_targets()
+    client.wait_for_rest()
+    goal = -2.5 if measured(client)[0] > 0.0 else 2.5
+    other = client.node.create_publisher(JointTrajectory, 'ros_ik/joint_trajectory', 10)
+    client.stream('joints', JointState(name=[ARM[0]], position=[goal]))
+    freeze(client, True)
+    try:
+        text = client.wait_for_code(IkStatus.FOLLOWING_ERROR, text='2 publishers on').text
+    finally:
+        freeze(client, False)
+        client.node.destroy_publisher(other)
+        client.stream('joints', None)
+    names = f'{client.node.get_fully_qualified_name()}, /ros_ik'
+    assert f'on /ros_ik/joint_trajectory ({names}): does another program' in text
+    assert '/joint_states' not in text
