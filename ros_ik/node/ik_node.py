@@ -15,6 +15,7 @@ import threading
 import time
 
 from builtin_interfaces.msg import Time
+import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock
 from rclpy.clock import ClockType
@@ -50,6 +51,7 @@ from ros_ik.node.reports.reporter import Reporter
 from ros_ik.node.reports.topic_senders import TopicSenders
 from ros_ik.node.services.moveit_package import missing_package
 from ros_ik.node.services.planner_client import PlannerServices
+from ros_ik.node.services.process_link import PlannerRobotState
 from ros_ik.node.subscribers.transforms import ResolvedFrame
 from ros_ik.node.subscribers.transforms import UnresolvedFrame
 from ros_ik.node.transport.message_stats import Drop
@@ -131,7 +133,7 @@ class IkNode(GuardedNode, StreamNode):
         self._topic_senders = TopicSenders(
             self, (output.topic for output in settings.outputs), self._inbox.not_following
         )
-        self._planning = PlannerServices(self)
+        self._planning = PlannerServices(self, self._planner_state)
         SrdfLines(self, lambda: self._servo)
         self._markers = Markers(self, settings, self._loop)
         commander = Commander(
@@ -368,8 +370,17 @@ class IkNode(GuardedNode, StreamNode):
             if self._reminder.remind(code, time.monotonic()) and not self._source.has_description:
                 self._source.listen_again()
 
+    def _planner_state(self) -> PlannerRobotState | None:
+        """Return the measured state for planners; for any thread."""
+        controlled = self._inbox.controlled.get()
+        if controlled is None:
+            return None
+        measurement = controlled.measurement.get()
+        known = np.isfinite(measurement.received)
+        return PlannerRobotState(controlled.generation, measurement.joint_q, known)
+
     def _send_world(self) -> None:
-        """Send changes of the measured state and of the obstacles to the planners' process."""
+        """Send changed obstacles to the planners' process."""
         controlled = self._inbox.controlled.get()
         if controlled is not None:
             obstacles = self._inbox.command.get().obstacles

@@ -4,7 +4,7 @@
 
 A client that saw a change confirmed, by ``~/current_obstacles`` or the answer to a new parameter,
 must get answers that include it. So each request first waits for a reply of the node, which the
-pipe delivers after every earlier change.
+pipe delivers after every earlier change. The state that the node measures then comes before it.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ this process is killed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 import subprocess
 import sys
@@ -53,12 +54,16 @@ class PlannerServices:
     When the node shuts down, the main thread calls ``release``.
     """
 
-    def __init__(self, node: Node) -> None:
-        """Start without a process."""
-        self._node = node
+    def __init__(self, node: Node, state: Callable[[], PlannerRobotState | None]) -> None:
+        """Start without a process.
+
+        Args:
+            node: The node.
+            state: Function that returns the measured state, or None; for any thread.
+        """
+        self._node, self._state = node, state
         self._child: _Child | None = None
         self._description: Description | None = None
-        self._sent: Measurement | None = None
         self._placed: tuple[Obstacle, ...] = ()
         self._restart_delay = _RESTART
         self._asked = 0
@@ -79,16 +84,12 @@ class PlannerServices:
             self._child.post(settings)
 
     def poll(self, measurement: Measurement, obstacles: tuple[Obstacle, ...]) -> None:
-        """Send the measured state and the obstacles; restart a crashed process."""
+        """Send changed obstacles, placed by the measured state; restart a crashed process."""
         # Another thread may shut the node down meanwhile.
         child, description = self._child, self._description
         if child is None or description is None:
             return
         if child.process.poll() is None:
-            if measurement is not self._sent:
-                self._sent = measurement
-                known = np.isfinite(measurement.received)
-                child.post(PlannerRobotState(description.generation, measurement.joint_q, known))
             if obstacles is not self._placed:
                 self._placed = obstacles
                 child.post(ObstacleState(description.generation, obstacles, measurement.joint_q))
@@ -150,9 +151,9 @@ class PlannerServices:
             domain_id=node.context.get_domain_id(),
             settings=description.settings,
         )
-        self._child = _Child(identity)
+        self._child = _Child(identity, self._state)
         self._child.post(description)
-        self._sent, self._placed = None, ()
+        self._placed = ()
 
 
 class _Child:
@@ -164,7 +165,10 @@ class _Child:
         restart_at: Time at which another process replaces this one, which crashed [s], or None.
     """
 
-    def __init__(self, identity: NodeIdentity) -> None:
+    def __init__(
+        self, identity: NodeIdentity, state: Callable[[], PlannerRobotState | None]
+    ) -> None:
+        self._state = state
         self.process = start_module('ros_ik.node.services.planner_main')
         self._news = threading.Condition()
         # Newest unwritten frame of each kind.
@@ -212,6 +216,10 @@ class _Child:
         with self.process.stdout as pipe:
             while (news := read_object(pipe)) is not None:
                 if isinstance(news, SyncRequest):
+                    # The robot may move: the state is that of the request.
+                    state = self._state()
+                    if state is not None:
+                        self.post(state)
                     self.post(SyncReply(news.number))
                 else:
                     self.answer = news

@@ -117,7 +117,7 @@ class DetourAnswer:
 
 @dataclasses.dataclass(frozen=True)
 class SyncRequest:
-    """Request of the planners' process for all that was sent before; see :class:`SyncReply`.
+    """Request for the measured state and for all that was sent before; see :class:`SyncReply`.
 
     Attributes:
         number: Number of the request, repeated in the reply.
@@ -128,7 +128,7 @@ class SyncRequest:
 
 @dataclasses.dataclass(frozen=True)
 class SyncReply:
-    """Reply to a :class:`SyncRequest`, which follows all that was sent before.
+    """Reply to a :class:`SyncRequest`; it follows the measured state and all that was sent before.
 
     Attributes:
         number: Number of the request.
