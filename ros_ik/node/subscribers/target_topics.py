@@ -92,10 +92,10 @@ class TargetTopics:
         self.pose_topics = [f'{task.name}/target_pose' for task in settings.tasks]
         self._by_topic: dict[str, Stream] = {}
         self._pose_stream('target_pose', 0)
-        self._stream(JointState, JointReader(), 'target_joints', self._joints)
+        self._stream(JointState, JointReader(), 'target_joints', self._joints, 'target_joints')
         if JointJog is not None:
             read = functools.partial(read_jog, JointJog)
-            self._stream(JointJog, read, 'target_joint_jog', self._joints)
+            self._stream(JointJog, read, 'target_joint_jog', self._joints, 'target_joint_jog')
         self._stream(PointStamped, read_point, 'target_com', self._center_of_mass)
         for index, task in enumerate(settings.tasks):
             self._pose_stream(f'{task.name}/target_pose', index)
@@ -143,7 +143,7 @@ class TargetTopics:
             topic: Name of the topic, relative to the node.
             change: Function of the target reader, ``what``, the sample, its frame and its time
                 that returns the change of the command, or a rejection.
-            what: Index of the frame task and the topic, for targets of frame tasks.
+            what: Index of the frame task, for its targets, and the topic.
         """
         self._by_topic[topic] = stream(
             self._node,
@@ -244,24 +244,30 @@ class TargetTopics:
         return lambda command: command.with_changes(center_of_mass=target)
 
     def _joints(
-        self, reader: TargetReader, sample: JointSample, frame: ResolvedFrame, received: float
+        self,
+        reader: TargetReader,
+        topic: str,
+        sample: JointSample,
+        frame: ResolvedFrame,
+        received: float,
     ) -> Change | Rejection:
         target: JointTarget | JointVelocityTarget | Rejection
+        sender = self._by_topic[topic].publisher
         if sample.velocities:
-            target = self._joint_velocities(reader, sample, received)
+            target = self._joint_velocities(reader, sample, received, sender)
         else:
-            target = reader.joints(sample.names, sample.positions, received)
+            target = reader.joints(sample.names, sample.positions, received, sender=sender)
         if isinstance(target, Rejection):
             return target
         return lambda command: command.with_changes(joints=target)
 
     def _joint_velocities(
-        self, reader: TargetReader, sample: JointSample, received: float
+        self, reader: TargetReader, sample: JointSample, received: float, sender: bytes | None
     ) -> JointVelocityTarget | Rejection:
         velocities = joint_speeds(sample.velocities, self._in_force.get() or self._settings)
         if isinstance(velocities, Rejection):
             return velocities
-        return reader.joint_velocities(sample.names, velocities, received)
+        return reader.joint_velocities(sample.names, velocities, received, sender=sender)
 
 
 def _why(reason: Rejection, sample: Sample, reader: TargetReader) -> str:

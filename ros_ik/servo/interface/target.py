@@ -82,12 +82,14 @@ class JointTarget:
         sequence: Sequence number, common to targets of all kinds.
         lasting: True if the target is valid as long as the command contains it, and never becomes
             stale.
+        sender: Identifier of the publisher; None if unknown.
     """
 
     positions: np.ndarray
     received: float
     sequence: int
     lasting: bool = False
+    sender: bytes | None = None
 
     @property
     def named(self) -> np.ndarray:
@@ -103,11 +105,13 @@ class JointVelocityTarget:
         velocities: One per controlled joint [rad/s or m/s]; NaN for joints without a target.
         received: Time from which its age is counted [s].
         sequence: Sequence number, common to targets of all kinds.
+        sender: Identifier of the publisher; None if unknown.
     """
 
     velocities: np.ndarray
     received: float
     sequence: int
+    sender: bytes | None = None
     lasting: ClassVar[bool] = False
 
     @property

@@ -1,12 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Detection of several senders, or of faulty stamps, of the targets of one frame task.
+"""Detection of several senders, or of faulty stamps, of targets.
 
 If two senders publish on one topic, the publishers of its messages alternate. Where publishers are
 unknown, or one program relays both, targets alternate between two positions: they return to the
 previous position repeatedly, after one message or a few. If the clock of a sender is set, or
-messages arrive out of order, stamps jump or decrease. No message is dropped: the robot follows the
-newest target without prediction, and the status names the cause.
+messages arrive out of order, stamps jump or decrease. Targets of two kinds may come in turn, too.
+No message is dropped: the robot follows the newest target, of one kind without prediction, and the
+status names the cause.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ _MEMORY = 1.0
 _TARGETS_ALTERNATE = 'its targets alternate between two places: is there a second sender?'
 _PUBLISHERS_ALTERNATE = 'several publishers send its targets in turn'
 _TWIST_PUBLISHERS_ALTERNATE = 'several publishers send its velocities in turn'
+_KINDS_ALTERNATE = 'its poses and velocities come in turn; ~/set_mode selects one kind'
+_JOINT_PUBLISHERS_ALTERNATE = 'several publishers send targets of joints in turn'
+_JOINTS_ALTERNATE = 'targets of joints and of frames come in turn; ~/set_mode selects one kind'
 _STAMPS_DECREASE = (
     'stamps of its targets run back: a second sender, or a network that mixes them up?'
 )
@@ -40,7 +44,7 @@ _STAMPS_STAY = 'stamps of its targets do not advance'
 
 
 class SenderTurns:
-    """Turns of the senders of the targets of one kind, by the identifiers of their publishers.
+    """Turns of the senders of targets, by the identifiers of their publishers, or of their kinds.
 
     Attributes:
         alternated: Time of the message with which senders last alternated [s], or -inf.
@@ -89,12 +93,14 @@ class SenderCheck:
         self._until = self._alternated = -math.inf
         self._fault = ''
         self._senders, self._twist_senders = SenderTurns(), SenderTurns()
+        self._kinds = SenderTurns()
         self.reset()
 
     def reset(self) -> None:
         """Restart with the next target."""
         self._senders.reset()
         self._twist_senders.reset()
+        self._kinds.reset()
         # The last position, the one before it at some distance, and the time of the last change.
         self._here: Sequence[float] | None = None
         self._there: Sequence[float] | None = None
@@ -114,6 +120,8 @@ class SenderCheck:
             return _TWIST_PUBLISHERS_ALTERNATE
         if abs(now - self._alternated) <= _FAULT_TIME:
             return _TARGETS_ALTERNATE
+        if abs(now - self._kinds.alternated) <= _FAULT_TIME:
+            return _KINDS_ALTERNATE
         return self._fault if abs(now - self._until) <= _FAULT_TIME else ''
 
     def add(
@@ -141,6 +149,10 @@ class SenderCheck:
     def add_twist(self, sender: bytes | None, received: float) -> None:
         """Process a target velocity; see :meth:`add`."""
         self._twist_senders.add(sender, received)
+
+    def note_kind(self, kind: bytes, now: float) -> None:
+        """Process a change of the kind of active targets at ``now`` [s]."""
+        self._kinds.add(kind, now)
 
     def _check_position(self, position: Sequence[float], received: float) -> None:
         """Compare a position with the last two."""
@@ -177,3 +189,30 @@ class SenderCheck:
 
     def _set_fault(self, fault: str, received: float) -> None:
         self._fault, self._until = fault, received
+
+
+class JointSenderCheck:
+    """Check of the stream of joint targets, and of its turns with targets of frames."""
+
+    def __init__(self) -> None:
+        """Start without a target."""
+        self._senders, self._kinds = SenderTurns(), SenderTurns()
+
+    def reset(self) -> None:
+        """Restart with the next target."""
+        self._senders.reset()
+        self._kinds.reset()
+
+    def fault(self, now: float) -> str:
+        """Return a description of the fault of the senders, or ''; ``now`` in s."""
+        if abs(now - self._senders.alternated) <= _FAULT_TIME:
+            return _JOINT_PUBLISHERS_ALTERNATE
+        return _JOINTS_ALTERNATE if abs(now - self._kinds.alternated) <= _FAULT_TIME else ''
+
+    def add(self, sender: bytes | None, received: float) -> None:
+        """Process a joint target; see :meth:`SenderCheck.add`."""
+        self._senders.add(sender, received)
+
+    def note_kind(self, kind: bytes, now: float) -> None:
+        """Process a change of the kind of active targets at ``now`` [s]."""
+        self._kinds.add(kind, now)

@@ -136,6 +136,7 @@ class TargetReader:
         received: float,
         *,
         lasting: bool = False,
+        sender: bytes | None = None,
     ) -> JointTarget | Rejection:
         """Validate target positions of joints; those outside the limits are clipped.
 
@@ -144,16 +145,22 @@ class TargetReader:
             positions: One per name [rad or m].
             received: Time from which the age of the target is counted [s].
             lasting: True if the target is valid as long as the command contains it.
+            sender: Identifier of the publisher; None if unknown.
         """
         given = self._by_joint(names, positions)
         if isinstance(given, Rejection):
             return given
         # Clipping keeps NaN, which marks joints without a target.
         target = np.minimum(np.maximum(given, self._lower), self._upper)
-        return JointTarget(target, received, next(_numbers), lasting)
+        return JointTarget(target, received, next(_numbers), lasting, sender)
 
     def joint_velocities(
-        self, names: Sequence[str], velocities: Sequence[float], received: float
+        self,
+        names: Sequence[str],
+        velocities: Sequence[float],
+        received: float,
+        *,
+        sender: bytes | None = None,
     ) -> JointVelocityTarget | Rejection:
         """Validate target velocities of joints.
 
@@ -161,11 +168,12 @@ class TargetReader:
             names: Controlled joints, each at most once.
             velocities: One per name [rad/s or m/s].
             received: Time from which the age of the target is counted [s].
+            sender: Identifier of the publisher; None if unknown.
         """
         given = self._by_joint(names, velocities)
         if isinstance(given, Rejection):
             return given
-        return JointVelocityTarget(given, received, next(_numbers))
+        return JointVelocityTarget(given, received, next(_numbers), sender)
 
     def _by_joint(self, names: Sequence[str], values: Sequence[float]) -> np.ndarray | Rejection:
         """Return one number per controlled joint; NaN for joints without one."""

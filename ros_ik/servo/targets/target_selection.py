@@ -23,6 +23,7 @@ from ros_ik.servo.motion.joint_jog import JointJogMotion
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.state.command_events import CommandEvents
 from ros_ik.servo.state.hold_reasons import HoldReason
+from ros_ik.servo.targets.sender_check import JointSenderCheck
 from ros_ik.servo.targets.staleness import Staleness
 from ros_ik.servo.targets.tracking import TargetKind
 from ros_ik.servo.targets.tracking import TaskTracker
@@ -82,6 +83,7 @@ class TargetSelection:
         self._coords = robot.coords
         self.joints: JointTarget | JointVelocityTarget | None = None
         self.jog = JointJogMotion(settings.period)
+        self._joint_senders = JointSenderCheck()
         self._none = Choice((TargetKind.NONE,) * len(self.trackers))
         self._joint_choice = dataclasses.replace(self._none, joints=True)
         self.choice = self._none
@@ -112,6 +114,7 @@ class TargetSelection:
         for tracker in self.trackers:
             tracker.drop(newest)
         self.center.drop(newest)
+        self._joint_senders.reset()
         self.joints = None
         self.jog.rest()
         self._joint_sequence = max(self._joint_sequence, newest)
@@ -186,6 +189,7 @@ class TargetSelection:
         if target is None or not self.has_new_joints(command):
             return False
         self.joints, self._joint_sequence = target, target.sequence
+        self._joint_senders.add(target.sender, target.received)
         self._withdrawn = False
         if type(target) is not type(previous):
             self.jog.rest()
@@ -236,9 +240,12 @@ class TargetSelection:
         """Make targets active; return True if they were not."""
         if choice is self.choice or choice == self.choice:
             return False
+        self._joint_senders.note_kind(b'joints' if choice.joints else b'frames', self.now)
         for tracker, target_kind in zip(self.trackers, choice.target_kinds, strict=True):
             if tracker.target_kind is not target_kind:
                 tracker.set_target_kind(target_kind)
+                if target_kind is not TargetKind.NONE:
+                    tracker.accepted.sender.note_kind(target_kind.name.encode(), self.now)
         if choice.center and not self.choice.center:
             self.center.rest()
         if choice.joints:
@@ -282,7 +289,10 @@ class TargetSelection:
         return False
 
     def sender_fault(self, now: float) -> str:
-        """Return the fault of a sender of poses, or ''; ``now`` in s."""
+        """Return the fault of a sender of targets, or ''; ``now`` in s."""
+        fault = self._joint_senders.fault(now)
+        if fault:
+            return fault
         for tracker, name in zip(self.trackers, self._names, strict=True):
             fault = tracker.accepted.sender.fault(now)
             if fault:

@@ -91,6 +91,58 @@ def test_two_senders_of_velocities_are_told_of():
     rig.assert_within_limits()
 
 
+def make(rig, kind, sender=None):
+    """Return a new target of a kind, as a field of the command."""
+    pose, reader, names = rig.pose(), rig.reader, rig.servo.robot.group.joint_names
+    if kind == 'pose':
+        return {'poses': (reader.pose(0, '', pose[:3], pose[3:], rig.now, sender=sender),)}
+    if kind == 'twist':
+        return {'twists': (reader.twist(0, '', [0.0] * 3, [0.0] * 3, rig.now, sender=sender),)}
+    if kind == 'joints':
+        positions = rig.servo.joint_q[rig.servo.robot.coords].tolist()
+        return {'joints': reader.joints(names, positions, rig.now, sender=sender)}
+    return {'joints': reader.joint_velocities(names, [0.0] * len(names), rig.now, sender=sender)}
+
+
+def texts_of(rig, made, every=3):
+    """Send targets in turn, one every few ticks; return the texts of the status."""
+    texts = []
+    for tick in range(60):
+        if tick % every == 0:
+            kind, sender = made[tick // every % len(made)]
+            rig.change(**make(rig, kind, sender))
+        texts.append(rig.tick().text)
+    return texts
+
+
+@pytest.mark.parametrize('kind', ['joints', 'joint velocities'])
+def test_two_senders_of_joint_targets_are_told_of(kind):
+    text = 'tracking; several publishers send targets of joints in turn'
+    assert texts_of(Rig.shared(), [(kind, b'a'), (kind, b'b')])[-1] == text
+    assert texts_of(Rig.shared(), [(kind, b'a')])[-1] == 'tracking'
+
+
+@pytest.mark.parametrize('joints', ['joints', 'joint velocities'])
+@pytest.mark.parametrize('frame', ['pose', 'twist'])
+def test_targets_of_joints_and_of_a_frame_in_turn_are_told_of(joints, frame):
+    told = texts_of(Rig.shared(), [(joints, b'a'), (frame, b'b')])[-1]
+    assert told.startswith('tracking; targets of joints and of frames come in turn')
+
+
+def test_poses_and_velocities_of_a_frame_in_turn_are_told_of():
+    told = texts_of(Rig.shared(), [('pose', b'a'), ('twist', b'b')])[-1]
+    assert told.startswith('tracking; ee: its poses and velocities come in turn')
+
+
+@pytest.mark.parametrize('kinds', [('pose', 'joints'), ('twist', 'pose'), ('joints', 'twist')])
+def test_a_kind_that_takes_over_and_another_that_ends_are_in_order(kinds):
+    rig = Rig.shared()
+    first, second = kinds
+    texts = texts_of(rig, [(first, b'a')]) + texts_of(rig, [(second, b'b')])
+    texts += texts_of(rig, [(first, b'a')])
+    assert not any('in turn' in text for text in texts)
+
+
 def stream(rig, places, period=0.03, stamps=None, seconds=1.0):
     """Send positions in turn [m]; return the texts of the status and the commanded coordinates."""
     home, texts, count, due = rig.pose().copy(), [], 0, rig.now
