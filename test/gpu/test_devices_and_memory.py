@@ -109,6 +109,9 @@ class Recorded:
 @pytest.fixture(autouse=True)
 def graphs(monkeypatch):
     """Let graphs hold no array, and fail where one that they use is lost; return their number."""
+    # Collections in the test need only look at what it makes.
+    gc.collect()
+    gc.freeze()
     captures, checked = [], []
     launch, copy, begin, record = wp.launch, wp.copy, wp.ScopedCapture.__enter__, Graph._record
 
@@ -150,6 +153,16 @@ def graphs(monkeypatch):
     monkeypatch.setattr(wp.ScopedCapture, '__enter__', begin_noting)
     monkeypatch.setattr(Graph, '_record', checked_record)
     return checked
+
+
+def test_an_array_that_only_a_cycle_holds_is_noticed():
+    kept = wp.zeros(1, device='cpu')
+    holder = {'lost': [wp.zeros(1, device='cpu')]}
+    holder['lost'].append(holder['lost'])
+    graph = Graph(lambda: wp.copy(holder['lost'][0], kept), 'cpu')
+    holder.clear()
+    with pytest.raises(AssertionError, match='lost arrays of ..copy to'):
+        graph.launch()
 
 
 def test_a_lost_array_is_noticed(graphs):

@@ -18,10 +18,11 @@ DT, ACCELERATION = 0.01, 5.0
 
 
 def run(braking, distance):
-    """Drive one joint with a dead-beat gain; return its overshoot and the steps to the goal."""
+    """Drive a joint with a dead-beat gain; return its overshoot and the steps to the goal."""
     (path,) = (path for path in ALL_URDFS if path.stem == 'panda')
     model = load(path)
-    diff = DifferentialIK(model, ['panda_joint1'], DifferentialIKSettings(dt=DT))
+    joints = ['panda_joint1', 'panda_joint2']
+    diff = DifferentialIK(model, joints, DifferentialIKSettings(dt=DT))
     joint_q = model.neutral_joint_q()
     goal = joint_q.copy()
     goal[0] += distance

@@ -15,7 +15,7 @@ from safety.drive import CASES
 from safety.drive import Drive
 from safety.drive import MARGIN
 
-TICKS = int(os.environ.get('SAFETY_TICKS', '4800'))
+TICKS = int(os.environ.get('SAFETY_TICKS', '3200'))
 # Few robots see more targets each; many are faster per tick.
 ROBOTS = 16 if TICKS < 100_000 else 64
 # Tolerance of limits: rad, rad/s and rad/s^2.

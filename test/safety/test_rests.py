@@ -24,10 +24,10 @@ from safety.settling import settle
 from support.robots.collision_oracle import coal
 from support.robots.collision_oracle import coal_distance
 
-TICKS = int(os.environ.get('SAFETY_TICKS', '4800'))
+TICKS = int(os.environ.get('SAFETY_TICKS', '3200'))
 ROBOTS = 16 if TICKS < 100_000 else 64
 # Ticks of each robot, targets that are judged, and how thoroughly.
-SETTLING = max(900, TICKS // ROBOTS)
+SETTLING = max(600, TICKS // ROBOTS)
 JUDGED = max(8, TICKS // 800)
 THOROUGH = {'directions': 300, 'walks': 1} if TICKS < 30_000 else {'directions': 2000, 'walks': 10}
 

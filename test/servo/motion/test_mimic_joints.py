@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import in_pairs
 from support.rigs.servo_rig import Rig
 from support.robots import coupled_lift
 
@@ -41,9 +42,10 @@ def test_the_posture_of_a_joint_with_a_follower_is_reached():
     assert rig.q[0] == pytest.approx(0.4, abs=1e-3)
 
 
-@pytest.mark.parametrize('rate', [100.0, 500.0])
-@pytest.mark.parametrize('factor', [0.5, -2.0])
-@pytest.mark.parametrize('target', ['twist', 'pose', 'joints'])
+@pytest.mark.parametrize(
+    ('target', 'factor', 'rate'),
+    in_pairs(['twist', 'pose', 'joints'], [0.5, -2.0], [100.0, 500.0]),
+)
 def test_a_follower_at_its_limit_makes_its_driver_brake_in_time(target, factor, rate):
     # The follower has room for the harder brake, or less acceleration than its driver.
     limits = {}

@@ -62,9 +62,9 @@ _CASES = [
 ]
 
 
-def rig(**values):
+def rig(make, **values):
     """Return a Panda with its meshes beside a ball."""
-    rig = BarrierRig(control_rate=100.0, **{**_FAST, **values})
+    rig = make(control_rate=100.0, **{**_FAST, **values})
     rig.add('ball', 'sphere', (0.1,), _POSE['inside the ball'][:3])
     rig.tick(3)
     return rig
@@ -95,9 +95,9 @@ def motion(rig, pose):
     return speeds, [(output.code, output.limiting_barrier) for output in rig.outputs]
 
 
-def ready(**values):
+def ready(make, **values):
     """Return such a rig that tracks already, where it is."""
-    each = rig(**values)
+    each = rig(make, **values)
     each.aim(each.pose())
     each.tick(5)
     return each
@@ -107,7 +107,7 @@ def ready(**values):
 def unchanged_speeds(pose, name):
     """Return the joint velocities with the first value of a setting, or with all defaults."""
     first = {} if name is None else {name.replace('.', '__'): _FIRST[name]}
-    return motion(ready(**first), pose)[0]
+    return motion(ready(BarrierRig.shared, **first), pose)[0]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def unchanged_speeds(pose, name):
 def test_what_is_set_later_counts_as_if_it_had_been_set_from_the_start(name, value, pose):
     key = name.replace('.', '__')
     first = {key: _FIRST[name]} if name in _FIRST else {}
-    begun, changed = ready(**{key: value}), ready(**first)
+    begun, changed = ready(BarrierRig, **{key: value}), ready(BarrierRig.shared, **first)
     changed.set(**{key: value})
     expected, (speeds, reports) = motion(begun, pose), motion(changed, pose)
     # Rounding, because the solver starts from another state.
