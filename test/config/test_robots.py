@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import NEVER_STALE
+from support.rigs.ros_rig import RATE
 from support.rigs.ros_rig import ros_rig
 from support.rigs.servo_rig import Rig
 
@@ -104,7 +105,8 @@ def test_the_node_takes_a_file_and_a_mock_robot_follows(tmp_path):
             **NEVER_STALE,
         )  # fmt: skip
         client.processes.start(
-            'robot', 'ros_ik.demo.mock_robot', command_topic=given['outputs.arm.topic'],
+            'robot', 'ros_ik.demo.mock_robot', publish_rate=RATE,
+            command_topic=given['outputs.arm.topic'],
             controller_joints=given['outputs.arm.joints'],
             initial_positions__names=list(files.home),
             initial_positions__values=[float(value) for value in files.home.values()],

@@ -13,11 +13,15 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import Joy
 from std_srvs.srv import SetBool
+from support.processes.ros_processes import nested
 from support.rigs.example_rig import Session
 from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import RATE
+import yaml
 
 from ros_ik.demo.mock_robot import nanoseconds
 from ros_ik.demo.robots import find_robot
+from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.scenario.poses import pose_errors
 from ros_ik_interfaces.msg import IkStatus
 
@@ -26,8 +30,14 @@ pytestmark = [pytest.mark.dds, pytest.mark.timeout(480)]
 
 @pytest.fixture(scope='module')
 def panda(tmp_path_factory):
-    """Yield a running session with the Panda."""
-    session = Session(tmp_path_factory.mktemp('panda'), '--robot', 'panda')
+    """Yield a running session with the Panda, whose node and robot have the rate of the rigs."""
+    folder, robot = tmp_path_factory.mktemp('panda'), DemoRobot.load('panda')
+    chain = {'joint_group': robot.chain, 'ee.frame': robot.tip_link, 'control_rate': RATE}
+    given = {'ros_ik': chain, 'mock_robot': {'publish_rate': RATE}}
+    words = {node: {'ros__parameters': nested(values)} for node, values in given.items()}
+    file = folder / 'rates.yaml'
+    file.write_text(yaml.safe_dump({'/**': words}))
+    session = Session(folder, '--robot', 'panda', '--params-file', file)
     yield session.wait_until_ready()
     session.end()
 

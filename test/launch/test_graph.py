@@ -27,7 +27,7 @@ ACTION = '/_action/'
 @pytest.fixture(scope='module')
 def rig(tmp_path_factory):
     """Yield a node at work, with its process for planners, seen by a client."""
-    with ros_rig(tmp_path_factory.mktemp('rig')) as client:
+    with ros_rig(tmp_path_factory.mktemp('rig'), planners=True) as client:
         # Topics that need a package and a parameter exist too.
         bond = {'bond_heartbeat_period': 0.1} if importlib.util.find_spec('bond') else {}
         start_node(client, **bond)

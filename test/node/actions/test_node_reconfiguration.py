@@ -32,7 +32,7 @@ BEHIND_A_LIMIT = (0.298942, 0.477375, 0.260517, -0.150558, 0.652797, 0.052756, -
 
 @pytest.fixture
 def client(tmp_path):
-    with ros_rig(tmp_path) as client:
+    with ros_rig(tmp_path, planners=True) as client:
         start_node(
             client, base_frame=BASE, actions__timeout=150.0, services__nice=0,
             services__timeout=300.0, **NEVER_STALE, **UNWATCHED,

@@ -14,6 +14,7 @@ from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import NEVER_STALE
 from support.rigs.ros_rig import panda_urdf
 from support.rigs.ros_rig import PATIENCE
+from support.rigs.ros_rig import RATE
 from support.rigs.ros_rig import ros_rig
 from support.rigs.ros_rig import UNWATCHED
 from support.robots.held_robot import HeldRobot
@@ -33,7 +34,7 @@ def client(tmp_path, device):
     with ros_rig(tmp_path) as client:
         client.processes.start(
             'node', 'support.processes.failing_node', ee__frame='panda_hand_tcp', device=device,
-            outputs__default__publish_velocities=True,
+            control_rate=RATE, outputs__default__publish_velocities=True,
             **UNWATCHED, **NEVER_STALE,
         )  # fmt: skip
         client.robot = HeldRobot(client)

@@ -189,7 +189,7 @@ class Target:
 
 @pytest.fixture(scope='module')
 def target(tmp_path_factory):
-    with ros_rig(tmp_path_factory.mktemp('fuzz'), children=False) as client:
+    with ros_rig(tmp_path_factory.mktemp('fuzz'), children=False, planners=True) as client:
         start_node(
             client, use_tf=False, services__timeout=0.2,
             **UNWATCHED, **NEVER_STALE,

@@ -47,7 +47,7 @@ MIN_TIME = 1e-6
 
 @pytest.fixture(scope='module')
 def client(tmp_path_factory):
-    with ros_rig(tmp_path_factory.mktemp('load'), children=False) as client:
+    with ros_rig(tmp_path_factory.mktemp('load'), children=False, planners=True) as client:
         start_node(
             client, control_rate=RATE, outputs__default__publish_velocities=True,
             status_rate=20.0, joint_state_timeout=PATIENT, command_timeout=PATIENT,

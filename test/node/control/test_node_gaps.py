@@ -41,7 +41,7 @@ TRIES = 20
 @pytest.fixture(scope='module')
 def client(tmp_path_factory):
     with ros_rig(tmp_path_factory.mktemp('gaps')) as client:
-        start_node(client, diagnostics_period=0.1, **NEVER_STALE)
+        start_node(client, control_rate=1.0 / PERIOD, diagnostics_period=0.1, **NEVER_STALE)
         client.others = {
             'obstacles': client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED),
             'twist': client.node.create_publisher(TwistStamped, 'ros_ik/ee/target_twist', 1),

@@ -11,6 +11,7 @@ from support.rigs.ros_rig import ARM
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import panda_urdf
 from support.rigs.ros_rig import PATIENCE
+from support.rigs.ros_rig import RATE
 from support.rigs.ros_rig import ros_rig
 from support.rigs.ros_rig import start_node
 from support.robots.held_robot import HeldRobot
@@ -101,7 +102,7 @@ def test_it_follows_simulated_time(tmp_path):
         after = client.status
         ticks = after.ticks - before.ticks
         # A busy machine makes fewer of them, and knows how many it has missed.
-        due = 100.0 * (time_of(after) - time_of(before))
+        due = RATE * (time_of(after) - time_of(before))
         assert 0 < ticks <= 1.1 * due
         assert ticks + 2 * (after.missed_ticks - before.missed_ticks) >= 0.9 * due
         assert simulation.now - 10.0 < time_of(after) <= simulation.now

@@ -31,7 +31,8 @@ pytestmark = pytest.mark.dds
 def client(tmp_path_factory):
     """Return a client of a node that has become active, with the statuses on the way noted."""
     with ros_rig(tmp_path_factory.mktemp('tracking')) as client:
-        start_node(client, **NEVER_STALE)
+        # At the rate of most users.
+        start_node(client, control_rate=100.0, **NEVER_STALE)
         client.waited_for_model = client.wait_for_code(IkStatus.WAITING_FOR_MODEL)
         client.describe(panda_urdf())
         client.waited_for_joints = client.wait_for_code(

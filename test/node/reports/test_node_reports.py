@@ -10,6 +10,7 @@ from support.rigs.ros_rig import LATCHED
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import NEVER_STALE
 from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import RATE
 from support.rigs.ros_rig import ros_rig
 from support.rigs.ros_rig import start_node
 from support.robots.held_robot import HeldRobot
@@ -159,7 +160,7 @@ def test_loop_and_model_are_told(rig):
     client, _ = rig
     # Soon after the start there are no statistics.
     _, _, values = entry(client, 'loop', lambda _, __, values: values['tick p50 ms'] != 'nan')
-    assert values['rate Hz'] == '100' and int(values['ticks']) > 0
+    assert values['rate Hz'] == f'{RATE:g}' and int(values['ticks']) > 0
     assert float(values['tick p50 ms']) <= float(values['tick p99 ms'])
     level, text, values = entry(client, 'model')
     # The meshes of the description are not found here: distances do not cover the whole robot.

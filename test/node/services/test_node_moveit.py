@@ -38,7 +38,7 @@ if HAS_MOVEIT:
 def rig(tmp_path_factory):
     if not HAS_MOVEIT:
         pytest.skip('moveit_msgs is not installed')
-    with ros_rig(tmp_path_factory.mktemp('moveit')) as client:
+    with ros_rig(tmp_path_factory.mktemp('moveit'), planners=True) as client:
         start(client, 'panda', moveit_services='on')
         planner = make_planner('panda')
         yield client, planner, Twin(planner, 'panda')

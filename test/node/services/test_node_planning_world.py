@@ -61,7 +61,7 @@ def post(distance=0.0):
 @contextlib.contextmanager
 def ball_rig(folder, **options):
     """Yield a client of a node, a publisher of obstacles, a check, and the state of the robot."""
-    with ros_rig(folder, **options) as client:
+    with ros_rig(folder, planners=True, **options) as client:
         client.processes.start(
             'node', 'ros_ik.node.ros_ik_node', ee__frame='ball', services__nice=0,
             **NEVER_STALE,

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.dds
 @pytest.fixture(scope='module', params=ROBOTS)
 def robot(request, tmp_path_factory):
     """Return the name of a robot, a client of its node, its planner and its model here."""
-    with ros_rig(tmp_path_factory.mktemp('services')) as client:
+    with ros_rig(tmp_path_factory.mktemp('services'), planners=True) as client:
         start(client, request.param)
         planner = make_planner(request.param)
         yield request.param, client, planner, Twin(planner, request.param)

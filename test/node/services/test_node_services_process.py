@@ -11,6 +11,7 @@ import time
 from lifecycle_msgs.msg import Transition
 import pytest
 from rclpy.qos import QoSProfile
+from support.long_forms import either
 from support.processes.ros_processes import without_shared_memory
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import panda_urdf
@@ -31,11 +32,13 @@ from ros_ik_interfaces.srv import SolveFk
 from ros_ik_interfaces.srv import SolveIk
 
 pytestmark = pytest.mark.dds
+# A node ends the same way after the first two.
+SIGNALS = either([], [signal.SIGINT]) + [signal.SIGTERM, signal.SIGKILL]
 
 
 @pytest.fixture
 def client(tmp_path):
-    with without_shared_memory(), ros_rig(tmp_path, children=False) as client:
+    with without_shared_memory(), ros_rig(tmp_path, children=False, planners=True) as client:
         yield client
 
 
@@ -43,8 +46,11 @@ def client(tmp_path):
 def lasting(tmp_path_factory):
     """Return the client of a node whose planning process these tests replace in turn."""
     folder = tmp_path_factory.mktemp('process')
-    with without_shared_memory(), ros_rig(folder, children=False) as client:
-        start(client, services__nice=1, services__timeout=300.0)
+    with without_shared_memory(), ros_rig(folder, children=False, planners=True) as client:
+        start(
+            client, services__nice=1, services__timeout=300.0, services__max_poses=20000,
+            services__max_waiting=1,
+        )  # fmt: skip
         yield client
         assert client.processes.is_alive('node'), client.processes.text('node')
 
@@ -82,12 +88,11 @@ def test_the_services_live_in_a_process_of_their_own(lasting):
     assert not names & services_of('ros_ik')
 
 
-def test_sizes_times_and_numbers_of_requests_are_bounded(client):
-    start(client, services__max_poses=10000, services__max_waiting=1, services__timeout=300.0)
-    one = unreachable(1)
+def test_sizes_times_and_numbers_of_requests_are_bounded(lasting):
+    client, one = lasting, unreachable(1)
     for fields, size in (
-        ({'poses': one * 10001}, 10001),
-        ({'poses': one, 'max_solutions': 20000}, 20000),
+        ({'poses': one * 20001}, 20001),
+        ({'poses': one, 'max_solutions': 20001}, 20001),
     ):
         answer = solve(client, **fields)
         assert not answer.success
@@ -146,7 +151,7 @@ def test_another_robot_cancels_what_runs(lasting):
     client.wait_for(lambda: solve(client, poses=unreachable(1)).success, 'the next answer', LONG)
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize('number', SIGNALS)
 def test_the_process_ends_with_the_node_whatever_ends_it(client, number):
     start(client, services__timeout=300.0)
     ask_for_long(client)

@@ -31,7 +31,7 @@ Response = SolveOptimal.Response
 
 @pytest.fixture(scope='module', params=['panda', 'tiago'])
 def rig(request, tmp_path_factory):
-    with ros_rig(tmp_path_factory.mktemp('optimal')) as client:
+    with ros_rig(tmp_path_factory.mktemp('optimal'), planners=True) as client:
         start(client, request.param)
         planner = make_planner(request.param)
         yield client, find_robot(request.param), planner, Twin(planner, request.param)

@@ -13,6 +13,7 @@ import math
 import numpy as np
 from support.rigs.ros_rig import ARM
 from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import RATE
 from support.robots.robots import pin
 
 # Numbers pass through DDS unchanged: only sums and products are rounded.
@@ -130,7 +131,7 @@ class Motion:
         assert np.all(self.velocity[-1] == 0.0), self.velocity[-1]
 
 
-def motion_of(client, period=0.01, since=0):
+def motion_of(client, period=1.0 / RATE, since=0):
     """Return the commands that a client has received, from the index ``since`` on."""
     sent = client.sent[since:]
     assert sent, 'nothing was commanded'

@@ -31,7 +31,9 @@ _SESSION = 'ros_ik.demo.session'
 _SESSIONS = (_SESSION, 'ros_ik.demo.__main__', 'ros_ik.viewer.demo')
 _PARENTS = (*_SESSIONS, 'ros_ik.node.ros_ik_node', 'support.processes.failing_node')
 # Modules of the node that start processes by ``start_module``.
-_STARTING = ('ros_ik.node.markers.marker_client', 'ros_ik.node.services.planner_client')
+_MARKERS, _PLANNERS = 'ros_ik.node.markers.marker_client', 'ros_ik.node.services.planner_client'
+# The process that answers planners, for tests that do not ask it.
+_NO_PLANNERS = 'support.processes.no_planners'
 IMPORTED = (
     'ros_ik.node.ik_node',
     'ros_ik.node.markers.marker_main',
@@ -46,6 +48,9 @@ _OWN = (
     'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID', 'WAYLAND_DISPLAY',
 )  # fmt: skip
 _POLL = 0.01
+_TESTS = Path(__file__).parents[2]
+# Warp hashes a kernel for the threads of a block, of which the CPU has one.
+_THREADS_OF_CPU = 1
 # At this signal a program writes the stacks of its threads.
 _STACKS = signal.SIGUSR1
 # Time for the process to end by itself [s].
@@ -160,7 +165,7 @@ class ForkServer(_Server):
         """Return True if a program of this environment would import the same."""
         return _imported_by(environment) == self._environment
 
-    def start(self, module, arguments, environment, log, children):
+    def start(self, module, arguments, environment, log, children, planners):
         """Start a module as a program whose output goes to an open file.
 
         Args:
@@ -169,6 +174,7 @@ class ForkServer(_Server):
             environment: Its environment variables.
             log: Open file for its output.
             children: True if the processes of a node or session are forks too.
+            planners: True if a node that is a fork answers planners.
         """
         own = {key: environment[key] for key in _OWN if key in environment}
         words = {
@@ -176,6 +182,7 @@ class ForkServer(_Server):
             'arguments': list(map(str, arguments)),
             'environment': own,
             'children': children and module in _PARENTS,
+            'planners': planners,
         }
         return Fork(self, self.ask(words, log.fileno()))
 
@@ -266,6 +273,8 @@ def _run(question, files):
     os.environ.update(question['environment'])
     if question['children']:
         _fork_children(question['module'])
+    if not question['planners']:
+        _leave_out_planners()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv[1:] = question['arguments']
     _run_module(question['module'])
@@ -282,7 +291,7 @@ def _fork_children(module):
 
             ChildProcesses.start = lambda *given: server.start_in(*given)
         else:
-            for starting in _STARTING:
+            for starting in (_MARKERS, _PLANNERS):
                 sys.modules[starting].start_module = server.start_module
         return
     link.close()
@@ -298,6 +307,16 @@ def _fork_children(module):
             _begin_session(question)
         _run_module(question['module'])
     sys.exit()
+
+
+def _leave_out_planners():
+    """Let a stand-in be the process of the planners of this node."""
+    client = sys.modules[_PLANNERS]
+    # A process of its own finds it there.
+    paths = [os.environ.get('PYTHONPATH', ''), str(_TESTS)]
+    os.environ['PYTHONPATH'] = os.pathsep.join(filter(None, paths))
+    start = client.start_module
+    client.start_module = lambda _: start(_NO_PLANNERS)
 
 
 def _begin_session(question):
@@ -321,18 +340,21 @@ def _run_module(module):
 
 
 def _make_kernels():
-    """Make the kernels that every node compiles before it has a robot."""
+    """Make the kernels that every node compiles before it has a robot, and find their files."""
     from ros_ik.node.model_loading.compile_ahead import kernels_ahead
     from ros_ik.settings import read_settings
 
-    kernels_ahead(read_settings({'ee.frame': 'tool'}))
+    here, beside = kernels_ahead(read_settings({'ee.frame': 'tool'}))
+    for kernel in (*here, *beside):
+        # The hash of its source names its file, and takes far longer than to load that.
+        kernel.module.get_module_hash(_THREADS_OF_CPU)
 
 
 def main():
     """Import, then fork as asked; a fork runs its module and ends as a program does."""
     sys.path[0] = os.getcwd()
     # Programs of the tests are beside those of ros_ik.
-    sys.path.append(str(Path(__file__).parents[2]))
+    sys.path.append(str(_TESTS))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     link = socket.socket(fileno=int(sys.argv[1]))
     for module in IMPORTED:

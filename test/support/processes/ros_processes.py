@@ -105,7 +105,9 @@ def _fork_server(environment):
     return _servers[-1]
 
 
-def start_program(module, arguments, domain, log, prefix=(), forks=True, children=True):
+def start_program(
+    module, arguments, domain, log, prefix=(), forks=True, children=True, planners=True
+):
     """Start a module as a program on a ROS domain.
 
     Args:
@@ -116,13 +118,16 @@ def start_program(module, arguments, domain, log, prefix=(), forks=True, childre
         prefix: A command that starts another.
         forks: True if it may be a fork; otherwise it imports everything itself.
         children: True if the processes of a node that is a fork are forks too.
+        planners: True if a node that is a fork answers planners.
     """
     environment = _environment(
         ROS_DOMAIN_ID=str(domain),
         ROS_AUTOMATIC_DISCOVERY_RANGE=os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST'),
     )
     if forks and not prefix:
-        return _fork_server(environment).start(module, arguments, environment, log, children)
+        return _fork_server(environment).start(
+            module, arguments, environment, log, children, planners
+        )
     return subprocess.Popen(
         [*prefix, sys.executable, '-m', module, *map(str, arguments)],
         env=environment,
@@ -135,12 +140,13 @@ class Processes:
     """Programs on one ROS domain, which are forks if ``forks``.
 
     They are processes with imports of their own otherwise, and so are those that nodes start
-    unless ``children``.
+    unless ``children``. Nodes that are forks answer planners if ``planners``.
     """
 
-    def __init__(self, folder, forks=True, children=True):
+    def __init__(self, folder, forks=True, children=True, planners=True):
         self.domain, self._lock = reserve_domain()
         self._folder, self._forks, self._children = folder, forks, children
+        self._planners = planners
         self._running = {}
 
     def start(
@@ -163,8 +169,9 @@ class Processes:
             arguments = ['--ros-args', *words]
         with (self._folder / f'{name}.log').open('a') as log:
             self._running[name] = start_program(
-                module, arguments, self.domain, log, prefix, self._forks, self._children
-            )
+                module, arguments, self.domain, log, prefix, self._forks, self._children,
+                self._planners,
+            )  # fmt: skip
 
     def text(self, name):
         """Return the output of a process."""

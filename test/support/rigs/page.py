@@ -16,6 +16,11 @@ from tools.browser import frames_drawn
 _FRAMES_TO_MOVE = 20
 
 
+def shows(browser, text):
+    """Return True if the page of a browser has a text, in a tenth of the time of its source."""
+    return browser.execute_script('return document.body.textContent.includes(arguments[0])', text)
+
+
 class Mouse:
     """The mouse of a browser, event by event."""
 
@@ -58,7 +63,7 @@ class OpenPage:
         self.browser, self.viewer, self._coarse = browser, viewer, coarse
         self.address = f'{viewer.page.address}/?fixedDpr={coarse}'
         browser.get(self.address)
-        wait_until(lambda: 'STOP' in browser.page_source, 'page')
+        wait_until(lambda: shows(browser, 'STOP'), 'page')
         wait_until(lambda: frames_drawn(browser) > 0, 'picture')
         wait_until(lambda: self.camera.update_timestamp > 0.0, 'camera')
 
@@ -94,6 +99,10 @@ class OpenPage:
             f'nothing is displayed of {path}',
         )
         return displayed
+
+    def shows(self, text):
+        """Return True if the page has a text."""
+        return shows(self.browser, text)
 
     def wait_for_picture(self):
         """Wait until changes are drawn."""

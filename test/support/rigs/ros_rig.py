@@ -36,6 +36,9 @@ from ros_ik.node.transport.polled_events import PolledEventsMixin
 from ros_ik_interfaces.msg import IkStatus
 
 ARM = tuple(f'panda_joint{k}' for k in range(1, 8))
+# Rate of nodes and robots [Hz]. All that they and a client do is work of each tick: at their
+# defaults, 100 and 200 Hz, a rig takes two and three times as much.
+RATE = 50.0
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
@@ -456,15 +459,16 @@ def is_near(pose, goal):
 
 
 @contextlib.contextmanager
-def ros_rig(folder, forks=True, children=True):
+def ros_rig(folder, forks=True, children=True, planners=False):
     """Yield a client on a domain of its own, and end every process afterwards.
 
     Args:
         folder: Folder of logs and parameters.
         forks: True if programs may be forks.
         children: True if the processes that nodes start may be forks.
+        planners: True if nodes that are forks answer planners.
     """
-    processes = Processes(folder, forks, children)
+    processes = Processes(folder, forks, children, planners)
     client = Client(processes)
     try:
         yield client
@@ -474,16 +478,16 @@ def ros_rig(folder, forks=True, children=True):
 
 
 def start_node(client, *files, prefix=(), **parameters):
-    """Start ros_ik_node for the Panda."""
+    """Start ros_ik_node for the Panda, at ``RATE`` unless the parameters have another."""
     client.processes.start(
         f'{client.namespace}node', 'ros_ik.node.ros_ik_node', *files,
         namespace=client.namespace and f'/{client.namespace}', prefix=prefix,
-        **{'ee__frame': 'panda_hand_tcp', **parameters},
+        **{'ee__frame': 'panda_hand_tcp', 'control_rate': RATE, **parameters},
     )  # fmt: skip
 
 
-def start_robot(client):
-    """Start the mock robot at a comfortable posture."""
+def start_robot(client, rate=RATE):
+    """Start the mock robot at a comfortable posture, with joint states at a rate [Hz]."""
     home = find_robot('panda').home
     client.processes.start(
         f'{client.namespace}robot',
@@ -491,8 +495,7 @@ def start_robot(client):
         namespace=client.namespace and f'/{client.namespace}',
         command_topic='ros_ik/joint_trajectory',
         controller_joints=list(ARM),
-        # At the rate of the node: with 200 Hz, its default, it takes a third of a rig's time.
-        publish_rate=100.0,
+        publish_rate=rate,
         initial_positions__names=list(home),
         initial_positions__values=[float(value) for value in home.values()],
     )

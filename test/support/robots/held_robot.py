@@ -13,11 +13,10 @@ from sensor_msgs.msg import JointState
 from support.motions.motion import Arm
 from support.motions.motion import array_of
 from support.rigs.ros_rig import ARM
+from support.rigs.ros_rig import RATE
 from support.robots.robots import pin
 
 from ros_ik.demo.robots import find_robot
-
-_RATE = 100.0
 
 
 class HeldRobot:
@@ -32,7 +31,7 @@ class HeldRobot:
         silent: True if it sends nothing.
     """
 
-    def __init__(self, client, qos=1, rate=_RATE, **position):
+    def __init__(self, client, qos=1, rate=RATE, **position):
         self.position = self.home() | position
         self.follows, self.silent = True, False
         self.bias = self.noise = 0.0
