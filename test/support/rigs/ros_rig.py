@@ -51,8 +51,10 @@ LONG = 200.0
 _TURN = 0.01
 # A running process that is silent for so many turns has nothing to publish.
 _STANDSTILL = 500
-# A target in transit arrives before so many statuses.
-_STAYS = 15
+# A target in transit arrives before so many statuses, and within this time [s].
+_STAYS, _TRANSIT = 8, 0.15
+# A node that sends nothing makes so many ticks.
+_SILENT_TICKS = 5
 # rmw_fastrtps drops the answer to a new client that it has not found within 0.1 s: requests that
 # may be repeated are sent again after this time [s].
 _ASK_AGAIN = 20.0
@@ -237,7 +239,7 @@ class Client:
             # Statuses may arrive before earlier commands, and commands that a busy machine has
             # lost are repeated after some seconds.
             enough = _STANDSTILL if self._hears_motion() else 10
-            return turns > enough and latest and latest.ticks >= first.ticks + 10
+            return turns > enough and latest and latest.ticks >= first.ticks + _SILENT_TICKS
 
         self.wait_for(is_silent, 'silence')
 
@@ -364,7 +366,10 @@ class Client:
         def stays_without():
             self.trigger('reset')
             self.statuses.clear()
-            self.wait_for(lambda: len(self.statuses) >= _STAYS, 'statuses')
+            due = time.monotonic() + _TRANSIT
+            self.wait_for(
+                lambda: len(self.statuses) >= _STAYS and time.monotonic() >= due, 'statuses'
+            )
             return all('waiting for a target' in status.text for status in self.statuses)
 
         self.wait_for(stays_without, 'node without a target')

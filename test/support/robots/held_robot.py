@@ -18,6 +18,9 @@ from support.robots.robots import pin
 
 from ros_ik.demo.robots import find_robot
 
+# Time of measurements at a new place before a motion starts there [s].
+_SETTLED = 0.15
+
 
 class HeldRobot:
     """The Panda as a list of numbers.
@@ -39,7 +42,8 @@ class HeldRobot:
         self._client, self._random = client, np.random.default_rng(5)
         self._seen = self._turn = 0
         self.publisher = client.node.create_publisher(JointState, 'joint_states', qos)
-        self._timer = client.node.create_timer(1.0 / rate, self._step)
+        self._period = 1.0 / rate
+        self._timer = client.node.create_timer(self._period, self._step)
 
     @staticmethod
     def home():
@@ -72,7 +76,8 @@ class HeldRobot:
 
         self._client.wait_for(is_seen, 'the robot seen where it is')
         # A motion starts at the measurements of the last 0.1 s.
-        self._client.spin(0.3)
+        turn = self._turn + math.ceil(_SETTLED / self._period)
+        self._client.wait_for(lambda: self._turn >= turn or self.silent, 'measurements')
 
     def _say(self):
         names = self.parts[self._turn % len(self.parts)]
