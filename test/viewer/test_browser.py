@@ -17,6 +17,7 @@ pytest.importorskip('viser', reason='viser is not installed')
 pytest.importorskip('selenium', reason='selenium is not installed')
 
 from selenium.webdriver.common.keys import Keys
+from support.long_forms import in_turn
 from support.rigs.page import OpenPage
 from support.rigs.ros_rig import NEVER_STALE
 from support.rigs.viewer_rig import another_viewer
@@ -307,9 +308,9 @@ def components(twist):
     return {at: velocity for at, velocity in velocities.items() if velocity}
 
 
-@pytest.mark.parametrize('part', ['linear', 'angular'])
-@pytest.mark.parametrize(('forward', 'back', 'axis'), KEYS)
-def test_keys_of_velocities(opened, forward, back, axis, part):
+@pytest.mark.parametrize(('keys', 'part'), in_turn(KEYS, ['linear', 'angular']))
+def test_keys_of_velocities(opened, keys, part):
+    forward, back, axis = keys
     client, viewer, shown = opened
     body = shown.browser.find_element('tag name', 'body')
     twists = []
@@ -366,23 +367,23 @@ def test_pages_of_two_viewers_agree_on_obstacles(opened):
     _, viewer, shown = opened
     page = shown.browser
     first = page.current_window_handle
+    without = {first: settled_meshes(page, viewer)}
     with another_viewer() as other:
         page.switch_to.new_window('window')
         second = page.current_window_handle
         page.get(f'{other.page.address}/?fixedDpr={_COARSE}')
         wait_until(lambda: other.robot_view is not None, 'robot of the other viewer')
         wait_until(lambda: frames_drawn(page) > 0, 'other page')
-        before = settled_meshes(page, other)
+        without[second] = settled_meshes(page, other)
         name = viewer.page.obstacles.add('sphere')
-        wait_until(lambda: meshes_drawn(page) > before, 'sphere on the other page')
-        with_sphere = {second: settled_meshes(page, other)}
+        wait_until(lambda: meshes_drawn(page) > without[second], 'sphere on the other page')
         page.switch_to.window(first)
-        with_sphere[first] = settled_meshes(page, viewer)
+        wait_until(lambda: meshes_drawn(page) > without[first], 'sphere on the page')
         other.page.obstacles.remove(name)
         wait_until(lambda: viewer.page.obstacles.placed == {}, 'removal')
-        wait_until(lambda: meshes_drawn(page) < with_sphere[first], 'page without the sphere')
+        wait_until(lambda: meshes_drawn(page) <= without[first], 'page without the sphere')
         page.switch_to.window(second)
-        wait_until(lambda: meshes_drawn(page) < with_sphere[second], 'other page without it')
+        wait_until(lambda: meshes_drawn(page) <= without[second], 'other page without it')
         page.close()
         page.switch_to.window(first)
 

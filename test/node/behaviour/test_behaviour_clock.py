@@ -11,6 +11,7 @@ from support.motions.motion import panda_ranges
 from support.motions.motion import ROUNDING
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import panda_urdf
+from support.rigs.ros_rig import RATE
 from support.rigs.ros_rig import ros_rig
 from support.rigs.ros_rig import start_node
 from support.robots.held_robot import HeldRobot
@@ -126,10 +127,20 @@ def test_a_jump_forwards_makes_everything_stale(client):
     arrive_from(client, put)
 
 
+def stands_still(client):
+    """Return the status of a clock that stands still, after all earlier commands."""
+    status = client.wait_for_text('; waiting for /clock: time stands still')
+    client.wait_for_ticks(10)
+    return status
+
+
 def test_a_clock_that_stands_still_stops_the_motion_and_is_no_loss(client):
     client.time.runs = False
+    stands_still(client)
+    sent = len(client.sent)
     # Ticks go on; otherwise the command would run ahead of a robot that stands.
-    client.wait_for_silence()
+    client.wait_for_ticks(25)
+    assert len(client.sent) == sent
     assert any(client.sent[-1][1].points[0].velocities), 'it is not on its way any more'
     client.time.runs = True
     client.wait_for(
@@ -144,7 +155,7 @@ def test_a_slow_clock_slows_the_motion(client):
     client.wait_for(lambda: client.time.now - begin > 0.1, 'a tenth of a simulated second')
     client.wait_for_ticks(2)
     # At least one tick later than the last command.
-    due = (client.time.now - begin) / 0.01
+    due = (client.time.now - begin) * RATE
     assert 2 < len(client.sent) - sent <= due + 2.0
     client.time.speed = 1.0
     client.wait_for(
@@ -155,8 +166,7 @@ def test_a_slow_clock_slows_the_motion(client):
 @pytest.mark.parametrize('hold', ['stop', 'pause'])
 def test_a_hold_waits_for_a_clock_that_stands_still(client, hold):
     client.time.runs = False
-    client.wait_for_silence()
-    status = client.wait_for_text('; waiting for /clock: time stands still')
+    status = stands_still(client)
     assert status.text.startswith('tracking') and list(status.waiting_for) == ['/clock']
     sent = len(client.sent)
     if hold == 'stop':
