@@ -70,6 +70,7 @@ _POLL_NANOSECONDS, _START_PERIOD = 50_000_000, 0.01
 _STATISTICS_PERIOD = 0.5
 _REST_TIMEOUT = 0.8
 _NO_REST = 'the command did not come to rest in time; the last trajectory sent ends at rest'
+_STILL_BRAKES = 'the command has not come to rest yet; it continues to brake while inactive'
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 _Transition = Callable[['IkNode', LifecycleState], TransitionCallbackReturn]
 
@@ -266,7 +267,7 @@ class IkNode(GuardedNode, StreamNode):
         self._autostart.cancel()
         self._machine.handle(NodeEvent.DEACTIVATE)
         self._actions.abort('the node is deactivated')
-        self._wait_for_rest()
+        self._wait_for_rest(_STILL_BRAKES)
         self._end_bond()
         return _SUCCESS
 
@@ -274,6 +275,8 @@ class IkNode(GuardedNode, StreamNode):
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Release the model and the topics."""
         self._autostart.cancel()
+        # A deactivation just before may not have sufficed.
+        self._wait_for_rest(_NO_REST)
         self._release()
         if self._source.has_description:
             self._report_building()
@@ -286,7 +289,7 @@ class IkNode(GuardedNode, StreamNode):
         self._autostart.cancel()
         self._machine.handle(NodeEvent.SHUT_DOWN)
         self._actions.abort('the node shuts down')
-        self._wait_for_rest()
+        self._wait_for_rest(_NO_REST)
         # Discard a finished or unfinished model.
         self._source.end(timeout=0.0)
         self._release()
@@ -478,11 +481,13 @@ class IkNode(GuardedNode, StreamNode):
         else:
             interface.destroy(self._poll_until_rest)
 
-    def _wait_for_rest(self) -> None:
-        """Wait until the servo has come to rest."""
+    def _wait_for_rest(self, otherwise: str) -> None:
+        """Wait until the servo has come to rest; log ``otherwise`` if that takes too long."""
         if self._interface is not None:
             self._interface.inputs.activate(False)
             self._poll_until_rest()
+            if not self._loop.output.still:
+                self.get_logger().warning(otherwise)
 
     def _end_bond(self) -> None:
         """Announce an orderly end to the lifecycle manager, if there is a bond."""

@@ -6,6 +6,9 @@ import signal
 
 from lifecycle_msgs.msg import Transition
 import pytest
+from sensor_msgs.msg import JointState
+from support.motions.motion import motion_of
+from support.motions.motion import panda_ranges
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import NEVER_STALE
 from support.rigs.ros_rig import panda_urdf
@@ -13,6 +16,8 @@ from support.rigs.ros_rig import PATIENCE
 from support.rigs.ros_rig import ros_rig
 from support.rigs.ros_rig import start_node
 from support.rigs.ros_rig import start_robot
+from support.rigs.ros_rig import UNWATCHED
+from support.robots.held_robot import HeldRobot
 
 from ros_ik_interfaces.msg import IkStatus
 
@@ -52,6 +57,27 @@ def test_a_lifecycle_manager_leads_it_through_its_states(tmp_path):
         assert client.transition(Transition.TRANSITION_ACTIVATE)
         client.wait_for_code(IkStatus.OK, text='tracking')
         client.assert_trajectories_are_accepted()
+
+
+def test_a_stop_that_outlasts_a_deactivation_is_told_and_ends_before_a_cleanup(tmp_path):
+    """With these accelerations a stop from full speed takes a second."""
+    with ros_rig(tmp_path) as client:
+        start_node(
+            client, outputs__default__publish_velocities=True, **NEVER_STALE, **UNWATCHED
+        )
+        client.robot = HeldRobot(client)
+        client.describe(panda_urdf())
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
+        client.stream('joints', JointState(name=['panda_joint1'], position=[2.8]))
+        client.wait_for(lambda: client.sent and motion_of(client).speed[-1] > 2.1, 'motion')
+        assert client.set(limits__acceleration_scale=0.2)['limits.acceleration_scale'].successful
+        assert client.transition(Transition.TRANSITION_DEACTIVATE)
+        assert 'continues to brake while inactive' in client.processes.text('node')
+        assert client.transition(Transition.TRANSITION_CLEANUP)
+        client.wait_for_silence()
+        motion = motion_of(client)
+        motion.assert_within(panda_ranges())
+        motion.assert_at_rest()
 
 
 def test_a_node_that_is_shut_down_says_so_whatever_comes_then(tmp_path):

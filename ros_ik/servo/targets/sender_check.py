@@ -6,7 +6,7 @@ If two senders publish on one topic, the publishers of its messages alternate. W
 unknown, or one program relays both, targets alternate between two positions: they return to the
 previous position repeatedly, after one message or a few. If the clock of a sender is set, or
 messages arrive out of order, stamps jump or decrease. Targets of two kinds may come in turn, too.
-No message is dropped: the robot follows the newest target, of one kind without prediction, and the
+No message is dropped: the robot follows the newest target, poses without prediction, and the
 status names the cause.
 """
 
