@@ -224,13 +224,15 @@ class IkNode(GuardedNode, StreamNode):
         if missing:
             return self._refuse(missing)
         timeout = settings.robot_description_timeout
-        if self._source.ready is None and not self._source.error:
+        give_up = time.monotonic() + timeout
+        while self._source.ready is None and not self._source.error:
             if not self._source.builder.busy:
                 # A transition that failed released the model of the description.
                 self._source.begin()
-            built = self._source.wait(timeout)
-            if built is not None:
-                self._on_built(built)
+            built = self._source.wait(give_up - time.monotonic())
+            if built is None:
+                break
+            self._on_built(built)
         # The main thread may discard it meanwhile.
         ready = self._source.ready
         if ready is None:
@@ -424,6 +426,7 @@ class IkNode(GuardedNode, StreamNode):
             self._condition.refuse_description(self._source.error)
             if self._interface is not None:
                 self._interface.set_model_loading(False)
+            self._source.begin_former()
             return
         self._condition.note_failure(self._condition.failure)
         summary = self._source.builder.progress.summary()

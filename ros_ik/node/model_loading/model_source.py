@@ -22,7 +22,11 @@ from ros_ik.node.transport.size_limited_subscription import DESCRIPTION_BYTES
 from ros_ik.node.transport.size_limited_subscription import subscribe
 from ros_ik.settings import Settings
 
+# Polling period of builds while the executor is blocked [s].
 _WAIT = 0.05
+# Number of earlier descriptions that are kept: the last one that gave a model, and one that was
+# replaced before it was tried.
+_FORMER = 2
 
 
 class ModelSource:
@@ -61,14 +65,17 @@ class ModelSource:
         self.builder = ModelBuilder(settings())
         self.error = ''
         self.ready: Built | None = None
-        self._urdf = self._srdf = ''
+        # Pairs of URDF and SRDF: the newest, the one that is built, the last that gave a model,
+        # and those to build if the newest gives none, the first choice last.
+        self._newest = self._building = self._good = ('', '')
+        self._former: list[tuple[str, str]] = []
         self._rest_requested = False
         self._subscriptions = self._listen()
 
     @property
     def has_description(self) -> bool:
         """True if a description has arrived."""
-        return bool(self._urdf)
+        return bool(self._newest[0])
 
     def listen_again(self) -> None:
         """Subscribe again: a new reader receives latched descriptions once more."""
@@ -78,13 +85,16 @@ class ModelSource:
 
     def begin(self) -> None:
         """Start the build of the newest description; a result that is ready is discarded."""
-        settings = self._settings()
-        if settings is None or not self._urdf:
-            return
-        self.error, self.ready = '', None
-        self.builder.start(
-            Job(self._urdf, self._srdf, settings, self._request_rest, self._is_resting)
-        )
+        self._former = [] if self._good == self._newest else [self._good]
+        self._build(self._newest)
+
+    def begin_former(self) -> None:
+        """Start the build of an earlier description that the node needs, if there is one.
+
+        The newest one has given no model. A node with a servo needs only what it had not tried.
+        """
+        if self._former:
+            self._build(self._former.pop())
 
     def rest_requested(self) -> bool:
         """Return True once after the builder has asked the control thread to rest."""
@@ -100,6 +110,8 @@ class ModelSource:
         built = self.builder.collect(timeout)
         if self.builder.is_ending:
             return None
+        if built is not None and built.servo is not None:
+            self._good = built.job.urdf, built.job.srdf
         progress = str(self.builder.progress.latest.get())
         if progress != self._reported:
             self._reported = progress
@@ -166,15 +178,27 @@ class ModelSource:
             # Empty, for instance because a publisher did not find its file; the previous
             # description stays.
             self._message_stats.add('robot_description', Drop.UNREADABLE, lambda: 'it is empty')
-        elif message.data != self._urdf:
-            self._change(message.data, self._srdf)
+        elif message.data != self._newest[0]:
+            self._change((message.data, self._newest[1]))
 
     def _on_srdf(self, message: String) -> None:
-        if message.data != self._srdf:
-            self._change(self._urdf, message.data)
+        if message.data != self._newest[1]:
+            self._change((self._newest[0], message.data))
 
-    def _change(self, urdf: str, srdf: str) -> None:
-        if self.builder.is_ending or (urdf and not self._prepare_build()):
+    def _change(self, newest: tuple[str, str]) -> None:
+        if self.builder.is_ending or (newest[0] and not self._prepare_build()):
             return
-        self._urdf, self._srdf = urdf, srdf
-        self.begin()
+        if self.builder.busy:
+            self._former = [*self._former, self._building][-_FORMER:]
+        else:
+            self._former = [] if self.ready is None else [self._good]
+        self._newest = newest
+        self._build(newest)
+
+    def _build(self, description: tuple[str, str]) -> None:
+        settings = self._settings()
+        if settings is None or not description[0]:
+            return
+        self.error, self.ready = '', None
+        self._building = description
+        self.builder.start(Job(*description, settings, self._request_rest, self._is_resting))

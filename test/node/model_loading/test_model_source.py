@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Descriptions as the node receives them: real latched messages over DDS."""
 
+import contextlib
 import time
+from types import SimpleNamespace
 
 import pytest
 import rclpy
@@ -26,37 +28,106 @@ class _ListenerNode(PolledEventsMixin, Node):
     pass
 
 
-def test_a_latched_description_that_was_lost_comes_with_another_subscription():
+GOOD = (
+    '<robot name="r"><link name="base"/><link name="tool"/><joint name="j" type="revolute">'
+    '<parent link="base"/><child link="tool"/><axis xyz="0 0 1"/>'
+    '<limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>'
+)
+BAD = 'no robot'
+
+
+@contextlib.contextmanager
+def listening():
+    """Yield a source of models, whose node publishes descriptions to itself."""
     with reserved_domain() as domain:
         context = Context()
         rclpy.init(context=context, domain_id=domain)
         node = _ListenerNode('listener', context=context)
-        node.create_publisher(String, 'robot_description', LATCHED).publish(String(data='<robot'))
         settings = read_settings({'ee.frame': 'tool'})
-        source = ModelSource(
-            node, lambda: settings, lambda: True, lambda: True, lambda text: None,
+        rig = SimpleNamespace(rests=True, node=node, executor=make_executor(context))
+        rig.publisher = node.create_publisher(String, 'robot_description', LATCHED)
+        rig.source = ModelSource(
+            node, lambda: settings, lambda: True, lambda: rig.rests, lambda text: None,
             MessageStats(node),
         )  # fmt: skip
-        executor = make_executor(context)
         try:
-            give_up = time.monotonic() + PATIENCE
-            lost = None
-            while lost is None and time.monotonic() < give_up:
-                for subscription in node.subscriptions:
-                    if subscription.topic_name == '/robot_description':
-                        with subscription.handle:
-                            lost = subscription.handle.take_message(String, True)
-            assert lost is not None
-            executor.add_node(node)
-            for _ in range(50):
-                executor.spin_once(timeout_sec=0.01)
-            assert not source.has_description
-            source.listen_again()
-            while not source.has_description and time.monotonic() < give_up:
-                executor.spin_once(timeout_sec=0.01)
-            assert source.has_description
+            yield rig
         finally:
-            source.end(PATIENCE)
-            executor.shutdown()
+            rig.source.end(PATIENCE)
+            rig.executor.shutdown()
             node.destroy_node()
             rclpy.try_shutdown(context=context)
+
+
+def spin_until(rig, condition):
+    """Spin until a condition holds."""
+    give_up = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < give_up
+        rig.executor.spin_once(timeout_sec=0.01)
+
+
+def results(rig, texts):
+    """Publish descriptions, each once the last one has arrived; return what they come to.
+
+    The robot rests after that. As in the node, a former description follows one without a model.
+    """
+    source = rig.source
+    for text in texts:
+        rig.publisher.publish(String(data=text))
+        spin_until(rig, lambda text=text: source._newest[0] == text)
+    rig.rests = True
+    found = []
+    while source.builder.busy:
+        built = source.wait(PATIENCE)
+        assert built is not None
+        found.append(built)
+        if built.servo is None:
+            source.begin_former()
+    return [(built.job.urdf, built.servo is not None) for built in found]
+
+
+def test_a_latched_description_that_was_lost_comes_with_another_subscription():
+    with listening() as rig:
+        rig.publisher.publish(String(data='<robot'))
+        give_up = time.monotonic() + PATIENCE
+        lost = None
+        while lost is None and time.monotonic() < give_up:
+            for subscription in rig.node.subscriptions:
+                if subscription.topic_name == '/robot_description':
+                    with subscription.handle:
+                        lost = subscription.handle.take_message(String, True)
+        assert lost is not None
+        rig.executor.add_node(rig.node)
+        for _ in range(50):
+            rig.executor.spin_once(timeout_sec=0.01)
+        assert not rig.source.has_description
+        rig.source.listen_again()
+        spin_until(rig, lambda: rig.source.has_description)
+
+
+def test_a_description_that_was_not_tried_follows_one_without_a_model():
+    with listening() as rig:
+        rig.executor.add_node(rig.node)
+        rig.rests = False
+        assert results(rig, [GOOD, BAD]) == [(BAD, False), (GOOD, True)]
+
+
+def test_a_model_that_waits_is_built_again_after_a_description_without_one():
+    with listening() as rig:
+        rig.executor.add_node(rig.node)
+        assert results(rig, [GOOD]) == [(GOOD, True)]
+        # As after a cleanup.
+        rig.source.begin()
+        rig.source.ready = rig.source.wait(PATIENCE)
+        assert results(rig, [BAD]) == [(BAD, False), (GOOD, True)]
+        # The newest one is tried first: parameters may have changed.
+        rig.source.begin()
+        assert results(rig, []) == [(BAD, False), (GOOD, True)]
+
+
+def test_a_robot_that_moves_is_not_stopped_to_build_the_model_that_it_has():
+    with listening() as rig:
+        rig.executor.add_node(rig.node)
+        assert results(rig, [GOOD]) == [(GOOD, True)]
+        assert results(rig, [BAD]) == [(BAD, False)]

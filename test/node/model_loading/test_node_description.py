@@ -107,7 +107,7 @@ def test_the_same_description_again_changes_nothing(client):
     assert 'refused' not in client.status.text
 
 
-def test_an_empty_description_is_counted_and_keeps_the_model(client):
+def test_empty_and_bad_descriptions_keep_the_model_after_a_cleanup_too(client):
     before, generation = client.dropped().get('unreadable', 0), client.status.model_generation
     client.describe('')
     client.wait_for(lambda: client.dropped().get('unreadable', 0) == before + 1, 'a counted drop')
@@ -115,9 +115,12 @@ def test_an_empty_description_is_counted_and_keeps_the_model(client):
     # The status may be quicker than the log.
     client.wait_for(lambda: line in client.processes.text('node'), 'a line in the log')
     assert client.status.model_generation == generation
+    refused = count_of(client, REFUSED)
+    client.describe(BAD['missing link'])
+    client.wait_for(lambda: count_of(client, REFUSED) == refused + 1, 'a refusal in the log')
     assert client.transition(Transition.TRANSITION_DEACTIVATE)
     assert client.transition(Transition.TRANSITION_CLEANUP)
-    # The previous description can still be built.
+    # The newest description is tried again, then the last one that gave a model.
     client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=LONG)
     assert client.transition(Transition.TRANSITION_CONFIGURE)
     assert client.transition(Transition.TRANSITION_ACTIVATE)
