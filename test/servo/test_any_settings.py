@@ -56,11 +56,11 @@ def test_no_tick_fails_at_the_ends_of_a_range(name, value):
     rig.aim(rig.moved((0.0, 0.3, 0.1)))
     rig.tick(20)
     rig.set(**{name.replace('.', '__'): value})
-    rig.tick(either(30, 60))
+    rig.tick(60)
     failures = (StatusCode.SOLVER_FAILED, StatusCode.NON_FINITE_BLOCKED)
     assert not {output.code for output in rig.outputs}.intersection(failures)
     rig.quiet()
-    rig.tick(either(40, 60))
+    rig.tick(60)
     rig.assert_within_limits()
 
 
@@ -103,7 +103,9 @@ def test_a_pose_is_reached_and_not_swung_about(seed):
     rig.assert_within_limits()
 
 
-@pytest.mark.parametrize(('ratio', 'rate'), in_turn([50.0, 0.0, 5.0], [250.0, 1000.0]))
+@pytest.mark.parametrize(
+    ('ratio', 'rate'), in_turn([50.0, 0.0, 5.0], [250.0, either(500.0, 1000.0)])
+)
 def test_slow_joints_reach_a_pose_far_from_their_posture(ratio, rate):
     # The posture takes as much of each step as such joints may gain in one.
     limits = motion_limits(load_robot('panda').joints, 0.3, ratio)

@@ -19,7 +19,7 @@ from ros_ik.solvers import SolveStatus
 ROBOTS = ('panda', 'baxter', 'talos_left_arm', 'mobile_arm')
 # Without collision checks joints move freely.
 FREE = {'barriers__self_collision__enabled': False, 'barriers__world__enabled': False}
-TRIALS = either(4, 8)
+TRIALS = either(3, 8)
 
 
 def make(robot, **values):

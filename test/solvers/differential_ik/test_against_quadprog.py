@@ -10,6 +10,8 @@ from support.robots.robots import IDS
 from support.robots.robots import load
 from support.robots.robots import pin
 from support.robots.robots import PinocchioRobot
+from support.robots.robots import SOME_IDS
+from support.robots.robots import SOME_URDFS
 from support.robots.urdf_limits import variable_matrix
 
 from ros_ik.barriers import PositionBarrier
@@ -146,8 +148,11 @@ class Step:
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize('lead', [0.0, 0.1])
-@pytest.mark.parametrize('path', ALL_URDFS, ids=IDS)
+@pytest.mark.parametrize(
+    ('path', 'lead'),
+    [(path, 0.0) for path in ALL_URDFS] + [(path, 0.1) for path in SOME_URDFS],
+    ids=[*IDS, *(f'{name} ahead' for name in SOME_IDS)],
+)
 def test_step_equals_pinocchio_and_quadprog(path, lead):
     if not load(path).joint_dof_count:
         with pytest.raises(ArgumentError, match='no movable joint'):
