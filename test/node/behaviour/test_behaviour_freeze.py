@@ -37,8 +37,10 @@ NO_BOUND = Parameter('following_error.max', Parameter.Type.DOUBLE_ARRAY, [])
 @pytest.fixture(scope='module')
 def client(tmp_path_factory):
     with ros_rig(tmp_path_factory.mktemp('freeze')) as client:
-        start_node(client, **NEVER_STALE)
-        start_robot(client)
+        # Twice as often as a second publisher of joint states below: at the same rate the node may
+        # never see a message of one of them last.
+        start_node(client, control_rate=100.0, **NEVER_STALE)
+        start_robot(client, 100.0)
         client.describe(panda_urdf())
         client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=120.0)
         yield client
