@@ -58,22 +58,19 @@ def quick_variants():
         yield from quick[:1]
 
 
-def by_adjoints(variants):
-    """Yield the kernels of variants with an adjoint and without, of which one source can be made.
-
-    The sizes of their blocks differ, which is the source only of what blocks do together.
-    """
+def by_options(variants):
+    """Yield the kernels of variants in lists of equal options, of which one source can be made."""
     kernels = [kernel for variant in variants for kernel in variant.make().values()]
 
-    def has_adjoint(kernel):
-        return kernel.options['enable_backward']
+    def options(kernel):
+        return kernel.options['enable_backward'], kernel.module.options['block_dim']
 
-    for _, group in itertools.groupby(sorted(kernels, key=has_adjoint), has_adjoint):
+    for _, group in itertools.groupby(sorted(kernels, key=options), options):
         yield list(group)
 
 
 def test_quick_kernels_compile_to_ptx(tmp_path):
-    for group in by_adjoints(quick_variants()):
+    for group in by_options(quick_variants()):
         text = compile_together(group, tmp_path)
         assert '.target sm_90' in text
         for kernel in group:
@@ -87,7 +84,7 @@ def shared(kernel):
 
 
 def test_threads_own_what_they_write():
-    for group in by_adjoints(first_variants()):
+    for group in by_options(first_variants()):
         # Not kernels with an adjoint, that adds the gradients of threads.
         made = [kernel for kernel in group if not kernel.options['enable_backward']]
         for expected, same in itertools.groupby(sorted(made, key=shared), shared):

@@ -7,6 +7,7 @@ import pytest
 from support.long_forms import either
 from support.robots.random_pose import random_pose
 from support.robots.robots import ALL_URDFS
+from support.robots.robots import IDS
 from support.robots.robots import load
 from support.robots.robots import pin
 from support.robots.robots import SOME_IDS
@@ -66,10 +67,10 @@ def check(model, rng):
 
 @pytest.mark.parametrize(
     ('path', 'floating'),
-    [(path, floating) for floating in (False, True) for path in SOME_URDFS],
-    ids=[*SOME_IDS, *(f'{name} floating' for name in SOME_IDS)],
+    [(path, False) for path in ALL_URDFS] + [(path, True) for path in SOME_URDFS],
+    ids=[*IDS, *(f'{name} floating' for name in SOME_IDS)],
 )
-def test_robots(path, floating):
+def test_every_robot(path, floating):
     check(load(path, floating), np.random.default_rng(3))
 
 

@@ -1,17 +1,16 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Centre of mass, inertia matrix and bias force of robots, against Pinocchio."""
+"""Centre of mass, inertia matrix and bias force of every robot, against Pinocchio."""
 
 import numpy as np
 import pytest
 from support.long_forms import either
 from support.robots.random_pose import random_pose
 from support.robots.robots import ALL_URDFS
+from support.robots.robots import IDS
 from support.robots.robots import load
 from support.robots.robots import pin
 from support.robots.robots import PinocchioRobot
-from support.robots.robots import SOME_IDS
-from support.robots.robots import SOME_URDFS
 import warp as wp
 
 from ros_ik.errors import ArgumentError
@@ -153,8 +152,8 @@ def is_movable(model):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize('path', SOME_URDFS, ids=SOME_IDS)
-def test_robots(path):
+@pytest.mark.parametrize('path', ALL_URDFS, ids=IDS)
+def test_every_robot(path):
     model = load(path)
     if not is_movable(model):
         pytest.skip('nothing moves')

@@ -7,10 +7,9 @@ import re
 import numpy as np
 import pytest
 from support.robots.robots import ALL_URDFS
+from support.robots.robots import IDS
 from support.robots.robots import load
 from support.robots.robots import pin
-from support.robots.robots import SOME_IDS
-from support.robots.robots import SOME_URDFS
 
 from ros_ik.errors import ModelError
 from ros_ik.model import JointType
@@ -57,7 +56,7 @@ def semantic_text(path):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize('path', SOME_URDFS, ids=SOME_IDS)
+@pytest.mark.parametrize('path', ALL_URDFS, ids=IDS)
 def test_pairs_of_robots_equal_pinocchios(path):
     model, shapes = pinocchio_shapes(path)
     assert link_pairs(load(path)) == pinocchio_pairs(model, shapes)
