@@ -27,7 +27,9 @@ class AnyDurabilitySubscription:
     A reader that asks for kept messages hears no volatile publisher, and volatile is the default
     of ROS. Therefore there are two readers, which both hear the latched publishers. Of two equal
     messages in a row, one of each reader, the second is dropped. Messages in quick succession may
-    be passed on twice, each time in their order: what they change must not depend on that.
+    be passed on twice, each time in their order: what they change must not depend on that. Times
+    of publication would tell copies, but the executor of events in rclpy 9 fails for callbacks
+    that receive them.
     """
 
     def __init__(
