@@ -428,6 +428,7 @@ class IkNode(GuardedNode, StreamNode):
                 self._interface.set_model_loading(False)
             self._source.begin_former()
             return
+        self._source.accept(built)
         self._condition.note_failure(self._condition.failure)
         summary = self._source.builder.progress.summary()
         log_built(self.get_logger(), built, built.servo, summary)

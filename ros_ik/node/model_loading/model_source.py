@@ -65,7 +65,7 @@ class ModelSource:
         self.builder = ModelBuilder(settings())
         self.error = ''
         self.ready: Built | None = None
-        # Pairs of URDF and SRDF: the newest, the one that is built, the last that gave a model,
+        # Pairs of URDF and SRDF: the newest, the one that is built, the last one accepted,
         # and those to build if the newest gives none, the first choice last.
         self._newest = self._building = self._good = ('', '')
         self._former: list[tuple[str, str]] = []
@@ -96,6 +96,10 @@ class ModelSource:
         if self._former:
             self._build(self._former.pop())
 
+    def accept(self, built: Built) -> None:
+        """Remember the description of a result that the node can use."""
+        self._good = built.job.urdf, built.job.srdf
+
     def rest_requested(self) -> bool:
         """Return True once after the builder has asked the control thread to rest."""
         requested, self._rest_requested = self._rest_requested, False
@@ -110,8 +114,6 @@ class ModelSource:
         built = self.builder.collect(timeout)
         if self.builder.is_ending:
             return None
-        if built is not None and built.servo is not None:
-            self._good = built.job.urdf, built.job.srdf
         progress = str(self.builder.progress.latest.get())
         if progress != self._reported:
             self._reported = progress

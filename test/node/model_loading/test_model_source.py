@@ -70,7 +70,8 @@ def spin_until(rig, condition):
 def results(rig, texts):
     """Publish descriptions, each once the last one has arrived; return what they come to.
 
-    The robot rests after that. As in the node, a former description follows one without a model.
+    The robot rests after that. As in the node, models are accepted, and a former description
+    follows one without a model.
     """
     source = rig.source
     for text in texts:
@@ -84,6 +85,8 @@ def results(rig, texts):
         found.append(built)
         if built.servo is None:
             source.begin_former()
+        else:
+            source.accept(built)
     return [(built.job.urdf, built.servo is not None) for built in found]
 
 
