@@ -66,10 +66,7 @@ class MissedEvents:
 
 
 def take_message(subscription: Subscription) -> bool:
-    """Call a subscription's callback with a message that waits in its reader.
-
-    Args:
-        subscription: A subscription whose callback takes only the message.
+    """Call a subscription's callback with a message that waits in its reader, as rclpy does.
 
     Returns:
         False if no message was waiting.
@@ -78,7 +75,9 @@ def take_message(subscription: Subscription) -> bool:
         taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
     if taken is None:
         return False
-    subscription.callback(taken[0])  # type: ignore[call-arg]
+    kind = getattr(subscription, '_callback_type', None)  # callbacks of Humble have one argument
+    with_info = kind is not None and kind.name == 'WithMessageInfo'
+    subscription.callback(*(taken if with_info else taken[:1]))
     return True
 
 

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-import functools
-import math
+from collections.abc import Mapping
+import inspect
 import time
 from typing import Any
 
@@ -17,19 +17,22 @@ from ros_ik.node.transport.dds_events import SubscriptionEventCallbacks
 from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.size_limited_subscription import message_receiver
 
-# Time within which the same message reaches both readers [s].
+# Messages of one reader that wait for their copy at most: those of 4 s at 1 kHz.
+_MOST_SINGLE = 4096
+# Without times of publication, time within which equal messages of both readers are copies [s].
 _APART = 0.1
+# Signature of callbacks that receive a message and its middleware information.
+_WITH_INFO = inspect.signature(lambda data, info: None)
 
 
 class AnyDurabilitySubscription:
     """Subscription to latched and to volatile publishers, with what the latched ones keep.
 
     A reader that asks for kept messages hears no volatile publisher, and volatile is the default
-    of ROS. Therefore there are two readers, which both hear the latched publishers. Of two equal
-    messages in a row, one of each reader, the second is dropped. Messages in quick succession may
-    be passed on twice, each time in their order: what they change must not depend on that. Times
-    of publication would tell copies, but the executor of events in rclpy 9 fails for callbacks
-    that receive them.
+    of ROS. Therefore there are two readers, which both hear the latched publishers. The second
+    copy of a message is dropped, however late it comes: copies have the same time of publication.
+    On ROS 2 Humble, where callbacks do not receive that time, only equal messages within 0.1 s
+    count as copies.
     """
 
     def __init__(
@@ -56,33 +59,46 @@ class AnyDurabilitySubscription:
         """
         self._receive = message_receiver(kind, topic, callback, message_stats, most_bytes)
         self._node = node
-        # The last message, its time [s], and whether the reader of kept messages, the other one
-        # or neither may receive it too.
-        self._last, self._time = b'', -math.inf
-        self._awaits: bool | None = None
+        # Messages that one reader has passed on and the other one may receive: time of publication
+        # [ns] and hash; whether the reader is the one of kept messages, and when it had it [s].
+        self._single: dict[tuple[int, int], tuple[bool, float]] = {}
         volatile = QoSProfile(depth=qos.depth, reliability=qos.reliability)
         # rclpy would warn that volatile publishers are not heard.
         silent = SubscriptionEventCallbacks(use_default_callbacks=False)
         self._subscriptions = (
             node.create_subscription(
-                kind, topic, functools.partial(self._pass, True), qos, raw=True,
-                event_callbacks=silent,
+                kind, topic, self._reader(True), qos, raw=True, event_callbacks=silent
             ),
-            node.create_subscription(
-                kind, topic, functools.partial(self._pass, False), volatile, raw=True
-            ),
-        )  # fmt: skip
+            node.create_subscription(kind, topic, self._reader(False), volatile, raw=True),
+        )
 
     def destroy(self) -> None:
         """Destroy both readers."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
 
-    def _pass(self, keeps: bool, data: bytes) -> None:
-        """Pass on a message of the reader that hears kept ones, or of the other one."""
-        now = time.monotonic()
-        is_copy = self._awaits is keeps and now - self._time < _APART and data == self._last
-        self._last, self._time = data, now
-        self._awaits = None if is_copy else not keeps
-        if not is_copy:
-            self._receive(data)
+    def _reader(self, keeps: bool) -> Callable[..., None]:
+        """Return the callback of the reader that hears kept messages, or of the other one."""
+
+        def receive(*received: Any) -> None:
+            if len(received) == 1 and isinstance(received[0], tuple):
+                # The events executor of rclpy 9 gives message and information as one argument.
+                received = received[0]
+            data, *info = received
+            self._pass(keeps, data, info[0] if info else {})
+
+        # rclpy gives information to functions that cannot be called without.
+        receive.__signature__ = _WITH_INFO  # type: ignore[attr-defined]
+        return receive
+
+    def _pass(self, keeps: bool, data: bytes, info: Mapping[str, Any]) -> None:
+        """Pass on a message of a reader, unless the other one has passed it on."""
+        now, published = time.monotonic(), int(info.get('source_timestamp') or 0)
+        key = published, hash(data)
+        reader, then = self._single.pop(key, (keeps, now))
+        if reader is not keeps and (published or now - then < _APART):
+            return
+        self._single[key] = keeps, now
+        if len(self._single) > _MOST_SINGLE:
+            del self._single[next(iter(self._single))]
+        self._receive(data)
