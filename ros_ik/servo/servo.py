@@ -22,13 +22,13 @@ from ros_ik.servo.interface.measurement import Measurement
 from ros_ik.servo.interface.obstacle import Obstacle
 from ros_ik.servo.interface.output import ServoOutput
 from ros_ik.servo.interface.output import TaskReport
-from ros_ik.servo.motion.center_of_mass import check_center
 from ros_ik.servo.reports.measured_report import MeasuredReport
 from ros_ik.servo.reports.motion_report import MotionReport
 from ros_ik.servo.reports.motion_report import TrackedStep
 from ros_ik.servo.reports.tick_reports import report_targets
-from ros_ik.servo.robot.controlled_robot import check_per_joint
 from ros_ik.servo.robot.controlled_robot import resolve_robot
+from ros_ik.servo.robot.settings_checks import check_center
+from ros_ik.servo.robot.settings_checks import check_per_joint
 from ros_ik.servo.rollout import Rollout
 from ros_ik.servo.state.command_events import CommandEvents
 from ros_ik.servo.state.following_error import FollowingError
@@ -74,7 +74,6 @@ class Servo:
         """
         self.settings = settings
         self.robot = resolve_robot(model, settings)
-        check_center(settings, model)
         self.targets = TargetSelection(self.robot, settings)
         self._solver = StepSolver(self.robot, settings)
         self._rollout = (

@@ -207,17 +207,35 @@ def _joint_limit(joint: str, values: Mapping[str, Any]) -> JointLimitSettings:
 
 
 def _barrier(name: str, values: Mapping[str, Any]) -> BarrierSettings:
-    section = _section('barriers.position.{}.', name, values)
-    prefix = f'barriers.position.{name}'
-    if not section['frame']:
+    box = BarrierSettings(name=name, **_section('barriers.position.{}.', name, values))
+    _check_box(f'barriers.position.{name}', box)
+    return box
+
+
+def _check_box(prefix: str, box: BarrierSettings) -> None:
+    """Check that a box has a link, a face and room inside."""
+    if not box.frame:
         raise SettingsError(f'{prefix}.frame', "expected the name of a link, got ''")
-    for low, high in zip(section['min'], section['max'], strict=True):
-        if not low < high:
+    if not all(low < high for low, high in zip(box.min, box.max, strict=True)):
+        raise SettingsError(
+            f'{prefix}.min', f'expected less than max on each axis, got {box.min}, {box.max}'
+        )
+    sides = [
+        (low, high)
+        for low, high, is_kept in zip(box.min, box.max, box.axes, strict=True)
+        if is_kept
+    ]
+    if not any(math.isfinite(face) for side in sides for face in side):
+        raise SettingsError(
+            f'{prefix}.min', f'expected a bound, here or in max, on an axis of axes {box.axes}'
+        )
+    for low, high in sides:
+        if not 2.0 * box.margin < high - low:
             raise SettingsError(
-                f'{prefix}.min',
-                f'expected less than max on each axis, got {section["min"]}, {section["max"]}',
+                f'{prefix}.margin',
+                f'expected less than half of each side, got {box.margin:g} and a side of '
+                f'{high - low:g}',
             )
-    return BarrierSettings(name=name, **section)
 
 
 def _output(name: str, values: Mapping[str, Any]) -> OutputSettings:

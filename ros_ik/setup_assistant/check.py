@@ -15,7 +15,6 @@ import numpy as np
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.model import Model
 from ros_ik.model.conventions.labels import listed
-from ros_ik.servo.motion.center_of_mass import check_center
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import expand_parameters
@@ -74,7 +73,6 @@ def check_parameters(
         expanded = expand_parameters(given)
         errors += [*unknown_parameters(given, expanded), *_of_values(given, expanded)]
         settings = read_settings(known_values(given))
-        check_center(settings, model)
         robot = resolve_robot(model, settings)
         wrong, warnings = _of_tasks(robot)
         errors += wrong

@@ -80,6 +80,26 @@ WRONG = [
         'barriers.position.box.min',
         'less than max',
     ),
+    ({'barriers.position.box.frame': 'hand'}, 'barriers.position.box.min', 'a bound'),
+    (
+        {
+            'barriers.position.box.frame': 'hand',
+            'barriers.position.box.max': [1.0, float('inf'), float('inf')],
+            'barriers.position.box.axes': [False, True, True],
+        },
+        'barriers.position.box.min',
+        '(False, True, True)',
+    ),
+    (
+        {
+            'barriers.position.box.frame': 'hand',
+            'barriers.position.box.min': [-1.0, -1.0, 0.0],
+            'barriers.position.box.max': [1.0, 1.0, 0.5],
+            'barriers.position.box.margin': 0.25,
+        },
+        'barriers.position.box.margin',
+        'a side of 0.5',
+    ),
     ({'output_names': ['a', 'b']}, 'outputs.b.topic', 'another output'),
     ({'outputs.default.command_horizon': 0.015}, 'outputs.default.command_horizon', '0.02 s'),
     (

@@ -37,6 +37,9 @@ def check(controllers=None, **values):
         ({'use_sim_time': 'true'}, "'use_sim_time'"),
         ({'start_type_description_service': 1}, "'start_type_description_service'"),
         ({'collision__ignore_pairs': ['tool0:elbow']}, "'collision.ignore_pairs'"),
+        ({'barriers__position__a__frame': 'elbow', 'barriers__position__a__min': [0.0] * 3},
+         "'elbow'"),
+        ({'barriers__position__a__frame': 'tool0'}, "'barriers.position.a.min'"),
     ],
     ids=str,
 )  # fmt: skip

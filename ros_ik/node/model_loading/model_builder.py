@@ -19,6 +19,7 @@ from ros_ik.node.model_loading.devices import choose_device
 from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.node.model_loading.progress import ProgressLog
 from ros_ik.servo import Servo
+from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import Settings
 
 # Period of checks for rest before a servo is built [s].
@@ -148,6 +149,7 @@ class ModelBuilder:
         model = Model.from_urdf(
             job.urdf, job.srdf or None, package_paths=package_paths(), device=device
         )
+        resolve_robot(model, job.settings)  # what does not fit does not stop the robot
         self.progress.advance('waiting for the robot to rest')
         job.request_rest()
         # Without a time limit: a simulation may be paused, and low accelerations make long stops.

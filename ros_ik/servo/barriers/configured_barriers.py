@@ -15,7 +15,6 @@ from ros_ik.servo.barriers.obstacle_scene import ObstacleScene
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.settings import BarrierSettings
 from ros_ik.settings import Settings
-from ros_ik.settings import SettingsError
 
 # Additional distance [m] of the quadratic program over the check of steps. The program linearises
 # barriers, and the checked stop curves towards a round barrier.
@@ -41,12 +40,11 @@ def make_scene(robot: ControlledRobot, settings: Settings) -> ObstacleScene | No
 def make_barriers(
     robot: ControlledRobot, settings: Settings, scene: ObstacleScene | None
 ) -> tuple[Barrier, ...]:
-    """Return the barriers: boxes for frames, pairs of links, pairs of link and obstacle.
-
-    Raises:
-        SettingsError: A barrier on a link that the model does not have.
-    """
-    barriers: list[Barrier] = [_position_barrier(robot, box) for box in settings.barriers]
+    """Return the barriers: boxes for frames, pairs of links, pairs of link and obstacle."""
+    barriers: list[Barrier] = [
+        _position_barrier(link, robot.base_link, box)
+        for link, box in zip(robot.barrier_links, settings.barriers, strict=True)
+    ]
     if scene is not None:
         if settings.barriers_self_collision_enabled and len(robot.shapes.pairs):
             keep = _parameters('self_collision', settings)
@@ -97,23 +95,16 @@ def _parameters(name: str, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _position_barrier(robot: ControlledRobot, settings: BarrierSettings) -> PositionBarrier:
-    """Return the box barrier of one frame, or raise SettingsError."""
-    prefix = f'barriers.position.{settings.name}'
-    model = robot.model
-    if settings.frame not in model.body_label:
-        raise SettingsError(f'{prefix}.frame', f'the model has no link {settings.frame!r}')
-    try:
-        return PositionBarrier(
-            model.body_index(settings.frame),
-            settings.min,
-            settings.max,
-            axes=settings.axes,
-            reference_link_index=robot.base_link,
-            gain=settings.gain,
-            margin=settings.margin + _AHEAD,
-            safe_displacement_gain=0.0,
-            name=settings.name,
-        )
-    except ValueError as error:
-        raise SettingsError(prefix, str(error)) from error
+def _position_barrier(link: int, base: int, settings: BarrierSettings) -> PositionBarrier:
+    """Return the box barrier of a link, relative to the base."""
+    return PositionBarrier(
+        link,
+        settings.min,
+        settings.max,
+        axes=settings.axes,
+        reference_link_index=base,
+        gain=settings.gain,
+        margin=settings.margin + _AHEAD,
+        safe_displacement_gain=0.0,
+        name=settings.name,
+    )

@@ -14,7 +14,6 @@ import math
 import numpy as np
 
 from ros_ik.kinematics.tree import precise_array
-from ros_ik.model import Model
 from ros_ik.model.conventions.poses import rotate
 from ros_ik.servo.interface.output import CenterReport
 from ros_ik.servo.interface.target import CenterOfMassTarget
@@ -27,22 +26,6 @@ from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.settings import Settings
-from ros_ik.settings import SettingsError
-
-
-def check_center(settings: Settings, model: Model) -> None:
-    """Check that the model has mass if ``com.weight`` is above 0.
-
-    Raises:
-        SettingsError: ``com.weight`` above 0 for a model without mass.
-    """
-    if settings.com_weight > 0.0 and not has_mass(model):
-        raise SettingsError('com.weight', 'expected 0, as no link of the robot has a mass')
-
-
-def has_mass(model: Model) -> bool:
-    """Return True if any link has mass."""
-    return bool(precise_array(model, 'body_mass').sum() > 0.0)
 
 
 class CenterTracker:

@@ -74,7 +74,7 @@ def robot_shapes(model: Model, settings: Settings) -> RobotShapes:
     Raises:
         SettingsError: ``collision.ignore_pairs`` does not name two links.
     """
-    ignored = _ignored_pairs(model, settings.collision_ignore_pairs)
+    ignored = ignored_pairs(model, settings.collision_ignore_pairs)
     flags = model.shape_flags.numpy()
     colliding = np.flatnonzero(flags & int(ShapeFlags.COLLIDE_SHAPES))
     found = _Found(model)
@@ -196,8 +196,16 @@ def _padded(geometry: CollisionGeometry, padding: float) -> CollisionGeometry:
     )
 
 
-def _ignored_pairs(model: Model, names: tuple[str, ...]) -> np.ndarray:
-    """Return the link pairs that may touch, bool [body_count + 1, body_count + 1], world last."""
+def ignored_pairs(model: Model, names: tuple[str, ...]) -> np.ndarray:
+    """Return the link pairs that may touch, bool [body_count + 1, body_count + 1], world last.
+
+    Args:
+        model: The robot.
+        names: Pairs as ``link_a:link_b``.
+
+    Raises:
+        SettingsError: ``collision.ignore_pairs`` does not name two links.
+    """
     ignored = np.zeros((model.body_count + 1,) * 2, dtype=bool)
     for name in names:
         links = name.split(':')

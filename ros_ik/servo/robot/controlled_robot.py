@@ -17,9 +17,13 @@ from ros_ik.model import JointGroup
 from ros_ik.model import JointType
 from ros_ik.model import Model
 from ros_ik.model.limit_override import with_position_limits
+from ros_ik.servo.robot.collision_setup import ignored_pairs
 from ros_ik.servo.robot.collision_setup import robot_shapes
 from ros_ik.servo.robot.collision_setup import RobotShapes
 from ros_ik.servo.robot.joint_limits import resolve_joint_limits
+from ros_ik.servo.robot.settings_checks import check_center
+from ros_ik.servo.robot.settings_checks import check_per_joint
+from ros_ik.servo.robot.settings_checks import check_strict_jerk
 from ros_ik.servo.robot.srdf_lines import srdf_lines
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
@@ -40,6 +44,7 @@ class ControlledRobot:
         task_links: Link of each frame task.
         task_references: Reference link of each frame task.
         elbow_links: The link of the elbow of each frame task, or -1.
+        barrier_links: Link of each position barrier.
         coords: Coordinate of each controlled joint, [n_variables].
         is_linear: True for prismatic joints, [n_variables].
         needed: Names of the joints whose state must be known.
@@ -62,6 +67,7 @@ class ControlledRobot:
     task_links: tuple[int, ...]
     task_references: tuple[int, ...]
     elbow_links: tuple[int, ...]
+    barrier_links: tuple[int, ...]
     coords: np.ndarray
     is_linear: np.ndarray
     needed: tuple[str, ...]
@@ -119,12 +125,15 @@ class ControlledRobot:
 
 
 def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
-    """Resolve the settings in a model.
+    """Resolve the settings in a model, without kernels: a robot that is in motion may go on.
 
     Raises:
-        SettingsError: A link, joint or group that the model lacks, or a limit looser than the
-            model's.
+        SettingsError: A link, joint or group that the model lacks, a limit looser than the
+            model's, a list of the wrong length, or ``com.weight`` for a model without mass.
     """
+    check_center(settings, model)
+    # The shapes themselves are read later.
+    ignored_pairs(model, settings.collision_ignore_pairs)
     base = (
         _link(model, 'base_frame', settings.base_frame)
         if settings.base_frame
@@ -140,6 +149,9 @@ def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
     elbows = tuple(
         _link(model, f'{task.name}.elbow_frame', task.elbow_frame) if task.elbow_frame else -1
         for task in settings.tasks
+    )
+    barriers = tuple(
+        _link(model, f'barriers.position.{box.name}.frame', box.frame) for box in settings.barriers
     )
     coord_of = _joint_coordinates(model)
     on_chains = _joints_on_chains(model, links, references, coord_of)
@@ -164,6 +176,7 @@ def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
         task_links=links,
         task_references=references,
         elbow_links=elbows,
+        barrier_links=barriers,
         coords=np.array([coord_of[name] for name in group.joint_names]),
         is_linear=_are_linear(model, group),
         needed=needed,
@@ -263,49 +276,6 @@ def _check_output_joints(output: str, joints: tuple[str, ...], coord_of: dict[st
             )
         if name in joints[:index]:
             raise SettingsError(f'outputs.{output}.joints', f'{name!r} is named twice')
-
-
-def check_per_joint(settings: Settings, group: JointGroup) -> None:
-    """Check the arrays that have one entry per controlled joint, or per joint that is named."""
-    for index, name in enumerate(settings.posture_joints):
-        if name not in group.joint_names or name in settings.posture_joints[:index]:
-            raise SettingsError(
-                'posture.joints',
-                f'expected different controlled joints of {", ".join(group.joint_names)}, got '
-                f'{name!r}',
-            )
-    every, count = group.joint_names, group.n_variables
-    drawn = settings.posture_joints or every
-    for name, values, lengths, joints in (
-        ('posture.positions', settings.posture_positions, (0, len(drawn)), drawn),
-        ('limits.position_margin', settings.limits_position_margin, (1, count), every),
-        ('following_error.max', settings.following_error_max, (0, 1, count), every),
-    ):
-        if len(values) not in lengths:
-            permitted, names = ' or '.join(map(str, lengths)), ', '.join(joints)
-            raise SettingsError(
-                name, f'expected {permitted} entries (one per controlled joint: {names}), got '
-                f'{len(values)}',
-            )  # fmt: skip
-
-
-def check_strict_jerk(settings: Settings, group: JointGroup, jerk: np.ndarray) -> None:
-    """Check that every controlled joint has a jerk limit if these are strict.
-
-    Args:
-        settings: The settings.
-        group: The controlled joints.
-        jerk: Jerk limits [joint_dof_count].
-    """
-    if settings.limits_jerk != 'strict':
-        return
-    for name, limit in zip(group.joint_names, jerk[group.variable_dof], strict=True):
-        if not np.isfinite(limit):
-            raise SettingsError(
-                'limits.jerk',
-                f'strict needs a jerk limit of every controlled joint, and {name!r} has none: '
-                f'set joint_limits.{name}.has_jerk_limits and max_jerk',
-            )
 
 
 def _unknown_joint(model: Model, name: str) -> str:

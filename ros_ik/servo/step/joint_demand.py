@@ -20,12 +20,12 @@ from ros_ik.kinematics.dynamics.center_of_mass import mass_distribution
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.servo.motion.center_of_mass import has_mass
 from ros_ik.servo.motion.pose_math import float_length
 from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.motion.pose_math import ZERO
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.robot.settings_checks import has_mass
 from ros_ik.servo.step.demand_kernel import demand_kernel
 from ros_ik.servo.step.task_joints import center_joints
 from ros_ik.servo.step.task_joints import joint_axes

@@ -29,9 +29,9 @@ from ros_ik.servo.barriers.configured_barriers import make_scene
 from ros_ik.servo.barriers.obstacle_scene import ObstacleScene
 from ros_ik.servo.interface.active_tasks import ActiveTasks
 from ros_ik.servo.interface.obstacle import Obstacle
-from ros_ik.servo.motion.center_of_mass import has_mass
 from ros_ik.servo.motion.pose_math import IDENTITY
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.robot.settings_checks import has_mass
 from ros_ik.servo.step.barrier_stop_check import BarrierStopCheck
 from ros_ik.servo.step.commanded_state import CommandedState
 from ros_ik.servo.step.joint_task import JointTask

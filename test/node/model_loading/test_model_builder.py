@@ -1,8 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The thread that builds servos: its wait for the robot to rest."""
+"""The thread that builds servos: for what the robot has to rest, and for how long."""
 
 import itertools
+import re
 
 import pytest
 from support.rigs.ros_rig import LONG
@@ -36,10 +37,10 @@ def builder(monkeypatch):
     assert builder.end(LONG)
 
 
-def job(is_resting, request_rest=lambda: None):
+def job(is_resting, request_rest=lambda: None, urdf=None, **given):
     """Return a job for the Panda."""
-    settings = read_settings({'ee.frame': 'panda_hand_tcp'})
-    return Job(panda_urdf(), '', settings, request_rest, is_resting)
+    settings = read_settings({'ee.frame': 'panda_hand_tcp', **given})
+    return Job(urdf or panda_urdf(), '', settings, request_rest, is_resting)
 
 
 def test_it_waits_for_rest_as_long_as_that_takes(builder):
@@ -60,3 +61,25 @@ def test_it_waits_no_longer_once_there_is_a_newer_description(builder):
 def test_its_end_does_not_wait_for_rest(builder):
     builder.start(job(lambda: False))
     assert builder.end(LONG)
+
+
+@pytest.mark.parametrize(
+    ('given', 'masses', 'text'),
+    [
+        ({'ee.frame': 'elbow'}, True, "'ee.frame'.*'elbow'"),
+        ({'barriers.position.a.frame': 'elbow'}, True, "'barriers.position.a.frame'.*'elbow'"),
+        ({'collision.ignore_pairs': ['panda_hand:elbow']}, True, "ignore_pairs.*'elbow'"),
+        ({'posture.positions': [0.0]}, True, "'posture.positions'.*7"),
+        ({'com.weight': 1.0}, False, "'com.weight'.*mass"),
+    ],
+)
+def test_a_description_that_does_not_fit_stops_no_robot(builder, given, masses, text):
+    stops = []
+    urdf = panda_urdf()
+    if not masses:
+        urdf = re.sub(r'<inertial>.*?</inertial>', '', urdf, flags=re.DOTALL)
+    face = {'barriers.position.a.min': [0.0] * 3} if 'barriers.position.a.frame' in given else {}
+    builder.start(job(lambda: False, lambda: stops.append(True), urdf, **given, **face))
+    built = builder.collect(LONG)
+    assert built is not None and built.servo is None and re.search(text, built.error), built
+    assert not stops

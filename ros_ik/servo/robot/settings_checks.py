@@ -1,0 +1,71 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that settings fit the model and the controlled joints of a robot."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros_ik.kinematics.tree import precise_array
+from ros_ik.model import JointGroup
+from ros_ik.model import Model
+from ros_ik.settings import Settings
+from ros_ik.settings import SettingsError
+
+
+def has_mass(model: Model) -> bool:
+    """Return True if any link has mass."""
+    return bool(precise_array(model, 'body_mass').sum() > 0.0)
+
+
+def check_center(settings: Settings, model: Model) -> None:
+    """Check that the model has mass if ``com.weight`` is above 0.
+
+    Raises:
+        SettingsError: ``com.weight`` above 0 for a model without mass.
+    """
+    if settings.com_weight > 0.0 and not has_mass(model):
+        raise SettingsError('com.weight', 'expected 0, as no link of the robot has a mass')
+
+
+def check_per_joint(settings: Settings, group: JointGroup) -> None:
+    """Check the arrays that have one entry per controlled joint, or per joint that is named."""
+    for index, name in enumerate(settings.posture_joints):
+        if name not in group.joint_names or name in settings.posture_joints[:index]:
+            raise SettingsError(
+                'posture.joints',
+                f'expected different controlled joints of {", ".join(group.joint_names)}, got '
+                f'{name!r}',
+            )
+    every, count = group.joint_names, group.n_variables
+    drawn = settings.posture_joints or every
+    for name, values, lengths, joints in (
+        ('posture.positions', settings.posture_positions, (0, len(drawn)), drawn),
+        ('limits.position_margin', settings.limits_position_margin, (1, count), every),
+        ('following_error.max', settings.following_error_max, (0, 1, count), every),
+    ):
+        if len(values) not in lengths:
+            permitted, names = ' or '.join(map(str, lengths)), ', '.join(joints)
+            raise SettingsError(
+                name, f'expected {permitted} entries (one per controlled joint: {names}), got '
+                f'{len(values)}',
+            )  # fmt: skip
+
+
+def check_strict_jerk(settings: Settings, group: JointGroup, jerk: np.ndarray) -> None:
+    """Check that every controlled joint has a jerk limit if these are strict.
+
+    Args:
+        settings: The settings.
+        group: The controlled joints.
+        jerk: Jerk limits [joint_dof_count].
+    """
+    if settings.limits_jerk != 'strict':
+        return
+    for name, limit in zip(group.joint_names, jerk[group.variable_dof], strict=True):
+        if not np.isfinite(limit):
+            raise SettingsError(
+                'limits.jerk',
+                f'strict needs a jerk limit of every controlled joint, and {name!r} has none: '
+                f'set joint_limits.{name}.has_jerk_limits and max_jerk',
+            )
