@@ -19,13 +19,13 @@ from ros_ik.model.conventions.poses import multiply
 from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.model.conventions.poses import rotate
 from ros_ik.objectives import IKObjectiveManipulability
+from ros_ik.servo.barriers.barrier_rows import BarrierRows
 from ros_ik.servo.motion.manipulability_slope import manipulability_slope
 from ros_ik.servo.motion.pose_math import float_difference
 from ros_ik.servo.motion.pose_math import pose_multiply
 from ros_ik.servo.motion.pose_math import quat_rotate
 from ros_ik.servo.motion.pose_math import rotation_exp
 from ros_ik.servo.motion.pose_math import rotation_log
-from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.solvers.pose_ik.search.problem_input import read_poses_kernel
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +57,7 @@ MARKS = {
     'largest step from which braking ends in time': r'8\.0\)? \* (D\)|ratio\)|distance)',
     'default acceleration of a joint': r'velocity / _RISE_TIME',
     'contact by design': r'<= margin \+',
-    'least change of a barrier': r'gain \* inside|_row_gain \* self',
+    'least change of a barrier': r'gain \* inside|_gain \* self\._settings',
     'displacement along a stop': r'steps_to_stop\(size',
     'damping of Levenberg-Marquardt': r'miss \* miss \* miss',
     "J'J and J'r, from a Jacobian in memory": r'line\[j\] \+ value|value \+ value',
@@ -200,10 +200,8 @@ def test_the_report_requires_no_less_of_a_barrier_than_the_step_does():
         wp.launch(bounds, len(h), [*given, recovery], [out], device='cpu')
         return out.numpy()
 
-    solver = SimpleNamespace(
-        _row_margin=margin, _row_gain=gain, _settings=SimpleNamespace(period=dt)
-    )
-    found = StepSolver.allowed_decrease(solver, h)
+    rows = SimpleNamespace(_margin=margin, _gain=gain, _settings=SimpleNamespace(period=dt))
+    found = BarrierRows.allowed_decrease(rows, h)
     np.testing.assert_allclose(found, in_step(np.inf), rtol=1e-14)
     required = in_step(0.1)
     assert np.all(found >= required - 1e-15) and np.any(found > 2.0 * required)

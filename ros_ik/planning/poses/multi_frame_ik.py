@@ -10,7 +10,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.barriers import CollisionBarrier
-from ros_ik.model.conventions import poses as pose_math
+from ros_ik.model.conventions.poses import multiply
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.context.budget import RequestError
@@ -18,7 +18,6 @@ from ros_ik.planning.context.planner import Frame
 from ros_ik.planning.context.planner import Planner
 from ros_ik.planning.poses.ik_request import POSITION_TOLERANCE
 from ros_ik.planning.poses.ik_request import ROTATION_TOLERANCE
-from ros_ik.servo.barriers.configured_barriers import collision_margin
 from ros_ik.servo.motion.pose_math import pose_difference
 from ros_ik.solvers import IKSolver
 
@@ -114,7 +113,7 @@ def _reaches(
     body_q = planner.body_poses(joint_q[None])[0]
     for frame, target in zip(frames, targets, strict=True):
         linear, angular = pose_difference(
-            target, pose_math.multiply(body_q[frame.link], frame.offset)
+            target, multiply(body_q[frame.link], frame.offset)
         )
         if np.linalg.norm(linear) > POSITION_TOLERANCE:
             return False
@@ -129,11 +128,6 @@ def _collision_barriers(planner: Planner) -> list[int]:
 
 
 def _collides(planner: Planner, joint_q: np.ndarray) -> bool:
-    steps = planner.steps
-    values = steps.barrier_values(joint_q)
-    return any(
-        np.min(values[steps.barrier_rows == k])
-        + collision_margin(steps.barriers[k], planner.settings)
-        <= 0.0
-        for k in _collision_barriers(planner)
-    )
+    rows, values = planner.steps.rows, planner.steps.barrier_values(joint_q)
+    collisions = np.flatnonzero(np.isin(rows.barrier, _collision_barriers(planner))).tolist()
+    return any(rows.distance(row, values[row]) <= 0.0 for row in collisions)

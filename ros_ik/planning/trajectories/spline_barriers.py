@@ -120,7 +120,7 @@ class BarrierValues:
     def __init__(self, planner: Planner) -> None:
         """Allocate for :data:`_CHUNK` configurations."""
         self._barriers = planner.steps.barriers
-        self._rows = planner.steps.barrier_rows
+        self._rows = planner.steps.rows.barrier
         self.names = tuple(barrier.name for barrier in self._barriers)
         device = planner.model.device
         self._tree = kinematic_tree(planner.model, wp.float64)

@@ -35,7 +35,7 @@ class BarrierReport:
         """Start without values."""
         self._solver = solver
         self._least_step = _MIN_SPEED * solver.diff.settings.dt
-        self._is_uniform = len(set(solver.row_range.tolist())) < 2
+        self._is_uniform = len(set(solver.rows.ranges.tolist())) < 2
         # Values at a configuration, identified by its array object.
         self._at: np.ndarray | None = None
         self._values = np.zeros(0)
@@ -122,17 +122,16 @@ class BarrierReport:
 
     def _least_row(self, values: np.ndarray) -> int:
         """Return the row with the smallest meaningful value, or -1."""
-        ranges, row = self._solver.row_range, int(values.argmin())
+        ranges, row = self._solver.rows.ranges, int(values.argmin())
         if values[row] >= ranges[row] and not self._is_uniform:
             row = int(np.where(values < ranges, values, np.inf).argmin())
         return row if values[row] < ranges[row] else -1
 
     def _fill_barrier_fields(self, output: ServoOutput, values: np.ndarray, row: int) -> None:
         """Fill the fields of the limiting barrier from one of its rows."""
-        solver = self._solver
-        output.limiting_barrier = solver.barriers[solver.barrier_rows[row]].name
-        output.limiting_pair = solver.row_pair(row)
-        output.barrier_distance = float(values[row]) + solver.row_collision_margin(row)
+        rows = self._solver.rows
+        output.limiting_barrier, output.limiting_pair = rows.name(row), rows.pair(row)
+        output.barrier_distance = rows.distance(row, float(values[row]))
 
     def _set_code(self, output: ServoOutput, halted: bool) -> None:
         """Set code and text if a barrier holds the motion back."""

@@ -16,14 +16,12 @@ import operator
 import numpy as np
 import warp as wp
 
-from ros_ik.barriers import CollisionBarrier
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.model.conventions.rotations import quaternion_from_rpy
 from ros_ik.objectives import IKObjectiveCenterOfMass
 from ros_ik.objectives import IKObjectivePose
+from ros_ik.servo.barriers.barrier_rows import BarrierRows
 from ros_ik.servo.barriers.configured_barriers import apply_settings
-from ros_ik.servo.barriers.configured_barriers import collision_margin
-from ros_ik.servo.barriers.configured_barriers import COLLISION_RANGE
 from ros_ik.servo.barriers.configured_barriers import make_barriers
 from ros_ik.servo.barriers.configured_barriers import make_scene
 from ros_ik.servo.barriers.obstacle_scene import ObstacleScene
@@ -44,7 +42,6 @@ from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
 from ros_ik.solvers.differential_ik.quadratic_program.lead import bounds_with_lead
-from ros_ik.solvers.differential_ik.quadratic_program.lead import gains_with_lead
 
 # Time constant of the posture [s]. It is slow compared with the tasks, so that they keep their
 # accuracy.
@@ -72,8 +69,7 @@ class StepSolver:
         limits: Joint limits.
         barriers: The barriers.
         scene: Collision shapes of the robot, and obstacles; None without barriers.
-        barrier_rows: Index of the barrier of each row of barrier values.
-        row_range: Value of a row if nothing is near [m].
+        rows: Rows of the barrier values.
     """
 
     def __init__(
@@ -124,17 +120,9 @@ class StepSolver:
         self._center_tasks = [Task(self._center)] if self._center is not None else []
         self.scene = scene or make_scene(robot, settings)
         self.barriers = make_barriers(robot, settings, self.scene)
-        counts = [barrier.row_count for barrier in self.barriers]
-        self.barrier_rows = np.repeat(np.arange(len(self.barriers)), counts)
-        self._first_row = [sum(counts[:index]) for index in range(len(counts))]
+        self.rows = BarrierRows(self.barriers, self.diff.settings.barrier_lead, settings)
         self.commanded_state = CommandedState(robot, settings)
         self._damping = 0.0
-        rows = [self.barriers[index] for index in self.barrier_rows]
-        # Value of the rows of distant pairs.
-        self.row_range = np.array(
-            [COLLISION_RANGE if isinstance(b, CollisionBarrier) else np.inf for b in rows]
-        )
-        self._row_margin = np.array([barrier.margin for barrier in rows])
         # Tasks of the two programs, without and with the centre of mass.
         self._tasks = (
             (*self._pose_tasks, self._joints.task),
@@ -247,40 +235,19 @@ class StepSolver:
             return np.zeros(0)
         return self.diff.barrier_values(joint_q, self.barriers)
 
-    def allowed_decrease(self, values: np.ndarray) -> np.ndarray:
-        """Return the least change of each value in a step [m]; positive below the margin.
-
-        It is that of :mod:`ros_ik.kinematics.row_bound` without ``recovery``, which needs the
-        Jacobian. It may be too high, never too low, so a report misses no row that limits a step.
-        """
-        inside = values - self._row_margin
-        return -self._row_gain * self._settings.period * inside / (1.0 + np.abs(inside))
-
     def least_change(self, joint_q: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Return :meth:`allowed_decrease` of the step that was made last, with its lead.
+        """Return the least change of each value in the step that was made last, with its lead.
 
         Args:
             joint_q: Commanded coordinates before that step [joint_coord_count].
             values: Barrier values there.
         """
-        allowed, lead = self.allowed_decrease(values), self.diff.settings.barrier_lead
+        allowed, lead = self.rows.allowed_decrease(values), self.diff.settings.barrier_lead
         if lead == 0.0:
             return allowed
         previous = self.diff.integrate(joint_q, -self.limits.step_before_last)
         steady = values - self.barrier_values(previous)
         return bounds_with_lead(allowed, steady, lead, self._settings.period)
-
-    def row_pair(self, row: int) -> tuple[str, str]:
-        """Return the pair of links of a row of the last barrier values; '' twice without one."""
-        index = self.barrier_rows[row]
-        barrier = self.barriers[index]
-        if not isinstance(barrier, CollisionBarrier):
-            return '', ''
-        return barrier.closest_pair(row - self._first_row[index]) or ('', '')
-
-    def row_collision_margin(self, row: int) -> float:
-        """Return the margin to add to the value of a row for the distance [m]."""
-        return collision_margin(self.barriers[self.barrier_rows[row]], self._settings)
 
     def _pose_objective(self, index: int, settings: TaskSettings) -> IKObjectivePose:
         return IKObjectivePose(
@@ -315,8 +282,7 @@ class StepSolver:
             self.diff.set_max_iterations(settings.solver_max_iterations)
         if previous is None or _BARRIERS(settings) != _BARRIERS(previous):
             apply_settings(self.barriers, self.scene, settings)
-            gains = np.array(gains_with_lead(self.barriers, self.diff.settings.barrier_lead))
-            self._row_gain = gains[self.barrier_rows]
+            self.rows.apply(settings)
         if previous is None or settings.solver_damping != previous.solver_damping:
             for task in (*self._pose_tasks, *self._center_tasks):
                 task.damping = settings.solver_damping
