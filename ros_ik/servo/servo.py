@@ -42,7 +42,6 @@ from ros_ik.servo.state.servo_state import ServoEvent
 from ros_ik.servo.state.servo_state import ServoState
 from ros_ik.servo.step.halt import Halt
 from ros_ik.servo.step.step_solver import StepSolver
-from ros_ik.servo.targets.references import commanded_coords
 from ros_ik.servo.targets.references import set_references
 from ros_ik.servo.targets.secondary_motion import SecondaryMotion
 from ros_ik.servo.targets.target_selection import Choice
@@ -90,7 +89,9 @@ class Servo:
         self._drives_velocities = any(
             output.type == 'float64_multi_array_velocities' for output in settings.outputs
         )
-        self._commanded = commanded_coords(self.robot)
+        # Masks of the coordinates that the servo commands, and of the others.
+        self._commanded = np.zeros(model.joint_coord_count, dtype=bool)
+        self._commanded[self.robot.moving_coords] = True
         self._not_commanded = ~self._commanded
         self._has_others = bool(self._not_commanded.any())
         # Last measurement from which the joints without a command were taken.

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
 # Rounding error of coordinates [rad or m].
@@ -18,11 +17,9 @@ class PositionRange:
 
     def __init__(self, robot: ControlledRobot) -> None:
         """Read the limits of ``robot``."""
-        group, coords = robot.group, dof_coordinates(robot.model)
-        self._dofs = np.flatnonzero((group.dof_variable >= 0) & (coords >= 0))
-        self._coords = coords[self._dofs]
-        self._variable = group.dof_variable[self._dofs]
-        self._count = group.n_variables
+        self._dofs, self._coords = robot.moving_dofs, robot.moving_coords
+        self._variable = robot.group.dof_variable[self._dofs]
+        self._count = robot.group.n_variables
         self._lowest = robot.lower[self._dofs] - _ROUNDING
         self._highest = robot.upper[self._dofs] + _ROUNDING
 

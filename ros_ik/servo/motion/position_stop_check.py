@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.servo.motion.approach import braking_step
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
@@ -35,9 +34,9 @@ def can_stop(
         margin: Margin to the position limits [joint_dof_count], rad or m.
         dt: Duration of a tick [s].
     """
-    coords = dof_coordinates(robot.model)
-    moving = np.flatnonzero((robot.group.dof_variable >= 0) & (coords >= 0) & (step != 0.0))
-    q, last = joint_q[coords[moving]], step[moving]
+    moves = step[robot.moving_dofs] != 0.0
+    moving = robot.moving_dofs[moves]
+    q, last = joint_q[robot.moving_coords[moves]], step[moving]
     ahead = np.where(last > 0.0, robot.upper[moving] - q, q - robot.lower[moving]) - margin[moving]
     limited = np.isfinite(ahead)
     ahead, last = np.maximum(ahead[limited], 0.0), np.abs(last[limited])

@@ -93,9 +93,20 @@ class ControlledRobot:
         return float(np.max(self.acceleration[dofs] / self.jerk[dofs], initial=0.0))
 
     @functools.cached_property
+    def moving_dofs(self) -> np.ndarray:
+        """Degrees of freedom of the controlled joints and of those that mimic them, int [n]."""
+        coords = dof_coordinates(self.model)
+        return np.flatnonzero((self.group.dof_variable >= 0) & (coords >= 0))
+
+    @functools.cached_property
+    def moving_coords(self) -> np.ndarray:
+        """Coordinates of :attr:`moving_dofs`, int [n]."""
+        return dof_coordinates(self.model)[self.moving_dofs]
+
+    @functools.cached_property
     def has_followers(self) -> bool:
         """True if controlled joints drive mimic joints."""
-        return int(np.count_nonzero(self.group.dof_variable >= 0)) > self.group.n_variables
+        return len(self.moving_dofs) > self.group.n_variables
 
     @functools.cached_property
     def shapes(self) -> RobotShapes:

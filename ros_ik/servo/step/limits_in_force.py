@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import Limit
 from ros_ik.limits import PositionLimit
@@ -85,9 +84,7 @@ class LimitsInForce:
         if self._jerk is not None:
             self.of_program += self._jerk.of_program, self._jerk.damper
         self.step_before_last = np.zeros(robot.model.joint_dof_count)
-        coords = dof_coordinates(robot.model)
-        self._moving = np.flatnonzero((robot.group.dof_variable >= 0) & (coords >= 0))
-        self._moving_coords = coords[self._moving]
+        self._moving, self._moving_coords = robot.moving_dofs, robot.moving_coords
         joints = np.searchsorted(robot.model.joint_qd_start.numpy(), self._moving, 'right') - 1
         self._moving_names = [robot.model.joint_label[joint] for joint in joints]
         # Bounds of coordinates after a tracking step, checked before they are published.

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.servo.interface.target import JointVelocityTarget
 from ros_ik.servo.motion.approach import joint_step
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
@@ -116,12 +115,3 @@ def set_joint_references(
     target[coords[commanded]] = (q + step)[commanded]
     solver.set_joints(target)
     return float(np.sum(np.abs(step[has_target])))
-
-
-def commanded_coords(robot: ControlledRobot) -> np.ndarray:
-    """Return a mask of the coordinates that the servo commands, bool [joint_coord_count]."""
-    coords = dof_coordinates(robot.model)
-    driven = (robot.group.dof_variable >= 0) & (coords >= 0)
-    commanded = np.zeros(robot.model.joint_coord_count, dtype=bool)
-    commanded[coords[driven]] = True
-    return commanded
