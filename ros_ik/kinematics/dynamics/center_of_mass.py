@@ -157,13 +157,18 @@ def _center_of_mass_jacobian_kernel(scalar: type, differentiable: bool) -> wp.Ke
     return compute_center_of_mass_jacobian
 
 
+def has_mass(model: Any) -> bool:
+    """Return True if any link has a mass."""
+    return bool(precise_array(model, 'body_mass').sum() > 0.0)
+
+
 def check_mass(model: Any) -> None:
     """Check that a robot has a mass, and therefore a centre of mass.
 
     Raises:
         ArgumentError: No link has a mass.
     """
-    if not precise_array(model, 'body_mass').sum() > 0.0:
+    if not has_mass(model):
         raise ArgumentError('no link of the robot has a mass: it has no centre of mass')
 
 

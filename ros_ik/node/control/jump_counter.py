@@ -10,8 +10,8 @@ from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.servo import Command
 from ros_ik.servo import Rejection
 from ros_ik.servo import Servo
-from ros_ik.servo.motion.center_of_mass import CenterTracker
 from ros_ik.servo.targets.accepted_targets import AcceptedTargets
+from ros_ik.servo.targets.center_tracking import CenterTracker
 
 _CENTER_TOPIC = 'target_com'
 _ACTION = 'move_to_pose'

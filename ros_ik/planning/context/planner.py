@@ -22,7 +22,7 @@ from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.budget import UnmeasuredError
 from ros_ik.planning.context.planning_context import PlanningContext
 from ros_ik.servo.motion.pose_math import IDENTITY
-from ros_ik.servo.step.step_solver import link_offset
+from ros_ik.servo.robot.controlled_robot import link_offset
 from ros_ik.settings import Settings
 
 

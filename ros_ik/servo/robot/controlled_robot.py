@@ -16,17 +16,20 @@ from ros_ik.kinematics.chain import relative_chain
 from ros_ik.model import JointGroup
 from ros_ik.model import JointType
 from ros_ik.model import Model
+from ros_ik.model.conventions.rotations import quaternion_from_rpy
 from ros_ik.model.limit_override import with_position_limits
 from ros_ik.servo.robot.collision_setup import ignored_pairs
 from ros_ik.servo.robot.collision_setup import robot_shapes
 from ros_ik.servo.robot.collision_setup import RobotShapes
 from ros_ik.servo.robot.joint_limits import resolve_joint_limits
 from ros_ik.servo.robot.settings_checks import check_center
+from ros_ik.servo.robot.settings_checks import check_output_joints
 from ros_ik.servo.robot.settings_checks import check_per_joint
 from ros_ik.servo.robot.settings_checks import check_strict_jerk
 from ros_ik.servo.robot.srdf_lines import srdf_lines
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
+from ros_ik.settings import TaskSettings
 
 # Length of a prismatic joint that is equivalent to 1 rad [m].
 _LEVER = 0.3
@@ -169,7 +172,7 @@ def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
     group = _controlled_group(model, settings, on_chains, coord_of)
     names = tuple(output.joints or group.joint_names for output in settings.outputs)
     for output, joints in zip(settings.outputs, names, strict=True):
-        _check_output_joints(output.name, joints, coord_of)
+        check_output_joints(output.name, joints, coord_of)
     needed = tuple(
         dict.fromkeys([*group.joint_names, *on_chains, *(j for joints in names for j in joints)])
     )
@@ -201,6 +204,11 @@ def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
         output_coords=tuple(np.array([coord_of[name] for name in joints]) for joints in names),
         output_names=names,
     )
+
+
+def link_offset(task: TaskSettings) -> np.ndarray:
+    """Return the pose of the controlled frame in its link, [7]."""
+    return np.concatenate([task.offset_xyz, quaternion_from_rpy(*task.offset_rpy)])
 
 
 def _link(model: Model, parameter: str, name: str) -> int:
@@ -276,17 +284,6 @@ def _are_linear(model: Model, group: JointGroup) -> np.ndarray:
     joints = [model.joint_index(name) for name in group.joint_names]
     linear: np.ndarray = model.joint_type.numpy()[joints] == JointType.PRISMATIC
     return linear
-
-
-def _check_output_joints(output: str, joints: tuple[str, ...], coord_of: dict[str, int]) -> None:
-    for index, name in enumerate(joints):
-        if name not in coord_of:
-            raise SettingsError(
-                f'outputs.{output}.joints',
-                f'the model has no joint {name!r} with one degree of freedom',
-            )
-        if name in joints[:index]:
-            raise SettingsError(f'outputs.{output}.joints', f'{name!r} is named twice')
 
 
 def _unknown_joint(model: Model, name: str) -> str:

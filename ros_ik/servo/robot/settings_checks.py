@@ -1,35 +1,45 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that settings fit the model and the controlled joints of a robot."""
+"""Checks of settings against the joints and the mass of a robot."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ros_ik.kinematics.tree import precise_array
+from ros_ik.kinematics.dynamics.center_of_mass import has_mass
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 
 
-def has_mass(model: Model) -> bool:
-    """Return True if any link has mass."""
-    return bool(precise_array(model, 'body_mass').sum() > 0.0)
+def check_output_joints(output: str, joints: tuple[str, ...], coord_of: dict[str, int]) -> None:
+    """Check that the joints of an output are different ones with one degree of freedom.
 
-
-def check_center(settings: Settings, model: Model) -> None:
-    """Check that the model has mass if ``com.weight`` is above 0.
+    Args:
+        output: Name of the output.
+        joints: Names of its joints.
+        coord_of: Coordinate of each joint with one degree of freedom, by name.
 
     Raises:
-        SettingsError: ``com.weight`` above 0 for a model without mass.
+        SettingsError: Another joint, or one that is named twice.
     """
-    if settings.com_weight > 0.0 and not has_mass(model):
-        raise SettingsError('com.weight', 'expected 0, as no link of the robot has a mass')
+    for index, name in enumerate(joints):
+        if name not in coord_of:
+            raise SettingsError(
+                f'outputs.{output}.joints',
+                f'the model has no joint {name!r} with one degree of freedom',
+            )
+        if name in joints[:index]:
+            raise SettingsError(f'outputs.{output}.joints', f'{name!r} is named twice')
 
 
 def check_per_joint(settings: Settings, group: JointGroup) -> None:
-    """Check the arrays that have one entry per controlled joint, or per joint that is named."""
+    """Check the arrays that have one entry per controlled joint, or per joint that is named.
+
+    Raises:
+        SettingsError: An array of another length, or a joint that is repeated or not controlled.
+    """
     for index, name in enumerate(settings.posture_joints):
         if name not in group.joint_names or name in settings.posture_joints[:index]:
             raise SettingsError(
@@ -59,6 +69,9 @@ def check_strict_jerk(settings: Settings, group: JointGroup, jerk: np.ndarray) -
         settings: The settings.
         group: The controlled joints.
         jerk: Jerk limits [joint_dof_count].
+
+    Raises:
+        SettingsError: A controlled joint has none.
     """
     if settings.limits_jerk != 'strict':
         return
@@ -69,3 +82,13 @@ def check_strict_jerk(settings: Settings, group: JointGroup, jerk: np.ndarray) -
                 f'strict needs a jerk limit of every controlled joint, and {name!r} has none: '
                 f'set joint_limits.{name}.has_jerk_limits and max_jerk',
             )
+
+
+def check_center(settings: Settings, model: Model) -> None:
+    """Check that the model has mass if ``com.weight`` is above 0.
+
+    Raises:
+        SettingsError: ``com.weight`` above 0 for a model without mass.
+    """
+    if settings.com_weight > 0.0 and not has_mass(model):
+        raise SettingsError('com.weight', 'expected 0, as no link of the robot has a mass')

@@ -16,6 +16,7 @@ import warp as wp
 
 from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.dynamics.center_of_mass import center_of_mass_functions
+from ros_ik.kinematics.dynamics.center_of_mass import has_mass
 from ros_ik.kinematics.dynamics.center_of_mass import mass_distribution
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
@@ -25,7 +26,6 @@ from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.motion.pose_math import ZERO
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.robot.settings_checks import has_mass
 from ros_ik.servo.step.demand_kernel import demand_kernel
 from ros_ik.servo.step.task_joints import center_joints
 from ros_ik.servo.step.task_joints import joint_axes

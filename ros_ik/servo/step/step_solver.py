@@ -16,8 +16,8 @@ import operator
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.dynamics.center_of_mass import has_mass
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
-from ros_ik.model.conventions.rotations import quaternion_from_rpy
 from ros_ik.objectives import IKObjectiveCenterOfMass
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.servo.barriers.barrier_rows import BarrierRows
@@ -29,7 +29,7 @@ from ros_ik.servo.interface.active_tasks import ActiveTasks
 from ros_ik.servo.interface.obstacle import Obstacle
 from ros_ik.servo.motion.pose_math import IDENTITY
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.robot.settings_checks import has_mass
+from ros_ik.servo.robot.controlled_robot import link_offset
 from ros_ik.servo.step.barrier_stop_check import BarrierStopCheck
 from ros_ik.servo.step.commanded_state import CommandedState
 from ros_ik.servo.step.joint_task import JointTask
@@ -332,8 +332,3 @@ def _tracked(settings: Settings) -> list[tuple]:
         for task in settings.tasks
     ]
     return [*tasks, _WEIGHTS(settings)]
-
-
-def link_offset(settings: TaskSettings) -> np.ndarray:
-    """Return the pose of the controlled frame in its link, [7]."""
-    return np.concatenate([settings.offset_xyz, quaternion_from_rpy(*settings.offset_rpy)])

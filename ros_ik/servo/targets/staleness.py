@@ -7,7 +7,7 @@ from __future__ import annotations
 from ros_ik.servo.interface.target import JointTarget
 from ros_ik.servo.interface.target import JointVelocityTarget
 from ros_ik.servo.interface.target import TwistTarget
-from ros_ik.servo.motion.center_of_mass import CenterTracker
+from ros_ik.servo.targets.center_tracking import CenterTracker
 from ros_ik.servo.targets.tracking import TaskTracker
 from ros_ik.settings import Settings
 

@@ -18,11 +18,11 @@ from ros_ik.servo.interface.target import CenterOfMassTarget
 from ros_ik.servo.interface.target import JointTarget
 from ros_ik.servo.interface.target import JointVelocityTarget
 from ros_ik.servo.interface.target import PoseTarget
-from ros_ik.servo.motion.center_of_mass import CenterTracker
 from ros_ik.servo.motion.joint_jog import JointJogMotion
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.state.command_events import CommandEvents
 from ros_ik.servo.state.hold_reasons import HoldReason
+from ros_ik.servo.targets.center_tracking import CenterTracker
 from ros_ik.servo.targets.sender_check import JointSenderCheck
 from ros_ik.servo.targets.staleness import Staleness
 from ros_ik.servo.targets.tracking import TargetKind

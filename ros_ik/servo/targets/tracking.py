@@ -27,8 +27,8 @@ from ros_ik.servo.motion.pose_math import quat_rotate
 from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.motion.pose_math import ZERO
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
+from ros_ik.servo.robot.controlled_robot import link_offset
 from ros_ik.servo.step.frame_mobility import FrameMobility
-from ros_ik.servo.step.step_solver import link_offset
 from ros_ik.servo.targets.accepted_targets import AcceptedTargets
 from ros_ik.servo.targets.active_axes import ActiveAxes
 from ros_ik.servo.targets.twist import TwistMotion
