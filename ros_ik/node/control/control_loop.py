@@ -9,6 +9,7 @@ import math
 import threading
 import time
 
+from ros_ik.node.control.clock_report import ClockReport
 from ros_ik.node.control.deadline_monitor import DeadlineMonitor
 from ros_ik.node.control.deadline_monitor import MISSED_PART
 from ros_ik.node.control.inbox import ControlledServo
@@ -39,13 +40,6 @@ _WAITING_PERIOD = 0.1
 _REPORT_PERIOD = 0.02
 # Time limit to come to rest at shutdown [s]; the whole shutdown takes at most a second.
 _REST_TIME = 0.6
-# Topic of simulated time, and the status texts before its first message and while it stands still.
-CLOCK = '/clock'
-_NO_CLOCK = f'waiting for {CLOCK}: use_sim_time is set'
-_CLOCK_STANDS = f'waiting for {CLOCK}: time stands still'
-# Time after which the status reports that simulated time stands still [s]; longer than the period
-# of any usual clock.
-_CLOCK_SILENCE = 0.5
 
 
 class ControlLoop:
@@ -87,16 +81,18 @@ class ControlLoop:
         self.output: ServoOutput = self._idle_output
         self._running: ControlledServo | None = None
         self._generation = 0
+        # True if the last tick left the robot at rest, and the command of that tick.
         self._resting = True
+        self._seen: Command | None = None
+        # Time of the last tick on the servo's clock [s], and True if the tick before had the same.
         self._stepped = math.nan
         self._stands = False
-        # Latest time of the servo's clock, and steady time at which it changed [s].
-        self._clock_time, self._clock_changed = math.nan, -math.inf
-        self._seen: Command | None = None
         self._finishing = False
         self._status_timer = StatusTimer()
+        # Steady time of the last reports of the servo [s].
         self._reported = -math.inf
         self._deadlines = DeadlineMonitor()
+        self._clock_report = ClockReport(schedule)
         self._collector = PauseCollector()
         self._thread = threading.Thread(target=self._run, name='control', daemon=True)
 
@@ -226,7 +222,7 @@ class ControlLoop:
             self._reported = started
         output = self._step(servo, measurement, command, reports)
         controlled.jumps.update(command)
-        self._report_clock(output, started)
+        self._clock_report.add_to(output, started)
         now = self._ros_nanoseconds()
         if publishers is not None and output.publish:
             publishers.publish_command(output, controlled.templates, now)
@@ -289,25 +285,8 @@ class ControlLoop:
         output = self._idle_output
         output.code, output.text = waiting.code, waiting.text
         output.waiting_for = waiting.waiting_for
-        self._report_clock(output, started)
+        self._clock_report.add_to(output, started)
         self._publish(output, self._generation, started, '')
-
-    def _report_clock(self, output: ServoOutput, started: float) -> None:
-        """Report a missing /clock, or one that stands still, with an output."""
-        now = self._schedule.now()
-        if now != self._clock_time:
-            self._clock_time, self._clock_changed = now, started
-        if CLOCK in output.waiting_for:
-            return  # the output of an earlier tick
-        if not self._schedule.has_time():
-            # While there is no time, this text replaces those of normal states, such as inactive.
-            is_in_order = output.code == StatusCode.OK
-            output.text = _NO_CLOCK if is_in_order else f'{output.text}; {_NO_CLOCK}'
-        elif started - self._clock_changed > _CLOCK_SILENCE:
-            output.text += f'; {_CLOCK_STANDS}'
-        else:
-            return
-        output.waiting_for = (*output.waiting_for, CLOCK)
 
     def _fail(self, controlled: ControlledServo, error: Exception, started: float) -> None:
         """Hold after an error: send zero velocities only; published trajectories end at rest."""

@@ -14,7 +14,7 @@ from diagnostic_msgs.msg import KeyValue
 import numpy as np
 
 from ros_ik.model.conventions.labels import listed
-from ros_ik.node.control.control_loop import CLOCK
+from ros_ik.node.control.clock_report import CLOCK
 from ros_ik.node.control.inbox import ControlledServo
 from ros_ik.node.control.statistics import TickStatistics
 from ros_ik.servo import Command
