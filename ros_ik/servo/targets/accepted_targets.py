@@ -134,7 +134,7 @@ class AcceptedTargets:
         if target is None or target.sequence <= self._twist_sequence:
             return False
         self.twist, self._twist_sequence = target, target.sequence
-        self.sender.add_twist(target.sender, target.received)
+        self.sender.twists.add(target.sender, target.received)
         return True
 
     def withdraw(self, target: PoseTarget | None) -> bool:

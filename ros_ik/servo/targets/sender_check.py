@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 import math
 
-# Number of consecutive returns to the previous position, and the tolerance of a position relative
-# to the distance of the two.
-_TURNS, _NEAR = 4, 0.25
+# Number of consecutive returns to the previous position that are an alternation.
+_TURNS = 4
+# Tolerance of a position relative to the distance of the two.
+_NEAR = 0.25
 # Minimum distance between the two positions [m]; noise alternates too, but by less.
 _MIN_DISTANCE = 0.005
 # Longest stay at a position between two returns [s]. Targets that change less often are separate.
@@ -62,11 +63,15 @@ class SenderTurns:
         self._heard: dict[bytes, float] = {}
         self._returned = -math.inf
 
+    def are_reported(self, now: float) -> bool:
+        """Return True if the status still reports the last alternation; ``now`` in s."""
+        return abs(now - self.alternated) <= _FAULT_TIME
+
     def add(self, sender: bytes | None, received: float) -> bool:
         """Process a message; return True if another sender sent the previous one.
 
         Args:
-            sender: Identifier of the publisher; None if unknown.
+            sender: Identifier of the publisher, or kind of the target; None if unknown.
             received: Time from which its age is counted [s].
         """
         if sender is None:
@@ -86,21 +91,26 @@ class SenderTurns:
 
 
 class SenderCheck:
-    """Check of the streams of targets of one frame task."""
+    """Check of the streams of targets of one frame task.
+
+    Attributes:
+        twists: Turns of the senders of velocities.
+        kinds: Turns of the kinds of active targets.
+    """
 
     def __init__(self) -> None:
         """Start without a target."""
-        self._until = self._alternated = -math.inf
-        self._fault = ''
-        self._senders, self._twist_senders = SenderTurns(), SenderTurns()
-        self._kinds = SenderTurns()
+        # Fault of the stamps, and its time [s].
+        self._fault, self._faulted = '', -math.inf
+        # Time at which positions last alternated [s].
+        self._alternated = -math.inf
+        self._poses, self.twists, self.kinds = SenderTurns(), SenderTurns(), SenderTurns()
         self.reset()
 
     def reset(self) -> None:
         """Restart with the next target."""
-        self._senders.reset()
-        self._twist_senders.reset()
-        self._kinds.reset()
+        for turns in (self._poses, self.twists, self.kinds):
+            turns.reset()
         # The last position, the one before it at some distance, and the time of the last change.
         self._here: Sequence[float] | None = None
         self._there: Sequence[float] | None = None
@@ -114,15 +124,15 @@ class SenderCheck:
         Args:
             now: Current time [s].
         """
-        if abs(now - self._senders.alternated) <= _FAULT_TIME:
+        if self._poses.are_reported(now):
             return _PUBLISHERS_ALTERNATE
-        if abs(now - self._twist_senders.alternated) <= _FAULT_TIME:
+        if self.twists.are_reported(now):
             return _TWIST_PUBLISHERS_ALTERNATE
         if abs(now - self._alternated) <= _FAULT_TIME:
             return _TARGETS_ALTERNATE
-        if abs(now - self._kinds.alternated) <= _FAULT_TIME:
+        if self.kinds.are_reported(now):
             return _KINDS_ALTERNATE
-        return self._fault if abs(now - self._until) <= _FAULT_TIME else ''
+        return self._fault if abs(now - self._faulted) <= _FAULT_TIME else ''
 
     def add(
         self,
@@ -141,18 +151,10 @@ class SenderCheck:
         """
         if stamp is not None:
             self._check_stamp(stamp, received, position)
-        changed = self._senders.add(sender, received)
+        changed = self._poses.add(sender, received)
         self._check_position(position, received)
-        alternated = max(self._senders.alternated, self._alternated)
+        alternated = max(self._poses.alternated, self._alternated)
         return not changed and abs(received - alternated) > _FAULT_TIME
-
-    def add_twist(self, sender: bytes | None, received: float) -> None:
-        """Process a target velocity; see :meth:`add`."""
-        self._twist_senders.add(sender, received)
-
-    def note_kind(self, kind: bytes, now: float) -> None:
-        """Process a change of the kind of active targets at ``now`` [s]."""
-        self._kinds.add(kind, now)
 
     def _check_position(self, position: Sequence[float], received: float) -> None:
         """Compare a position with the last two."""
@@ -188,31 +190,28 @@ class SenderCheck:
         self._stamp, self._offset = stamp, offset
 
     def _set_fault(self, fault: str, received: float) -> None:
-        self._fault, self._until = fault, received
+        self._fault, self._faulted = fault, received
 
 
 class JointSenderCheck:
-    """Check of the stream of joint targets, and of its turns with targets of frames."""
+    """Check of the stream of joint targets, and of its turns with targets of frames.
+
+    Attributes:
+        senders: Turns of the senders of joint targets.
+        kinds: Turns of joint targets and targets of frames.
+    """
 
     def __init__(self) -> None:
         """Start without a target."""
-        self._senders, self._kinds = SenderTurns(), SenderTurns()
+        self.senders, self.kinds = SenderTurns(), SenderTurns()
 
     def reset(self) -> None:
         """Restart with the next target."""
-        self._senders.reset()
-        self._kinds.reset()
+        self.senders.reset()
+        self.kinds.reset()
 
     def fault(self, now: float) -> str:
         """Return a description of the fault of the senders, or ''; ``now`` in s."""
-        if abs(now - self._senders.alternated) <= _FAULT_TIME:
+        if self.senders.are_reported(now):
             return _JOINT_PUBLISHERS_ALTERNATE
-        return _JOINTS_ALTERNATE if abs(now - self._kinds.alternated) <= _FAULT_TIME else ''
-
-    def add(self, sender: bytes | None, received: float) -> None:
-        """Process a joint target; see :meth:`SenderCheck.add`."""
-        self._senders.add(sender, received)
-
-    def note_kind(self, kind: bytes, now: float) -> None:
-        """Process a change of the kind of active targets at ``now`` [s]."""
-        self._kinds.add(kind, now)
+        return _JOINTS_ALTERNATE if self.kinds.are_reported(now) else ''

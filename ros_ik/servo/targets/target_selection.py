@@ -189,7 +189,7 @@ class TargetSelection:
         if target is None or not self.has_new_joints(command):
             return False
         self.joints, self._joint_sequence = target, target.sequence
-        self._joint_senders.add(target.sender, target.received)
+        self._joint_senders.senders.add(target.sender, target.received)
         self._withdrawn = False
         if type(target) is not type(previous):
             self.jog.rest()
@@ -240,12 +240,12 @@ class TargetSelection:
         """Make targets active; return True if they were not."""
         if choice is self.choice or choice == self.choice:
             return False
-        self._joint_senders.note_kind(b'joints' if choice.joints else b'frames', self.now)
+        self._joint_senders.kinds.add(b'joints' if choice.joints else b'frames', self.now)
         for tracker, target_kind in zip(self.trackers, choice.target_kinds, strict=True):
             if tracker.target_kind is not target_kind:
                 tracker.set_target_kind(target_kind)
                 if target_kind is not TargetKind.NONE:
-                    tracker.accepted.sender.note_kind(target_kind.name.encode(), self.now)
+                    tracker.accepted.sender.kinds.add(target_kind.name.encode(), self.now)
         if choice.center and not self.choice.center:
             self.center.rest()
         if choice.joints:
