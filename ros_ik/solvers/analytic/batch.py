@@ -31,6 +31,7 @@ from ros_ik.solvers.analytic.selection import first_entries
 from ros_ik.solvers.analytic.selection import most_manipulable
 from ros_ik.solvers.analytic.solver import ClosedFormIK
 from ros_ik.solvers.analytic.structure.form import closed_form
+from ros_ik.solvers.analytic.structure.form import ClosedForm
 from ros_ik.solvers.analytic.structure.form import without_form
 from ros_ik.solvers.model_cache import PooledValue
 from ros_ik.solvers.pose_ik.interface.batch_result import batches
@@ -143,37 +144,22 @@ def all_solutions(
     )  # fmt: skip
     if form.reason:
         raise without_form(model.body_label[link_index(model, link, least=0)], form.reason)
-    common: dict[str, Any] = {
-        'joint_group': joint_group, 'joint_q': joint_q, 'offset': offset,
-        'all_turns': all_turns, 'settings': settings,
-    }  # fmt: skip
-    # Sources that work on the host get host arrays.
-    on_device = not (form.redundant_joint or check_collisions or order == 'manipulability')
-    targets = rows_where('poses', poses, on_device)
-    starts = rows_where('seeds', seeds, on_device)
-    if not isinstance(targets, wp.array):
-        targets = np.atleast_2d(host_array(targets, 'poses'))
+    # Colliding solutions are removed from the set of all solutions, and the most manipulable ones
+    # are chosen from it, on the host.
+    is_selected = check_collisions or order == 'manipulability'
+    on_device = not (form.redundant_joint or is_selected)
+    targets, starts = _input_rows(poses, seeds, on_device)
     on_device = isinstance(targets, wp.array) or isinstance(starts, wp.array)
-    n = len(targets)
-    if n == 0:
-        raise ArgumentError('poses must have at least one row, got none')
-    starts = seed_rows(starts, n)
-    n_values = 1
-    kind: type[ClosedFormIK] | type[RedundantClosedFormIK] = ClosedFormIK
-    if form.redundant_joint:
-        common.update(redundant_values=redundant_values, form=form)
-        given, n_sampled = checked_values(redundant_values)
-        n_values = n_sampled or len(given)
-        kind = RedundantClosedFormIK
-    else:
-        common['free_rotation'] = free_rotation
+    kind, own_arguments, n_values = _solver_of(form, redundant_values, free_rotation)
+    chain: dict[str, Any] = {'joint_group': joint_group, 'joint_q': joint_q, 'offset': offset}
+    arguments: dict[str, Any] = {
+        **chain, **own_arguments, 'all_turns': all_turns, 'settings': settings
+    }
     n_entries = max_solutions
-    if check_collisions or order == 'manipulability':
-        # Colliding solutions are removed from the set of all solutions, before the best are
-        # selected.
+    if is_selected:
         n_entries = max(n_entries, MAX_CANDIDATES * (n_values + 1))
     request = {
-        **common, 'link': link, 'n_entries': n_entries, 'check_collisions': check_collisions,
+        **arguments, 'link': link, 'n_entries': n_entries, 'check_collisions': check_collisions,
         'pairs': collision_pairs, 'margin': collision_margin,
     }  # fmt: skip
 
@@ -181,14 +167,13 @@ def all_solutions(
         checker = None
         if check_collisions:
             checker = chain_checker(
-                model, link, joint_group=joint_group, joint_q=joint_q, offset=offset,
-                pairs=collision_pairs, margin=collision_margin,
-            )  # fmt: skip
-        return kind(model, link, size, n_entries, **common), checker
-
-    solutions_per_pose = n_entries + MAX_CANDIDATES * (n_values - 1)
+                model, link, **chain, pairs=collision_pairs, margin=collision_margin
+            )
+        return kind(model, link, size, n_entries, **arguments), checker
 
     result: AllSolutions | None = None
+    n = len(targets)
+    solutions_per_pose = n_entries + MAX_CANDIDATES * (n_values - 1)
     largest = largest_batch(_MAX_BATCH, wp.get_device(model.device))
     for size, slices in batches(n, largest // solutions_per_pose):
         made = PooledValue(model, request, functools.partial(make, size), size, _n_bytes)
@@ -209,6 +194,33 @@ def all_solutions(
                     on_progress(rows.stop, n)
     assert result is not None, 'no poses'
     return result.given_as(xp, model.device)
+
+
+def _input_rows(poses: Any, seeds: Any, on_device: bool) -> tuple[Any, Any]:
+    """Return poses [n, 7] and seeds [n, joint_coord_count] or None.
+
+    Args:
+        poses: Argument of :func:`all_solutions`.
+        seeds: Argument of :func:`all_solutions`.
+        on_device: True to keep arrays of a device there, as Warp arrays; otherwise all are NumPy.
+    """
+    targets, starts = rows_where('poses', poses, on_device), rows_where('seeds', seeds, on_device)
+    if not isinstance(targets, wp.array):
+        targets = np.atleast_2d(host_array(targets, 'poses'))
+    if len(targets) == 0:
+        raise ArgumentError('poses must have at least one row, got none')
+    return targets, seed_rows(starts, len(targets))
+
+
+def _solver_of(
+    form: ClosedForm, redundant_values: int | Sequence[float] | np.ndarray, free_rotation: str
+) -> tuple[type[ClosedFormIK] | type[RedundantClosedFormIK], dict[str, Any], int]:
+    """Return the class of the solver, arguments that only it has, and its number of values."""
+    if not form.redundant_joint:
+        return ClosedFormIK, {'free_rotation': free_rotation}, 1
+    given, n_sampled = checked_values(redundant_values)
+    arguments = {'redundant_values': redundant_values, 'form': form}
+    return RedundantClosedFormIK, arguments, n_sampled or len(given)
 
 
 def _n_bytes(made: tuple[ClosedFormIK | RedundantClosedFormIK, object]) -> int:
