@@ -35,14 +35,6 @@ class GraphCache(Generic[_Value]):
         """Iterate over the values."""
         return iter(self._values.values())
 
-    def drop(self, key: Hashable) -> None:
-        """Remove a value, if there is one."""
-        self._values.pop(key, None)
-
-    def peek(self, key: Hashable) -> _Value | None:
-        """Return the value of a key, or None, without creating it."""
-        return self._values.get(key)
-
     def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
         """Return the value of a key, created if it is missing or no longer current."""
         found = self._values.get(key)
