@@ -8,6 +8,7 @@ from collections.abc import Callable
 from collections.abc import Sequence
 import functools
 from typing import Any
+from typing import NamedTuple
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -148,24 +149,13 @@ def inverse_kinematics(
         ModelError: A mesh file that cannot be read.
     """
     xp = checked_namespace(xp, poses)
-    if is_exchanged(poses) or is_exchanged(seeds):
-        is_plain = method == 'search' and not check_collisions and not callable(preference)
-        on_device = is_plain and base_poses is None
-        poses, seeds = rows_where('poses', poses, on_device), rows_where('seeds', seeds, on_device)
-        if isinstance(poses, wp.array) and poses.ndim == 3:
-            poses, seeds = (rows_where('', rows, False) for rows in (poses, seeds))
-    if not isinstance(poses, wp.array):
-        poses = host_array(poses, 'poses')
-    is_set = poses.ndim == 3
-    goals, n_goals = _goal_rows(poses)
-    targets = goals if base_poses is None else seen_from_bases(base_poses, goals, n_goals)
-    starts = seed_rows(seeds, len(targets) // n_goals)
-    if starts is not None and n_goals > 1:
-        starts = np.repeat(starts, n_goals, axis=0)
+    check_collisions = checked_flag('check_collisions', check_collisions)
+    # A search reads arrays of a device there, unless what follows works on the host.
+    is_plain = method == 'search' and not check_collisions and not callable(preference)
+    problems = _read_problems(poses, seeds, base_poses, is_plain and base_poses is None)
     if method not in _METHODS:
         raise ArgumentError(f'method must be one of {", ".join(_METHODS)}, got {method!r}')
     tolerance = PoseTolerance.checked(position_tolerance, rotation_tolerance, tolerance_frame)
-    check_collisions = checked_flag('check_collisions', check_collisions)
     checked_progress(on_progress)
     wanted = checked_count('n_solutions', n_solutions, 1)
     count = wanted
@@ -176,11 +166,9 @@ def inverse_kinematics(
         'check_collisions': check_collisions, 'collision_pairs': collision_pairs,
         'collision_margin': collision_margin,
     }  # fmt: skip
-    is_chosen = preference != 'seed' or is_set
+    is_chosen = preference != 'seed' or problems.are_sets
     if method == 'closed_form':
-        found = _in_closed_form(
-            model, link, targets, starts, count, tolerance, shared, on_progress
-        )
+        found = _in_closed_form(model, link, problems, count, tolerance, shared, on_progress)
         chain, _ = folded_chain(model, link, joint_group, joint_q, offset)
     else:
         request = {
@@ -191,27 +179,72 @@ def inverse_kinematics(
         # A function of the user may solve poses itself, so it is called after the solver is free.
         chosen_by = str(preference) if is_chosen and not callable(preference) else None
         found, chain = _searched(
-            model, link, targets, starts, tolerance, request, method == 'auto', n_goals, wanted,
-            chosen_by, on_progress,
+            model, link, problems, tolerance, request, may_be_closed=method == 'auto',
+            chosen_by=chosen_by, n_solutions=wanted, on_progress=on_progress,
         )  # fmt: skip
     if is_chosen and not isinstance(found, GoalSetResult):
         choice = SolutionChoice(preference, chain, model)
-        found = choice.best(found, starts, n_goals, wanted)
+        found = choice.best(found, problems.starts, problems.n_goals, wanted)
     found = found.given_as(xp, model.device)
-    return found.without_goals() if isinstance(found, GoalSetResult) and not is_set else found
+    if isinstance(found, GoalSetResult) and not problems.are_sets:
+        return found.without_goals()
+    return found
+
+
+class _Problems(NamedTuple):
+    """Poses to solve.
+
+    Attributes:
+        targets: The poses, ``n_goals`` successive ones for each problem.
+        starts: A seed for each pose, or None.
+        n_goals: Number of poses of a problem, of which any one is to be reached.
+        are_sets: True if the poses were given as goal sets.
+    """
+
+    targets: Any
+    starts: Any
+    n_goals: int
+    are_sets: bool
+
+    @property
+    def n(self) -> int:
+        """Number of problems."""
+        return len(self.targets) // self.n_goals
+
+
+def _read_problems(poses: Any, seeds: Any, base_poses: Any, on_device: bool) -> _Problems:
+    """Return the poses and seeds of :func:`inverse_kinematics`.
+
+    Args:
+        poses: Its argument.
+        seeds: Its argument.
+        base_poses: Its argument.
+        on_device: True to leave rows of a device there, as Warp arrays; goal sets are copied.
+    """
+    if is_exchanged(poses) or is_exchanged(seeds):
+        poses, seeds = rows_where('poses', poses, on_device), rows_where('seeds', seeds, on_device)
+        if isinstance(poses, wp.array) and poses.ndim == 3:
+            poses, seeds = (rows_where('', rows, False) for rows in (poses, seeds))
+    if not isinstance(poses, wp.array):
+        poses = host_array(poses, 'poses')
+    goals, n_goals = _goal_rows(poses)
+    targets = goals if base_poses is None else seen_from_bases(base_poses, goals, n_goals)
+    starts = seed_rows(seeds, len(targets) // n_goals)
+    if starts is not None and n_goals > 1:
+        starts = np.repeat(starts, n_goals, axis=0)
+    return _Problems(targets, starts, n_goals, poses.ndim == 3)
 
 
 def _searched(
     model: Model,
     link: str | int,
-    targets: Any,
-    starts: Any,
+    problems: _Problems,
     tolerance: PoseTolerance,
     request: dict[str, Any],
+    *,
     may_be_closed: bool,
-    n_goals: int,
-    n_solutions: int,
     chosen_by: str | None,
+    n_solutions: int,
     on_progress: Callable[[int, int], object] | None,
 ) -> tuple[ChainIKResult, SerialChain]:
     """Solve by the search, after the closed form if it is allowed and faster.
@@ -219,20 +252,19 @@ def _searched(
     Args:
         model: The model.
         link: Link whose frame is to reach the poses.
-        targets: The poses, ``n_goals`` successive ones for each problem.
-        starts: A seed for each pose, or None.
+        problems: The poses.
         tolerance: Tolerances of a solution.
         request: Other arguments of the solver.
         may_be_closed: True if the closed form is allowed.
-        n_goals: Number of poses of a problem.
-        n_solutions: Number of solutions to choose for each problem.
         chosen_by: Preference of the choice; None to return the solutions of all poses.
+        n_solutions: Number of solutions to choose for each problem.
         on_progress: Function that is called after each batch.
 
     Returns:
         The results and the chain.
     """
-    n, count = len(targets) // n_goals, request['n_solutions']
+    targets, starts, n_goals = problems.targets, problems.starts, problems.n_goals
+    n, count = problems.n, request['n_solutions']
     on_device = isinstance(targets, wp.array) or isinstance(starts, wp.array)
 
     def make(size: int) -> tuple[ChainIK | ClosedFormFirstIK, SolutionChoice | None]:
@@ -256,15 +288,15 @@ def _searched(
         with made as (solver, choice):
             stays = on_device or (choice is not None and isinstance(solver, ChainIK))
             as_arrays = {'xp': wp} if stays else {}
-            for problems in slices:
-                rows = slice(problems.start * n_goals, problems.stop * n_goals)
-                some = None if starts is None else starts[rows]
-                part = solver.solve(targets[rows], some, **as_arrays)
+            for some in slices:
+                rows = slice(some.start * n_goals, some.stop * n_goals)
+                seeds = None if starts is None else starts[rows]
+                part = solver.solve(targets[rows], seeds, **as_arrays)
                 if choice is None:
                     result = part.added_to(result, rows, n * n_goals)
                 else:
-                    part = choice.best(part, some, n_goals, n_solutions, on_device=on_device)
-                    result = part.added_to(result, problems, n)
+                    part = choice.best(part, seeds, n_goals, n_solutions, on_device=on_device)
+                    result = part.added_to(result, some, n)
                 if on_progress is not None:
                     on_progress(rows.stop, n * n_goals)
     assert result is not None, 'no poses'
@@ -280,8 +312,7 @@ def _n_bytes(made: tuple[ChainIK | ClosedFormFirstIK, SolutionChoice | None]) ->
 def _in_closed_form(
     model: Model,
     link: str | int,
-    targets: np.ndarray,
-    starts: np.ndarray | None,
+    problems: _Problems,
     count: int,
     tolerance: PoseTolerance,
     shared: dict[str, Any],
@@ -298,7 +329,7 @@ def _in_closed_form(
     if form.reason:
         raise ArgumentError(f'method closed_form: {form.reason}')
     every = all_solutions(
-        model, link, targets, starts, count, **shared, on_progress=on_progress
+        model, link, problems.targets, problems.starts, count, **shared, on_progress=on_progress
     )
     return as_chain_result(every, count)
 
