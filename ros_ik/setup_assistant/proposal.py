@@ -97,22 +97,7 @@ def propose(
     driven = {joint for controller in chosen for joint in controller.joints}
     if driven:
         limbs = [limb for limb in limbs if driven & set(limb.joints)] or limbs
-    names = _task_names(limbs)
-    parameters: dict[str, Any] = {'base_frame': _base_frame(model, limbs), 'frame_tasks': names}
-    for name, limb in zip(names, limbs, strict=True):
-        parameters[name] = {
-            'frame': limb.tip,
-            'max_linear_speed': _LINEAR_SPEED,
-            'max_angular_speed': _ANGULAR_SPEED,
-        }
-        if len(limb.joints) < _WHOLE_POSE:
-            parameters[name]['orientation_weight'] = 0.0
-            unknown.append(
-                f'which orientations {name} needs: {len(limb.joints)} joints reach few, so it '
-                f'goes to positions only ({name}.orientation_weight)'
-            )
-        if limb.others:
-            unknown.append(f'whether {name}.frame is {limb.tip} or one of {listed(limb.others)}')
+    parameters = {'base_frame': _base_frame(model, limbs), **_tasks(limbs, unknown)}
     robot = resolve_robot(model, read_settings(flat(parameters)))
     if driven:
         undriven = [name for name in robot.group.joint_names if name not in driven]
@@ -149,7 +134,10 @@ def propose(
 def _chosen(
     controllers: Sequence[FoundController], joints: set[str], unknown: list[str]
 ) -> list[FoundController]:
-    """Return the controllers to use: active ones first, then those for trajectories."""
+    """Return the controllers to use, and add what to look up to a list.
+
+    Active ones come first, then those for trajectories.
+    """
     chosen: list[FoundController] = []
 
     def rank(found: FoundController) -> tuple[bool, bool]:
@@ -172,10 +160,37 @@ def _chosen(
     return chosen
 
 
+def _tasks(limbs: Sequence[Limb], unknown: list[str]) -> dict[str, Any]:
+    """Return the parameters of a task for each limb, and add what to look up to a list."""
+    names = _task_names(limbs)
+    parameters: dict[str, Any] = {'frame_tasks': names}
+    for name, limb in zip(names, limbs, strict=True):
+        parameters[name] = {
+            'frame': limb.tip,
+            'max_linear_speed': _LINEAR_SPEED,
+            'max_angular_speed': _ANGULAR_SPEED,
+        }
+        if len(limb.joints) < _WHOLE_POSE:
+            parameters[name]['orientation_weight'] = 0.0
+            unknown.append(
+                f'which orientations {name} needs: {len(limb.joints)} joints reach few, so it '
+                f'goes to positions only ({name}.orientation_weight)'
+            )
+        if limb.others:
+            unknown.append(f'whether {name}.frame is {limb.tip} or one of {listed(limb.others)}')
+    return parameters
+
+
 def _outputs(
     chosen: Sequence[FoundController], looked: bool, unknown: list[str]
 ) -> dict[str, Any]:
-    """Return the parameters of the outputs."""
+    """Return the parameters of the outputs, and add what to look up to a list.
+
+    Args:
+        chosen: The controllers to use.
+        looked: True if the graph was read.
+        unknown: The list.
+    """
     if not chosen:
         why = 'none was found on the graph' if looked else 'a description does not name it'
         unknown.append(f'the topic of the controller: {why}; {_TOPIC} is a usual one')
@@ -194,7 +209,7 @@ def _outputs(
 
 
 def _joint_limits(robot: ControlledRobot, unknown: list[str]) -> dict[str, Any]:
-    """Return the limits of the controlled joints, and the unknown ones."""
+    """Return the limits of the controlled joints, and add what to look up to a list."""
     limits, unlimited = {}, []
     dofs = robot.group.variable_dof
     speeds, gains = robot.velocity[dofs], robot.acceleration[dofs]

@@ -138,16 +138,7 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
         super().__init__('ros_ik_viewer')
         for name, value, kind, description in PARAMETERS:
             self.declare_parameter(name, value, describe(kind, description))
-        rate = self._value('frame_rate')
-        if not 0.0 < rate <= 60.0:
-            raise ArgumentError(f'frame_rate must be in (0, 60] Hz, got {rate}')
-        if not 1 <= self._value('port') <= 65535:
-            raise ArgumentError(f'port must be in [1, 65535], got {self._value("port")}')
-        if self._value('triangles') < 0:
-            raise ArgumentError(f'triangles must not be negative, got {self._value("triangles")}')
-        for folder in filter(None, self._value('package_paths')):
-            if not Path(folder).is_dir():
-                raise ArgumentError(f'package_paths: {folder!r} is not a folder')
+        self._check_parameters()
         self.requests = Requests()
         self._node_name = self._value('node')
         check_topic(self, 'node', f'{self._node_name}/status' if self._node_name else '')
@@ -185,7 +176,7 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
         self._parameter_view = ParameterView(self.parameters, self.page.parameters, self.workspace)
         self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
         self.create_timer(_TARGET_PERIOD, ignore_viser_race(self._send_targets))
-        self.create_timer(1.0 / rate, ignore_viser_race(self._draw))
+        self.create_timer(1.0 / self._value('frame_rate'), ignore_viser_race(self._draw))
         self.create_timer(_STATUS_PERIOD, ignore_viser_race(self._show_status))
         self.get_logger().info(f'the page is at {self.page.address}')
 
@@ -199,6 +190,19 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
         """End the page and its threads, then the node."""
         self._ends.close()
         super().destroy_node()
+
+    def _check_parameters(self) -> None:
+        """Raise ArgumentError for a parameter out of its range."""
+        rate = self._value('frame_rate')
+        if not 0.0 < rate <= 60.0:
+            raise ArgumentError(f'frame_rate must be in (0, 60] Hz, got {rate}')
+        if not 1 <= self._value('port') <= 65535:
+            raise ArgumentError(f'port must be in [1, 65535], got {self._value("port")}')
+        if self._value('triangles') < 0:
+            raise ArgumentError(f'triangles must not be negative, got {self._value("triangles")}')
+        for folder in filter(None, self._value('package_paths')):
+            if not Path(folder).is_dir():
+                raise ArgumentError(f'package_paths: {folder!r} is not a folder')
 
     def _value(self, name: str) -> Any:
         return self.get_parameter(name).value
@@ -338,6 +342,12 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
         if status is not None and self.robot is not None:
             curves = plots.curves(self.robot, status, self.inputs.velocities)
             self.page.plots.add(time.monotonic(), curves)
+        self._update_answer()
+        name = self.resolve_topic_name(self._node_name)
+        self.page.show_status(status_html(status, name), _sentence(self.answer))
+
+    def _update_answer(self) -> None:
+        """Take the newest answer of the node; those to buttons are shown for a while only."""
         answers = self.calls.answer, self.parameters.answer
         for before, answer in zip(self._answers, answers, strict=False):
             if answer != before:
@@ -347,8 +357,6 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
                 self.answer = ''
             self.calls.answer = ''
         self._answers = self.calls.answer, self.parameters.answer
-        name = self.resolve_topic_name(self._node_name)
-        self.page.show_status(status_html(status, name), _sentence(self.answer))
 
     def _follow_task(self, task: str) -> None:
         """Subscribe to the pose of a task's frame, and advertise its targets."""
