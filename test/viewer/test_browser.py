@@ -149,8 +149,8 @@ def test_trail_of_a_frame_is_blue(opened, monkeypatch):
         'end of earlier trails',
     )
     viewer.page.show.trails.value = True
-    # On a busy machine the robot may arrive before the next picture.
-    client.wait_for(lambda: viewer.trails.length('frame/ee') == 1, 'start of the trail')
+    # On a busy machine the robot may arrive before the next picture, or still end a motion now.
+    client.wait_for(lambda: viewer.trails.length('frame/ee') >= 1, 'start of the trail')
     start = viewer.targets['ee'].copy()
     goal = start + np.array([0.0, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0])
     viewer.requests.hold('ee', None, goal)
