@@ -126,7 +126,7 @@ def test_each_activation_begins_a_bond_of_its_own(side):
 
 
 def test_a_manager_that_breaks_the_bond_gets_its_answer(side):
-    node, _, _ = side
+    node, _, clock = side
     node.hear(manager())
     said = len(node.said)
     node.hear(manager(active=False, name='controller_server'))
@@ -134,6 +134,10 @@ def test_a_manager_that_breaks_the_bond_gets_its_answer(side):
     assert len(node.said) == said, 'bonds of others, or its own words, are answered'
     node.hear(manager(active=False))
     assert [message.active for message in node.said[said:]] == [False]
+    # Its silence is none to report.
+    clock.now += 2.0 * HEARTBEAT_TIMEOUT
+    node.beat()
+    assert not node.lines
 
 
 def test_a_manager_that_falls_silent_is_said_once(side):

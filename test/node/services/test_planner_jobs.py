@@ -5,6 +5,7 @@
 import threading
 import time
 
+import numpy as np
 import pytest
 from support.rigs.planning_rig import robot_text
 
@@ -14,8 +15,10 @@ from ros_ik.node.services import jobs as jobs_module
 from ros_ik.node.services.jobs import Job
 from ros_ik.node.services.jobs import Jobs
 from ros_ik.node.services.process_link import Description
+from ros_ik.node.services.process_link import ObstacleState
 from ros_ik.node.services.process_link import PlannerRobotState
 from ros_ik.planning import Budget
+from ros_ik.servo import Obstacle
 from ros_ik.settings import read_settings
 
 PATIENCE = 30.0
@@ -25,7 +28,7 @@ class Answers:
     """Outcomes of requests."""
 
     def __init__(self):
-        self.given, self.refused, self.logged = {}, {}, []
+        self.given, self.refused, self.logged, self.twice = {}, {}, [], []
         self._news = threading.Condition()
 
     def job(self, name, work):
@@ -33,6 +36,8 @@ class Answers:
 
         def note(results, value):
             with self._news:
+                if name in {*self.given, *self.refused}:
+                    self.twice.append(name)
                 results[name] = value
                 self._news.notify_all()
 
@@ -69,6 +74,7 @@ def jobs(answers):
     yield made
     made.end('the test is over')
     wait_for_threads()
+    assert not answers.twice
 
 
 def wait_for_threads():
@@ -122,14 +128,83 @@ def test_another_robot_cancels_what_runs_and_what_waits(jobs, answers):
     work = Blocking()
     jobs.submit(answers.job('running', work))
     assert work.started.wait(PATIENCE)
-    jobs.submit(answers.job('waiting', lambda planner, budget: None))
+    begun = []
+    jobs.submit(answers.job('waiting', lambda planner, budget: begun.append(planner)))
     jobs.describe(description(2))
     answers.wait('running', 'waiting')
     assert all('description changed' in reason for reason in answers.refused.values())
     assert set(answers.refused) == {'running', 'waiting'}
     jobs.submit(answers.job('after', lambda planner, budget: 'new'))
     answers.wait('after')
-    assert answers.given == {'after': 'new'}
+    assert answers.given == {'after': 'new'} and not begun
+
+
+def test_a_request_that_was_answered_takes_no_place_in_the_queue(answers):
+    jobs = Jobs(0, lambda planner: None, answers.logged.append)
+    jobs.describe(description())
+    for name in 'ab':
+        jobs.submit(answers.job(name, lambda planner, budget: 'done'))
+        answers.wait(name)
+        give_up = time.monotonic() + PATIENCE
+        while jobs._running is not None:
+            assert time.monotonic() < give_up
+            time.sleep(0.001)
+    jobs.end('the test is over')
+    wait_for_threads()
+    assert answers.given == {'a': 'done', 'b': 'done'}
+
+
+def test_an_answer_for_another_robot_is_not_given(jobs, answers):
+    begun, let_go = threading.Event(), threading.Event()
+
+    def in_a_kernel(planner, budget):
+        begun.set()
+        assert let_go.wait(PATIENCE)
+        return 'of the first robot'
+
+    jobs.describe(description())
+    jobs.submit(answers.job('running', in_a_kernel))
+    assert begun.wait(PATIENCE)
+    jobs.describe(description(2))
+    let_go.set()
+    answers.wait('running')
+    assert 'description changed' in answers.refused['running'] and not answers.given
+
+
+def test_settings_and_obstacles_of_the_robot_before_do_not_reach_the_next_one(jobs, answers):
+    jobs.describe(description())
+    jobs.submit(answers.job('first', lambda planner, budget: planner.joint_q))
+    answers.wait('first')
+    jobs.apply(description(**{'limits.velocity_scale': 0.5}).settings)
+    second = description(2, **{'limits.velocity_scale': 0.7})
+    jobs.describe(second)
+    ball = Obstacle('ball', 'sphere', (0.1,), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]), 0)
+    state = answers.given['first']
+    for name, generation, expected in (('old', 1, ()), ('own', 2, (ball,))):
+        jobs.place(ObstacleState(generation, (ball,), state))
+        jobs.submit(
+            answers.job(name, lambda planner, budget: (planner.settings, planner.obstacles))
+        )
+        answers.wait(name)
+        assert answers.given[name] == (second.settings, expected)
+
+
+def test_a_request_waits_for_news_under_way_before_it_reads_them(answers):
+    neutral, given = [], description(4)
+
+    def catch_up(budget):
+        if neutral:
+            jobs.measure(PlannerRobotState(4, neutral[0] + 0.1, [True] * len(neutral[0])))
+
+    jobs = Jobs(2, lambda planner: None, answers.logged.append, catch_up=catch_up)
+    jobs.describe(given)
+    for name in ('first', 'second'):
+        jobs.submit(answers.job(name, lambda planner, budget: planner.joint_q))
+        answers.wait(name)
+        neutral.append(answers.given[name])
+    jobs.end('the test is over')
+    wait_for_threads()
+    assert neutral[1][0] == pytest.approx(neutral[0][0] + 0.1)
 
 
 def test_a_request_that_fails_is_refused_and_the_next_one_answered(jobs, answers):
@@ -154,7 +229,43 @@ def test_a_robot_of_no_use_is_said_in_the_answers(jobs, answers):
     jobs.describe(description(**{'joint_group': 'no_such_group'}))
     jobs.submit(answers.job('a', lambda planner, budget: None))
     answers.wait('a')
-    assert 'no_such_group' in answers.refused['a']
+    assert 'no_such_group' in answers.refused['a'] and not answers.logged
+
+
+def test_an_error_of_ours_in_a_build_is_said_and_another_robot_answered(
+    jobs, answers, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs_module, 'Planner', lambda *parts: [][0])
+        jobs.describe(description())
+        jobs.submit(answers.job('a', lambda planner, budget: None))
+        answers.wait('a')
+    assert answers.refused['a'].startswith('there is no model: IndexError')
+    assert len(answers.logged) == 1 and 'Traceback' in answers.logged[0]
+    jobs.describe(description(2))
+    jobs.submit(answers.job('b', lambda planner, budget: 'done'))
+    answers.wait('b')
+    assert answers.given == {'b': 'done'}
+
+
+def test_a_planner_gets_the_folders_of_meshes_and_is_prepared_once(answers, monkeypatch):
+    made, prepared = [], []
+    monkeypatch.setattr(jobs_module, 'Planner', lambda *parts: made.append(parts) or Plain())
+    jobs = Jobs(2, prepared.append, answers.logged.append, ('/one', '/two'))
+    jobs.describe(description())
+    for name in 'ab':
+        jobs.submit(answers.job(name, lambda planner, budget: planner))
+        answers.wait(name)
+    jobs.end('the test is over')
+    wait_for_threads()
+    assert [parts[3] for parts in made] == [('/one', '/two')]
+    assert prepared == [answers.given['a']] == [answers.given['b']]
+
+
+class Plain:
+    """A planner that nothing changes."""
+
+    obstacles = ()
 
 
 def test_settings_and_states_reach_the_next_request_and_states_of_other_robots_do_not(
