@@ -119,7 +119,7 @@ class Reporter:
         if text:
             self._logged_at[output.code] = now
             # Two calls, because rclpy stores the severity of each call site.
-            if output.code <= StatusCode.OK:
+            if output.code == StatusCode.OK:
                 self._node.get_logger().info(text)
             else:
                 self._node.get_logger().warning(f'{StatusCode(output.code).name}: {text}')
