@@ -233,3 +233,48 @@ def test_a_lower_velocity_is_come_down_to_within_the_jerk_and_the_rest_waits_for
     rig.aim_joints(**{JOINTS[0]: rig.q[rig.robot.coords][0] - 0.3})
     changes = np.diff(positions(rig, 50), 2, axis=0) / rig.dt**2
     assert np.abs(changes).max() <= 0.3 * ACCELERATION * (1.0 + 1e-6)
+
+
+def test_a_scale_raised_at_rest_counts_for_the_next_motion():
+    rig = make_rig(30)
+    rig.set(limits__velocity_scale=0.1, limits__acceleration_scale=0.1)
+    rig.tick()
+    rig.set(limits__velocity_scale=1.0, limits__acceleration_scale=1.0)
+    rig.aim_joints(**{JOINTS[0]: rig.q[rig.robot.coords][0] - 0.5})
+    rows = positions(rig, 100)
+    assert np.abs(np.diff(rows, 2, axis=0)).max() / rig.dt**2 > 0.9 * ACCELERATION
+    velocity = rig.robot.velocity[rig.robot.group.variable_dof][0]
+    assert np.abs(np.diff(rows, axis=0)).max() / rig.dt > 0.2 * velocity
+
+
+@pytest.mark.parametrize('target', ['pose', 'joints'])
+@pytest.mark.parametrize('mode', ['soft', 'strict'])
+def test_a_margin_set_later_bounds_a_motion_as_if_it_had_been_set_from_the_start(mode, target):
+    values = {'reports': False, 'control_rate': 100.0, **jerk_limits(30, mode)}
+    unchanged = Rig.shared(ROBOT, **values)
+    dofs = unchanged.robot.group.variable_dof
+    elbow, start = JOINTS.index('elbow_joint'), unchanged.q[unchanged.robot.coords]
+    bound = start[elbow] + 0.4
+    margins = [0.0] * len(JOINTS)
+    margins[elbow] = float(unchanged.robot.upper[dofs[elbow]] - bound)
+    beyond = unchanged.q.copy()
+    beyond[unchanged.robot.coords[elbow]] += 0.8
+    pose = unchanged.pose(beyond)
+
+    def motion(rig):
+        if target == 'pose':
+            rig.aim(pose)
+        else:
+            rig.aim_joints(elbow_joint=float(bound + 0.4))
+        return positions(rig, 150)
+
+    free = motion(unchanged)
+    begun = motion(Rig(ROBOT, limits__position_margin=margins, **values))
+    rig = Rig.shared(ROBOT, **values)
+    rig.set(limits__position_margin=margins)
+    changed = motion(rig)
+    np.testing.assert_allclose(changed, begun, atol=1e-6)
+    assert free[:, elbow].max() > bound + 0.3
+    assert bound - 1e-3 < changed[:, elbow].max() < bound + 1e-9
+    jerks = np.abs(np.diff(changed, 3, axis=0)) / rig.dt**3
+    assert mode == 'soft' or jerks.max() <= 30 * ACCELERATION * (1.0 + 1e-6)

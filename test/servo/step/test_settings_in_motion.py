@@ -78,6 +78,18 @@ def test_less_acceleration_counts_at_once_where_there_is_room(scale):
     assert changes(rig).max() > 0.5 * limit.min(), 'the test shows nothing'
 
 
+def test_more_acceleration_counts_in_a_motion():
+    rig = Rig.shared(limits__acceleration_scale=0.1)
+    rig.aim(rig.moved((0.1, 0.3, 0.0)))
+    rig.tick(15)
+    assert rig.servo.moving
+    rig.published.clear()
+    rig.set(limits__acceleration_scale=1.0)
+    rig.tick(15)
+    assert changes(rig).max() > 0.5 * rig.robot.acceleration.min()
+    assert (changes(rig) / rig.robot.acceleration).max() > 0.3
+
+
 def test_less_velocity_is_come_down_to_as_fast_as_the_slowest_joint_brakes():
     slow = {
         'joint_limits__panda_joint1__has_acceleration_limits': True,

@@ -3,6 +3,7 @@
 """Targets of the centre of mass: TALOS on two feet and on one, alone and beside frame tasks."""
 
 import functools
+import re
 
 import numpy as np
 import pytest
@@ -13,9 +14,14 @@ from support.robots.robots import PinocchioRobot
 from support.robots.robots import urdf_text
 
 from benchmarks.motion.ticked_servo import robot_model
+from ros_ik import Model
+from ros_ik.demo.robots import find_robot
 from ros_ik.servo import Mode
 from ros_ik.servo import Rejection
+from ros_ik.servo import Servo
 from ros_ik.servo import StatusCode
+from ros_ik.settings import read_settings
+from ros_ik.settings import SettingsError
 
 pytestmark = pytest.mark.oracle
 
@@ -135,6 +141,18 @@ def test_a_weight_of_zero_says_why_nothing_moves_and_one_at_run_time_works():
     rig.tick(60)
     assert rig.outputs[-1].still
     rig.assert_within_limits()
+
+
+def test_a_robot_without_mass_refuses_a_weight_at_the_start_and_at_run_time():
+    text = find_robot('ur5').urdf_path.read_text()
+    light = re.sub('<inertial>.*?</inertial>', '', text, flags=re.DOTALL)
+    model = Model.from_urdf(light, device='cpu')
+    plain, weighted = (read_settings({'ee.frame': 'tool0', 'com.weight': w}) for w in (0.0, 1.0))
+    servo = Servo(model, plain)
+    for refused in (functools.partial(Servo, model), servo.check, servo.apply):
+        with pytest.raises(SettingsError, match='com.weight.*no link of the robot has a mass'):
+            refused(weighted)
+    assert servo.settings is plain
 
 
 def test_the_weight_decides_at_run_time_between_it_and_a_frame():

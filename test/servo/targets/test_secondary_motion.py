@@ -181,6 +181,39 @@ def test_an_elbow_without_a_direction_is_refused():
         )
 
 
+@pytest.mark.parametrize(
+    'change', [{'posture__weight': 0.02}, {'solver__regularization': 2e-6}], ids=list
+)
+def test_another_weight_makes_the_joints_stay_where_they_are(change):
+    drifts = []
+    for values in ({}, change):
+        rig = Rig.shared(reports=False)
+        rig.aim(rig.moved((0.0, 0.4, -0.2)))
+        rig.tick(seconds=2.0)
+        rig.set(**values)
+        rig.tick(20)
+        before = rig.q
+        rig.tick(seconds=1.0)
+        drifts.append(np.abs(rig.q - before).max())
+    # Without a change they go on to where the motion began.
+    assert drifts[1] < 0.2 * drifts[0]
+
+
+def test_the_manipulability_is_that_of_the_frame_where_its_offset_is_set():
+    def speeds(rig, **change):
+        rig.set(**change)
+        rig.aim(rig.pose())
+        rig.tick(50)
+        return rig.speeds()
+
+    # With every row the offset changes nothing.
+    aim = {'ee__manipulability_speed': 0.5, 'ee__orientation_weight': 0.0, 'reports': False}
+    offset = {'ee__offset_xyz': [0.3, 0.2, 0.4]}
+    begun, changed = speeds(Rig(**aim, **offset)), speeds(Rig.shared(**aim), **offset)
+    np.testing.assert_allclose(changed, begun, atol=1e-6)
+    assert np.abs(changed - speeds(Rig.shared(**aim))).max() > 1e-2
+
+
 def test_steps_that_are_predicted_are_those_that_come():
     rig = Rig.shared(
         rollout_steps=5, outputs__default__command_horizon=0.2, ee__elbow_frame='panda_link4'
