@@ -195,7 +195,7 @@ def test_obstacles_and_pairs_are_in_the_base_frame_in_the_colour_of_their_margin
     obstacle = ball((0.0, 0.08, 0.0), link=link_of(scene, 'tip'))
     box = Obstacle('box', 'box', (0.2, 0.4, 0.6), POSE, link_of(scene, 'stand'))
     centers = [(IN_BASE['tip'] @ [0.0, y, 0.0, 1.0])[:3] for y in (0.0, 0.08)]
-    for margin, is_red in ((0.02, True), (0.0, False)):
+    for margin, is_red in ((0.03, True), (0.0, False)):
         scene.apply(read_settings({**SETTINGS, 'barriers.world.margin': margin}))
         found = draw(scene, obstacles=(obstacle, box))
         solids = {marker.type: marker for marker in found['obstacles']}
@@ -215,9 +215,7 @@ def test_obstacles_and_pairs_are_in_the_base_frame_in_the_colour_of_their_margin
         assert (shade.r, shade.g) == ((1.0, 0.0) if is_red else pytest.approx((1.0, 0.2)))
         assert len(dots.points) == len(segments.points) == len(segments.colors)
         # The label has the distance of the first pair, whatever the margin.
-        told = float(words.text.removesuffix(' m').rpartition(': ')[2])
-        gap = np.linalg.norm(ends(segments)[0, 1] - ends(segments)[0, 0])
-        assert abs(told) == pytest.approx(gap, abs=6e-4)
+        assert words.text == 'tip - ball: 0.010 m'
     scene.apply(read_settings(SETTINGS))
 
 
