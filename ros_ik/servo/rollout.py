@@ -38,13 +38,11 @@ class Rollout:
         Raises:
             SettingsError: A barrier on a link that the model does not have.
         """
-        self._robot, self._settings = robot, settings
         self._solver = StepSolver(robot, settings, scene)
         self._last, self._step = np.zeros((2, robot.model.joint_dof_count))
 
     def apply(self, settings: Settings) -> None:
         """Apply settings."""
-        self._settings = settings
         self._solver.apply(settings)
 
     def predict(
@@ -68,7 +66,8 @@ class Rollout:
             Coordinates after each step [rollout_steps, joint_coord_count], and velocity of each
             step [rollout_steps, joint_dof_count], rad/s or m/s; zero after a failure.
         """
-        count, period = self._settings.rollout_steps, self._settings.period
+        settings = self._solver.settings
+        count, period = settings.rollout_steps, settings.period
         predicted = np.empty((count, len(joint_q)))
         velocities = np.zeros((count, len(step)))
         self._solver.continue_from(solver)
@@ -89,10 +88,8 @@ class Rollout:
     ) -> np.ndarray | None:
         """Return the coordinates after one more step, or None if it fails."""
         solver, step = self._solver, self._step
-        targets.now += self._settings.period
-        set_references(
-            solver, self._robot, targets, secondary, joint_q, self._last, self._settings
-        )
+        targets.now += solver.settings.period
+        set_references(solver, targets, secondary, joint_q, self._last)
         solver.update_damping()
         status = solver.solve(joint_q, self._last, step)
         # A sum of squares is finite only if every number is finite.

@@ -318,9 +318,8 @@ class Servo:
                 self._set_initial_velocities()
         solver = self._solver
         wanted = set_references(
-            solver, self.robot, self.targets, self._secondary, self.joint_q, self._step,
-            self.settings,
-        )  # fmt: skip
+            solver, self.targets, self._secondary, self.joint_q, self._step
+        )
         damping = solver.update_damping()
         remaining = self.targets.remaining(self.joint_q)
         status = solver.solve(self.joint_q, self._step, self._next_step)

@@ -64,6 +64,8 @@ class StepSolver:
     """Solution and check of the steps of one robot; owned by the control thread.
 
     Attributes:
+        robot: The robot.
+        settings: The current settings.
         diff: The solver.
         commanded_state: State after the last step.
         limits: Joint limits.
@@ -85,7 +87,7 @@ class StepSolver:
         Raises:
             SettingsError: A barrier on a link that the model does not have.
         """
-        self._robot, self._settings = robot, settings
+        self.robot, self.settings = robot, settings
         model, group = robot.model, robot.group
         self.diff = DifferentialIK(
             model,
@@ -144,7 +146,7 @@ class StepSolver:
     def apply(self, settings: Settings) -> None:
         """Apply settings; stricter limits wait for :meth:`LimitsInForce.apply_deferred`."""
         self.limits.apply(settings)
-        self._apply(settings, self._settings)
+        self._apply(settings, self.settings)
 
     def continue_from(self, other: StepSolver) -> None:
         """Copy the state of the solver of the same robot with the same settings."""
@@ -187,8 +189,8 @@ class StepSolver:
 
         Mimic joints follow their drivers.
         """
-        if self._robot.has_followers:
-            joint_q = self._robot.model.apply_mimic(joint_q)
+        if self.robot.has_followers:
+            joint_q = self.robot.model.apply_mimic(joint_q)
         self._joints.set_target(joint_q)
 
     def solve(self, joint_q: np.ndarray, last_step: np.ndarray, step: np.ndarray) -> SolveStatus:
@@ -200,7 +202,7 @@ class StepSolver:
             step: Output [joint_dof_count].
         """
         self.limits.prepare_step(last_step)
-        ramp = self._robot.ramp / self._settings.period
+        ramp = self.robot.ramp / self.settings.period
         self._joints.damp_change(self._free_weight() * ramp, joint_q, last_step)
         return self._solve(joint_q, step)
 
@@ -225,7 +227,7 @@ class StepSolver:
             step: The step [joint_dof_count], changed in place.
             last_step: Previous step.
         """
-        return self._settings.barriers_recheck and self._stops.blend_with_stop(
+        return self.settings.barriers_recheck and self._stops.blend_with_stop(
             joint_q, step, last_step, self.limits.step_before_last
         )
 
@@ -247,14 +249,14 @@ class StepSolver:
             return allowed
         previous = self.diff.integrate(joint_q, -self.limits.step_before_last)
         steady = values - self.barrier_values(previous)
-        return bounds_with_lead(allowed, steady, lead, self._settings.period)
+        return bounds_with_lead(allowed, steady, lead, self.settings.period)
 
     def _pose_objective(self, index: int, settings: TaskSettings) -> IKObjectivePose:
         return IKObjectivePose(
-            self._robot.task_links[index],
+            self.robot.task_links[index],
             self._targets[index].array,
             link_offset=link_offset(settings),
-            reference_link_index=self._robot.task_references[index],
+            reference_link_index=self.robot.task_references[index],
             exact_jacobian=False,
         )
 
@@ -265,19 +267,19 @@ class StepSolver:
             self.limits.of_program,
             self.barriers,
             step,
-            self._settings.solver_regularization + self._damping,
+            self.settings.solver_regularization + self._damping,
         )
 
     def _free_weight(self) -> float:
         """Return the weight of the square of a motion that no target controls."""
         if self._active.joints:
             return self._damping
-        weight = self._settings.posture_weight
-        return self._damping + weight * weight + self._settings.solver_regularization
+        weight = self.settings.posture_weight
+        return self._damping + weight * weight + self.settings.solver_regularization
 
     def _apply(self, settings: Settings, previous: Settings | None) -> None:
         """Apply changed settings between two ticks."""
-        self._settings = settings
+        self.settings = settings
         if previous is None or settings.solver_max_iterations != previous.solver_max_iterations:
             self.diff.set_max_iterations(settings.solver_max_iterations)
         if previous is None or _BARRIERS(settings) != _BARRIERS(previous):
@@ -293,7 +295,7 @@ class StepSolver:
             self._set_weights()
 
     def _set_weights(self) -> None:
-        settings, active = self._settings, self._active
+        settings, active = self.settings, self._active
         for task, task_settings, is_active in zip(
             self._pose_tasks, settings.tasks, active.frames, strict=True
         ):
@@ -310,11 +312,11 @@ class StepSolver:
 
     def _warm_up(self, joint_q: np.ndarray) -> None:
         """Run everything that a tick runs, once."""
-        step = np.zeros(self._robot.model.joint_dof_count)
+        step = np.zeros(self.robot.model.joint_dof_count)
         self.set_joints(joint_q)
         poses = self.commanded_state.at(joint_q)
         for index in range(len(self._pose_tasks)):
-            self.set_pose(index, poses[self._robot.task_links[index]])
+            self.set_pose(index, poses[self.robot.task_links[index]])
         # The first solve allocates the arrays of the limits, which then accept the last step.
         for has_center in (self._center is not None, False):
             self._active = self._active._replace(center=has_center)

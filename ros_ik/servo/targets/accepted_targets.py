@@ -42,7 +42,11 @@ class AcceptedTargets:
     """
 
     def __init__(self, reference: int) -> None:
-        """Start without a target; ``reference`` is the index of the reference link."""
+        """Start without a target; :meth:`apply` must come next.
+
+        Args:
+            reference: Index of the reference link.
+        """
         self._reference = reference
         self.motion, self.sender = TargetMotion(), SenderCheck()
         self._sequence = self._twist_sequence = 0

@@ -41,7 +41,12 @@ class CenterTracker:
     """
 
     def __init__(self, robot: ControlledRobot, dt: float) -> None:
-        """Start without a target; ``dt`` is the duration of a tick [s]."""
+        """Start without a target; :meth:`apply` must come next.
+
+        Args:
+            robot: The robot.
+            dt: Duration of a tick [s].
+        """
         self._base = robot.base_link
         mass = precise_array(robot.model, 'body_mass')
         self._bodies = np.flatnonzero(mass > 0.0)

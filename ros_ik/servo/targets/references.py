@@ -8,32 +8,33 @@ import numpy as np
 
 from ros_ik.servo.interface.target import JointVelocityTarget
 from ros_ik.servo.motion.approach import joint_step
-from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.servo.targets.secondary_motion import SecondaryMotion
 from ros_ik.servo.targets.target_selection import TargetSelection
 from ros_ik.servo.targets.tracking import TargetKind
-from ros_ik.settings import Settings
 
 
 def set_references(
     solver: StepSolver,
-    robot: ControlledRobot,
     targets: TargetSelection,
     secondary: SecondaryMotion,
     joint_q: np.ndarray,
     last_step: np.ndarray,
-    settings: Settings,
 ) -> float:
-    """Set the references of this tick; see the functions below for the arguments.
+    """Set the references of this tick.
+
+    Args:
+        solver: Solver of the step, which receives the references.
+        targets: Active targets.
+        secondary: Motion that the targets leave open.
+        joint_q: Commanded coordinates [joint_coord_count].
+        last_step: Previous step [joint_dof_count].
 
     Returns:
         Distance by which the step is to approach the targets [m plus rad].
     """
     if targets.choice.joints:
-        return set_joint_references(
-            solver, robot, targets, secondary.posture, joint_q, last_step, settings
-        )
+        return set_joint_references(solver, targets, secondary.posture, joint_q, last_step)
     poses = solver.commanded_state.at(joint_q)
     steps = last_step, solver.limits.step_before_last
     return set_place_references(solver, targets, secondary.target(joint_q, steps, poses), poses)
@@ -70,27 +71,24 @@ def set_place_references(
 
 def set_joint_references(
     solver: StepSolver,
-    robot: ControlledRobot,
     targets: TargetSelection,
     posture: np.ndarray,
     joint_q: np.ndarray,
     last_step: np.ndarray,
-    settings: Settings,
 ) -> float:
     """Set the reference positions of joints, for position or velocity targets.
 
     Args:
         solver: Solver of the step, which receives the references.
-        robot: Controlled robot.
         targets: Active targets.
         posture: Preferred coordinates of joints without a target [joint_coord_count].
         joint_q: Commanded coordinates [joint_coord_count].
         last_step: Previous step [joint_dof_count].
-        settings: Current settings.
 
     Returns:
         Distance by which the step is to approach the targets [rad or m, summed].
     """
+    robot, settings = solver.robot, solver.settings
     coords, dofs = robot.coords, robot.group.variable_dof
     speed, q = robot.velocity[dofs] * settings.limits_velocity_scale, joint_q[coords]
     target = posture.copy()

@@ -67,7 +67,14 @@ class TaskTracker:
     """
 
     def __init__(self, link: int, reference: int, dt: float, ramp: float) -> None:
-        """Start without a target; ``ramp`` is that of :class:`ApproachLimits`."""
+        """Start without a target; :meth:`apply` must come next.
+
+        Args:
+            link: Index of the link that carries the frame.
+            reference: Index of its reference link.
+            dt: Duration of a tick [s].
+            ramp: See :class:`ApproachLimits`.
+        """
         self._link, self._reference, self._ramp = link, reference, ramp
         self._linear, self._angular = Approach(dt), Approach(dt)
         self._motion, self._filter = TwistMotion(dt), PoseFilter(dt)
