@@ -184,7 +184,9 @@ class Servo:
         if not (resumes or self.moving):
             self._starts.observe(now, measurement)
         self._apply_obstacles(measurement, command)
-        self.following.observe(now, measurement, self.joint_q, resumes, not self.moving)
+        self.following.observe(
+            now, measurement, self.joint_q, pursues=resumes, still=not self.moving
+        )
         reason = hold_reason(
             self.robot, self.settings.joint_state_timeout, self.following, now, measurement,
             command,

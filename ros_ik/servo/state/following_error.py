@@ -10,7 +10,6 @@ that would get too far ahead also comes to rest and returns.
 
 from __future__ import annotations
 
-import collections
 import math
 
 import numpy as np
@@ -22,6 +21,8 @@ from ros_ik.servo.state.following_state import FollowingEvent
 from ros_ik.servo.state.following_state import FollowingState
 from ros_ik.servo.state.lead_limit import LeadLimit
 from ros_ik.servo.state.lead_limit import SLACK_TIME
+from ros_ik.servo.state.motion_history import MotionHistory
+from ros_ik.servo.state.motion_history import SPEED_SPAN
 from ros_ik.servo.state.resting_joints import RestingJoints
 from ros_ik.settings import Settings
 from ros_ik.state_machine import StateMachine
@@ -37,8 +38,8 @@ _STALL_TIME = 0.1
 _TRIAL, _LARGEST_TRIAL, _TRIAL_GROWTH = 0.002, 0.01, 0.001
 # Longest wait for a robot at rest [s]; encoder noise may look like motion.
 _LONGEST_WAIT = 2.0
-# Time over which speeds are measured, and time between two checks of joints that follow [s].
-_SPEED_SPAN, _CHECK_PERIOD = 0.05, 0.01
+# Time between two checks of joints that follow [s].
+_CHECK_PERIOD = 0.01
 # Number of past commands kept for the delay.
 _MAX_COMMANDS = 12
 # Tolerance within which the command has arrived [rad or m].
@@ -68,6 +69,11 @@ class FollowingError:
         # them, because the command must not follow it down.
         self._settled = np.ones(count, dtype=bool)
         self._trial_start = 0.0
+        # History of the motion, None without a command.
+        self._history: MotionHistory | None = None
+        # Age of the measured state, time of the last check, and that since which a halting command
+        # rests [s].
+        self._age, self._checked, self._rested = 0.0, -math.inf, -math.inf
         self.apply(settings)
 
     def apply(self, settings: Settings) -> None:
@@ -78,7 +84,7 @@ class FollowingError:
         self._delay, self._timeout = settings.following_error_delay, settings.joint_state_timeout
         self._spacing = max(settings.period, self._delay / _MAX_COMMANDS)
         # The measured speed lags by half the time span.
-        self._lag = self._delay + 0.5 * _SPEED_SPAN + settings.period
+        self._lag = self._delay + 0.5 * SPEED_SPAN + settings.period
         self._period, self._slack_until = settings.period, -math.inf
         # Tolerance for periods a little longer than requested, to not skip every other tick.
         self._check_period = _CHECK_PERIOD - 0.5 * settings.period
@@ -97,10 +103,6 @@ class FollowingError:
         return self._machine.state in (FollowingState.HALTS, FollowingState.RETURNS)
 
     @property
-    def _is_known(self) -> bool:
-        return self._machine.state is not FollowingState.UNKNOWN
-
-    @property
     def stalled_joints(self) -> str:
         """Names of the joints for which targets wait, as text."""
         return ', '.join(self._names[k] for k in np.flatnonzero(self._stalled))
@@ -109,8 +111,8 @@ class FollowingError:
     def slowed_by(self) -> str:
         """Name of the joint that limits the speed of the command, or ''."""
         joint = self._lead.joint
-        if joint < 0 and self._is_known and self._on_trial.any():
-            ahead = self._joint_q[self._coords] - self._measurement.joint_q[self._coords]
+        if joint < 0 and self._history is not None and self._on_trial.any():
+            ahead = self._history.ahead()
             joint = int(np.argmax(np.abs(ahead) / self._lead.trial))
             if abs(ahead[joint]) < 0.5 * self._lead.trial[joint]:
                 return ''
@@ -119,6 +121,7 @@ class FollowingError:
     def forget(self) -> None:
         """Drop the command and the state of all joints."""
         self._machine.handle(FollowingEvent.FORGET)
+        self._history = None
         self._lead.joint = -1
         self._set_trial_joints(np.zeros_like(self._on_trial), 0.0)
         self._settled[:] = True
@@ -132,18 +135,18 @@ class FollowingError:
             joint_q: Commanded coordinates [joint_coord_count].
         """
         self._machine.handle(FollowingEvent.RESTART)
-        self._now, self._measurement, self._joint_q = now, measurement, joint_q
+        self._history = MotionHistory(self._coords, now, measurement, joint_q)
         self._checked, self._slack_until, self._age = -math.inf, -math.inf, 0.0
-        self._measured, self._commanded = measurement.joint_q[self._coords], joint_q[self._coords]
-        self._samples = collections.deque([(now, self._measured)])
-        self._commands = collections.deque([(now, self._commanded)])
-        # Least and greatest of them, None where they have changed since.
-        self._range: tuple[np.ndarray, np.ndarray] | None = None
-        self._speed = np.zeros(len(self._names))
-        self._restart_standstill(now)
+        self._restart_standstill(self._history)
 
     def observe(
-        self, now: float, measurement: Measurement, joint_q: np.ndarray, pursues: bool, still: bool
+        self,
+        now: float,
+        measurement: Measurement,
+        joint_q: np.ndarray,
+        *,
+        pursues: bool,
+        still: bool,
     ) -> None:
         """Update from the measured state and the last command, and decide whether targets wait.
 
@@ -157,19 +160,20 @@ class FollowingError:
                 the command does not return it.
             still: True if the command is at rest.
         """
-        if not self._is_known:
+        history = self._history
+        if history is None:
             return
         age = abs(now - min(measurement.received.take(self._coords).tolist()))
         if age > self._timeout:
             self.forget()
             return
-        self._now, self._joint_q, self._measurement = now, joint_q, measurement
+        history.update(now, measurement, joint_q)
         if self.holds or now - self._checked >= self._check_period:
             self._checked = now
-            self._record(now)
+            history.record(self._delay, self._spacing)
             # A halt ends as any other if the joint is not watched any more.
             if self._is_on or self.holds:
-                self._find_stalled_joints(now, age, pursues, still)
+                self._find_stalled_joints(history, age, pursues=pursues, still=still)
 
     def errors(self) -> np.ndarray:
         """Return the distance of each joint from the commands of the last ``delay`` seconds.
@@ -177,15 +181,7 @@ class FollowingError:
         Returns:
             Measured less commanded positions [n_variables], rad or m; NaN without a command.
         """
-        if not self._is_known:
-            return self._unknown
-        measured = self._measurement.joint_q[self._coords]
-        last = self._joint_q[self._coords]
-        if self._range is None:
-            commands = np.array([command for _, command in self._commands])
-            self._range = commands.min(axis=0), commands.max(axis=0)
-        lowest, highest = np.minimum(self._range[0], last), np.maximum(self._range[1], last)
-        return measured - np.minimum(np.maximum(measured, lowest), highest)
+        return self._unknown if self._history is None else self._history.errors()
 
     def limit(self, step: np.ndarray, last: np.ndarray, acceleration: np.ndarray) -> bool:
         """Slow a step if the command would get too far ahead; return True if it changed.
@@ -195,49 +191,34 @@ class FollowingError:
             last: The step before it.
             acceleration: Acceleration limits of the controlled joints [rad/s^2 or m/s^2].
         """
-        if not (self._is_on and self._is_known) or self._now < self._slack_until:
+        history = self._history
+        if history is None or not self._is_on or history.now < self._slack_until:
             self._lead.joint = -1
             return False
-        ahead = self._joint_q[self._coords] - self._measurement.joint_q[self._coords]
+        ahead = history.ahead()
         lag = self._lag + self._age
-        slowed = self._lead.limit(step, last, ahead, self._speed, acceleration, lag)
+        slowed = self._lead.limit(step, last, ahead, history.speed, acceleration, lag)
         if self._lead.has_slack:
-            self._slack_until = self._now + SLACK_TIME - 0.5 * self._period
+            self._slack_until = history.now + SLACK_TIME - 0.5 * self._period
         joint = self._lead.joint
         if self._stops and joint >= 0 and not self._on_trial[joint]:
             self._halt(np.arange(len(ahead)) == joint)
         return slowed
 
-    def _record(self, now: float) -> None:
-        """Record the last command and the measured state."""
-        self._commanded = self._joint_q[self._coords]
-        self._measured = measured = self._measurement.joint_q[self._coords]
-        if now - self._commands[-1][0] >= self._spacing:
-            self._commands.append((now, self._commanded))
-            self._range = None
-            # With a delay of 0 only the last command is left.
-            while len(self._commands) > 1 and now - self._commands[1][0] >= self._delay:
-                self._commands.popleft()
-        if now - self._samples[-1][0] < 0.25 * _SPEED_SPAN:
-            return
-        self._samples.append((now, measured))
-        while now - self._samples[1][0] >= _SPEED_SPAN:
-            self._samples.popleft()
-        then, before = self._samples[0]
-        self._speed = (measured - before) / (now - then)
-
-    def _restart_standstill(self, now: float) -> None:
+    def _restart_standstill(self, history: MotionHistory) -> None:
         """Restart the detection of joints at rest."""
         moved = _MOVED_DISTANCE * self._lead.unit
-        self._joints = RestingJoints(now, self._measured, self._commanded, moved)
+        self._joints = RestingJoints(history.now, history.measured, history.commanded, moved)
 
-    def _find_stalled_joints(self, now: float, age: float, pursues: bool, still: bool) -> None:
+    def _find_stalled_joints(
+        self, history: MotionHistory, age: float, *, pursues: bool, still: bool
+    ) -> None:
         """Find joints that do not follow, and continue a halt."""
         # Quantised, so that the limits are not recomputed each time.
         self._age = round(age, 2)
-        joints, lead = self._joints, self._lead
-        moved = joints.update(now, self._measured, self._commanded, self._away)
-        ahead = np.abs(self._commanded - self._measured)
+        joints, lead, now = self._joints, self._lead, history.now
+        moved = joints.update(now, history.measured, history.commanded, self._away)
+        ahead = np.abs(history.commanded - history.measured)
         # A joint may have moved since the state was measured.
         patience = self._delay + _STALL_TIME + age
         stands = now - joints.since > patience
@@ -259,13 +240,13 @@ class FollowingError:
             pass
         elif self.state is FollowingState.HALTS:
             self._machine.handle(FollowingEvent.REST)
-            self.return_position, self._rested = self._measured.copy(), now
-        elif self._has_returned(now):
+            self.return_position, self._rested = history.measured.copy(), now
+        elif self._has_returned(history):
             self._machine.handle(FollowingEvent.ARRIVE)
             self._trial_start = now
             self._set_trial_joints((self._on_trial | self._stalled) & lead.watched, now)
             self._settled[:] = False
-            self._restart_standstill(now)
+            self._restart_standstill(history)
 
     def _halt(self, joints: np.ndarray) -> None:
         """Brake the command because of some joints."""
@@ -274,10 +255,10 @@ class FollowingError:
         self._slack_until = -math.inf
         self._rested = self._checked
 
-    def _has_returned(self, now: float) -> bool:
+    def _has_returned(self, history: MotionHistory) -> bool:
         """Return True if a command at rest has returned, or is blocked on its way."""
-        left = float(np.abs(self._commanded - self.return_position).max())
-        return left < _ARRIVED or now - self._rested > _STALL_TIME
+        left = float(np.abs(history.commanded - self.return_position).max())
+        return left < _ARRIVED or history.now - self._rested > _STALL_TIME
 
     def _set_trial_joints(self, on_trial: np.ndarray, now: float) -> None:
         """Set the joints that must first prove that they follow."""
