@@ -31,12 +31,12 @@ from ros_ik.limits.arguments import check_some_may_move
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.arguments import finite_array
 from ros_ik.limits.arguments import margin_values
-from ros_ik.limits.arguments import position_bounds
 from ros_ik.limits.limit import copied_on_device
 from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import STATE_TOLERANCE
 from ros_ik.limits.limit import write_rows
 from ros_ik.limits.limit import yield_function
+from ros_ik.limits.margin_limit import MarginLimit
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState
@@ -94,7 +94,7 @@ def _acceleration_kernel(scalar: type) -> wp.Kernel:
     return apply_acceleration_limit
 
 
-class AccelerationLimit(ScaledLimit):
+class AccelerationLimit(ScaledLimit, MarginLimit):
     """Bound on the change of the step; position and velocity limits take precedence."""
 
     precedence = 1
@@ -152,9 +152,7 @@ class AccelerationLimit(ScaledLimit):
         check_some_may_move('acceleration', self._acceleration, state.group)
         # A joint brakes no harder than those that move with it.
         self._coupled = state.group.coupled_limits(self._acceleration)
-        self._min = HostBuffer((dofs,), state.scalar, state.device)
-        self._max = HostBuffer((dofs,), state.scalar, state.device)
-        self._write_range(state, self._position_margin)
+        self._allocate_range(state)
         self._device_acceleration = HostBuffer((dofs,), state.scalar, state.device)
         self._last_step = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
         self._target = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
@@ -162,21 +160,6 @@ class AccelerationLimit(ScaledLimit):
         write_rows('displacement', self._last_step, self._last_displacement)
         write_rows('displacement', self._target, self._target_displacement)
         self._write()
-
-    def set_position_margin(self, position_margin: float | np.ndarray) -> None:
-        """End braking at another distance from the position limits, from the next solve on.
-
-        Args:
-            position_margin: As in the constructor.
-
-        Raises:
-            ArgumentError: As in the constructor, or the margin leaves a joint no room. The
-                previous margin then stays.
-        """
-        values = margin_values('position_margin', position_margin)
-        if self._is_bound:
-            self._write_range(self._state, values)
-        self._position_margin = values
 
     def set_last_displacement(self, displacement: Any) -> None:
         """Set the last step [rad or m], shape [joint_dof_count] or [n, joint_dof_count].
@@ -243,7 +226,7 @@ class AccelerationLimit(ScaledLimit):
             inputs=[
                 state.joint_q, state.moving_dof, state.dof_variable, state.dof_scale,
                 state.dof_coord,
-                self._min.array, self._max.array, self._device_acceleration.array,
+                self._lowest.array, self._highest.array, self._device_acceleration.array,
                 state.rows(self._last_step.array), state.rows(self._target.array),
                 state.dt,
             ],
@@ -262,13 +245,6 @@ class AccelerationLimit(ScaledLimit):
         Both are on the device and are read at each launch.
         """
         return self._state.rows(self._last_step.array), self._device_acceleration.array
-
-    def _write_range(self, state: 'StepState', margin: np.ndarray) -> None:
-        """Copy the positions at which braking ends to the device."""
-        low, high = position_bounds('position_margin', margin, state.model, state.group)
-        self._min.host[:], self._max.host[:] = low, high
-        self._min.upload()
-        self._max.upload()
 
     def _write_target(self, displacement: np.ndarray) -> None:
         if self._is_bound:

@@ -21,11 +21,11 @@ from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.arguments import fraction
 from ros_ik.limits.arguments import margin_values
-from ros_ik.limits.arguments import position_bounds
 from ros_ik.limits.arguments import positive_values
 from ros_ik.limits.jerk_viable_step import viable_step_functions
 from ros_ik.limits.last_steps import LastStepsLimit
 from ros_ik.limits.limit import yield_function
+from ros_ik.limits.margin_limit import MarginLimit
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState
@@ -113,7 +113,7 @@ def _motion_kernel(scalar: type) -> wp.Kernel:
     return apply_motion_limit
 
 
-class MotionLimit(LastStepsLimit):
+class MotionLimit(LastStepsLimit, MarginLimit):
     """Limits of position, velocity, acceleration and jerk that hold together, in every stop too.
 
     Use it instead of a position, a velocity and a jerk limit. A robot that starts at rest inside
@@ -153,7 +153,7 @@ class MotionLimit(LastStepsLimit):
         self._velocity = dof_values('velocity', velocity)
         self._acceleration = dof_values('acceleration', acceleration)
         self._jerk = positive_values('jerk', jerk)
-        self._margin = margin_values('position_margin', position_margin)
+        self._position_margin = margin_values('position_margin', position_margin)
         self._velocity_scale = fraction('velocity_scale', velocity_scale)
         self._acceleration_scale = fraction('acceleration_scale', acceleration_scale)
 
@@ -190,21 +190,6 @@ class MotionLimit(LastStepsLimit):
         if self._is_bound:
             self._write_scales()
 
-    def set_position_margin(self, position_margin: float | np.ndarray) -> None:
-        """Change the distance kept from the position limits, from the next solve on.
-
-        Args:
-            position_margin: As in the constructor.
-
-        Raises:
-            ArgumentError: As in the constructor, or the margin leaves a joint no room. The
-                previous margin then stays.
-        """
-        values = margin_values('position_margin', position_margin)
-        if self._is_bound:
-            self._write_range(self._state, values)
-        self._margin = values
-
     @property
     def motion(self) -> Any:
         """Limits and last steps on the device, a struct of :func:`motion_struct`, once bound."""
@@ -237,7 +222,7 @@ class MotionLimit(LastStepsLimit):
             return HostBuffer(shape, state.scalar, state.device)
 
         self._allocate_steps(state)
-        self._lowest, self._highest = floats(dofs), floats(dofs)
+        self._allocate_range(state)
         self._speed, self._slowdown = floats(group.n_variables), floats(group.n_variables)
         jerk = floats(group.n_variables)
         jerk.host[:] = group.variable_limits(self._jerk) * state.dt**3
@@ -252,7 +237,6 @@ class MotionLimit(LastStepsLimit):
         motion.jerk = jerk.array
         motion.last, motion.before_last = self._last_step.array, self._step_before_last.array
         self._write_scales()
-        self._write_range(state, self._margin)
 
     def _write_scales(self) -> None:
         """Copy the scaled limits to the device."""
@@ -262,10 +246,3 @@ class MotionLimit(LastStepsLimit):
         self._slowdown.host[:] = self._acceleration_scale * acceleration * dt**2
         self._speed.upload()
         self._slowdown.upload()
-
-    def _write_range(self, state: 'StepState', margin: np.ndarray) -> None:
-        """Copy the reachable range of positions to the device."""
-        low, high = position_bounds('position_margin', margin, state.model, state.group)
-        self._lowest.host[:], self._highest.host[:] = low, high
-        self._lowest.upload()
-        self._highest.upload()

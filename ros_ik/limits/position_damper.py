@@ -23,9 +23,8 @@ from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.limits.acceleration import AccelerationLimit
 from ros_ik.limits.arguments import margin_values
-from ros_ik.limits.arguments import position_bounds
-from ros_ik.limits.limit import Limit
 from ros_ik.limits.limit import yield_function
+from ros_ik.limits.margin_limit import MarginLimit
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState
@@ -71,7 +70,7 @@ def _damper_kernel(scalar: type) -> wp.Kernel:
     return apply_position_damper
 
 
-class PositionDamper(Limit):
+class PositionDamper(MarginLimit):
     """Gradual deceleration before position limits; every other limit takes precedence."""
 
     precedence = 3
@@ -94,7 +93,7 @@ class PositionDamper(Limit):
                 [joint_dof_count].
         """
         self._time, self._acceleration, self._is_on = time, acceleration, True
-        self._margin = margin_values('position_margin', position_margin)
+        self._position_margin = margin_values('position_margin', position_margin)
 
     def switch(self, on: bool) -> None:
         """Switch the damper on or off, from the next solve on."""
@@ -102,12 +101,6 @@ class PositionDamper(Limit):
             self._is_on = on
             if self._is_bound:
                 self._write_rate(self._state)
-
-    def set_position_margin(self, position_margin: float | np.ndarray) -> None:
-        """Change the distance kept from the position limits, from the next solve on."""
-        self._margin = margin_values('position_margin', position_margin)
-        if self._is_bound:
-            self._write_range(self._state)
 
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""
@@ -126,23 +119,11 @@ class PositionDamper(Limit):
 
     def _allocate(self, state: 'StepState') -> None:
         """Copy the limits of the model to the device."""
-        dofs = state.model.joint_dof_count
-
-        def floats(*shape: int) -> HostBuffer:
-            return HostBuffer(shape, state.scalar, state.device)
-
-        self._rate, self._lowest, self._highest = floats(1), floats(dofs), floats(dofs)
+        self._rate = HostBuffer((1,), state.scalar, state.device)
         self._write_rate(state)
-        self._write_range(state)
+        self._allocate_range(state)
 
     def _write_rate(self, state: 'StepState') -> None:
         """Copy r to the device."""
         self._rate.host[0] = min(state.dt / self._time, _LARGEST_RATE) if self._is_on else 0.0
         self._rate.upload()
-
-    def _write_range(self, state: 'StepState') -> None:
-        """Copy the reachable range of positions to the device."""
-        low, high = position_bounds('position_margin', self._margin, state.model, state.group)
-        self._lowest.host[:], self._highest.host[:] = low, high
-        self._lowest.upload()
-        self._highest.upload()
