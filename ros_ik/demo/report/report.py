@@ -9,7 +9,7 @@ import math
 
 from ros_ik.demo.report.evaluation import BARRIER_TOLERANCE
 from ros_ik.demo.report.evaluation import Evaluation
-from ros_ik.demo.report.evaluation import PhaseResult
+from ros_ik.demo.report.phase_judge import PhaseResult
 from ros_ik.demo.scenario.client import Recording
 from ros_ik.demo.scenario.phase import Requirement
 
