@@ -9,7 +9,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
 import pytest
 
-from ros_ik.node.control.control_loop import CLOCK
+from ros_ik.node.control.clock_report import CLOCK
 from ros_ik.node.reports.diagnostics import diagnostics
 from ros_ik.node.reports.diagnostics import Snapshot
 from ros_ik.servo import Mode
