@@ -301,6 +301,39 @@ def test_bounds_are_those_of_the_joints_in_their_order():
     assert loop.codes[-1] == FOLLOWING
 
 
+def freeze(rig, **change):
+    """Turn a joint that stands still after a while; return codes and positions of the joint."""
+    rig.set(**change)
+    coord, found = rig.robot.coords[0], []
+    rig.aim_joints(panda_joint1=1.5)
+    for tick in range(120):
+        if tick == 40:
+            stands = rig.q[coord]
+        if tick >= 40:
+            rig.offset[coord] = stands - rig.q[coord]
+        output = rig.tick()
+        found.append((output.code == FOLLOWING, output.joint_q[coord]))
+    return np.array(found)
+
+
+@pytest.mark.parametrize(
+    ('first', 'change'),
+    [
+        ({}, {'following_error__max': [0.05]}),
+        ({'following_error__max': [0.0]}, {'following_error__max': []}),
+        ({}, {'following_error__delay': 0.3}),
+    ],
+)
+def test_bounds_set_later_are_those_of_a_servo_that_had_them_from_the_start(first, change):
+    begun = freeze(Rig('panda', reports=False, **{**first, **change}))
+    # A shared servo may have had other bounds at its start.
+    changed = freeze(Rig('panda', reports=False, **first), **change)
+    unchanged = freeze(Rig.shared('panda', reports=False, **first))
+    np.testing.assert_allclose(changed, begun, atol=1e-6)
+    assert changed[:, 0].any()
+    assert np.abs(changed - unchanged).max() > 1e-3
+
+
 @pytest.mark.parametrize('action', ['slow', 'stop'])
 def test_the_action_for_a_slow_robot_takes_effect_in_motion(action):
     loop = make('panda', speed=0.2)

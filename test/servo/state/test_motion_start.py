@@ -201,17 +201,22 @@ def test_joints_that_rest_beside_one_that_moves_begin_at_rest():
     assert np.all(np.abs(velocity[1:]) <= loss[1:] + 1e-12)
 
 
+# 0.02 is the default.
+@pytest.mark.parametrize('margin', [0.02, 0.4])
 @pytest.mark.parametrize('end', ['lower', 'upper'])
-def test_a_start_in_motion_is_no_faster_than_joints_can_stop(end):
+def test_a_start_in_motion_is_no_faster_than_joints_can_stop(end, margin):
     rig, side = Rig.shared(**FAR), 1.0 if end == 'upper' else -1.0
+    rig.set(limits__position_margin=[margin])
     dofs, coords = rig.robot.group.variable_dof, rig.robot.coords
-    rig.q[coords[0]] = getattr(rig.robot, end)[dofs[0]] - 0.05 * side
-    # The positions end 0.02 rad before the limits.
+    bound = getattr(rig.robot, end)[dofs[0]] - margin * side
+    rig.q[coords[0]] = bound - 0.03 * side
     rig.reference = place_of(rig), np.array([5.0 * side, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     begin(rig)
     rig.quiet()
     rig.tick(seconds=1.0)
     rig.assert_within_limits()
+    farthest = max(side * output.joint_q[coords[0]] for output in rig.published)
+    assert side * bound - 0.02 < farthest <= side * bound + 1e-9
 
 
 def test_a_jerk_limit_knows_of_the_velocity_at_the_start():
