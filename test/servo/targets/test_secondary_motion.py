@@ -182,7 +182,9 @@ def test_an_elbow_without_a_direction_is_refused():
 
 
 @pytest.mark.parametrize(
-    'change', [{'posture__weight': 0.02}, {'solver__regularization': 2e-6}], ids=list
+    'change',
+    [{'posture__weight': 0.02}, {'solver__regularization': 2e-6}, {'com__weight': 1.0}],
+    ids=list,
 )
 def test_another_weight_makes_the_joints_stay_where_they_are(change):
     drifts = []
