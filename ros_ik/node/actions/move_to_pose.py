@@ -34,9 +34,11 @@ from ros_ik.servo import Mode
 from ros_ik.servo import PoseTarget
 from ros_ik.servo import Rejection
 from ros_ik.servo import StatusCode
-from ros_ik.servo.motion.pose_math import pose_difference
+from ros_ik.servo.motion.pose_math import float_difference
+from ros_ik.servo.motion.pose_math import float_length
 from ros_ik.servo.motion.pose_math import pose_inverse
 from ros_ik.servo.motion.pose_math import pose_multiply
+from ros_ik.servo.targets.active_axes import ActiveAxes
 from ros_ik.settings import TaskSettings
 from ros_ik_interfaces.action import MoveToPose
 
@@ -230,11 +232,9 @@ class MoveToPoseMotion(ActionMotion):
         measured = self._commander.output.tasks[self._task].current_pose
         if measured is None:
             return math.nan, math.nan
-        linear, angular = pose_difference(self._pose.pose, measured)
-        return (
-            float(np.linalg.norm(linear * (np.array(task.position_weight) > 0.0))),
-            float(np.linalg.norm(angular * (np.array(task.orientation_weight) > 0.0))),
-        )
+        difference = float_difference(self._pose.pose.tolist(), measured.tolist())
+        linear, angular = ActiveAxes.of_task(task).part(difference)
+        return float_length(linear), float_length(angular)
 
     def _is_within(self) -> bool:
         """Return True if measured and commanded frame are within the tolerances."""
