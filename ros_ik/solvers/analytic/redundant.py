@@ -157,10 +157,7 @@ class RedundantClosedFormIK:
         self._range.check(self._given, self.form.redundant_joint)
         n_entries = max(self.max_solutions, MAX_CANDIDATES) if all_turns else MAX_CANDIDATES
         rows = self._value_rows()
-        bytes_per_problem = rows.total // n * (60 * MAX_CANDIDATES + 120 * n_entries)
-        bytes_per_problem += (260 + 8 * model.joint_coord_count) * self.max_solutions
-        check_memory('n_problems', n, bytes_per_problem, model.device)
-        self.n_bytes = n * bytes_per_problem
+        self.n_bytes = self._checked_bytes(rows, n_entries)
         self._device = wp.get_device(model.device)
         common: dict[str, Any] = {'joint_q': locked_joint_q, 'offset': offset}
         six_joints = self._six_joints(settings, rows.longest, all_turns=all_turns, **common)
@@ -187,10 +184,8 @@ class RedundantClosedFormIK:
         self._nearest: NearestSearch | None = None
         if self._n_sampled > 1:
             # A tenth of the tolerances of the verification.
-            tolerance = 0.1 * min(
-                six_joints.position_tolerance, settings.rotation_tolerance * length
-            )
-            self._nearest = NearestSearch(self._stage, self.chain, length, tolerance)
+            finest = min(six_joints.position_tolerance, settings.rotation_tolerance * length)
+            self._nearest = NearestSearch(self._stage, self.chain, length, 0.1 * finest)
         launch_first = self._launch_samples if self._n_sampled else self._launch_given
         self._solve_first = Graph(launch_first, self._device)
         self._input = ProblemInput(
@@ -198,6 +193,19 @@ class RedundantClosedFormIK:
             None if self._follows_seeds else launch_first,
         )  # fmt: skip
         self._finish = Graph(self._launch_finish, self._device)
+
+    def _checked_bytes(self, rows: ValueRows, n_entries: int) -> int:
+        """Return the memory of all arrays, or raise ArgumentError if there is not as much.
+
+        Args:
+            rows: Rows of all values.
+            n_entries: Largest number of solutions of a row.
+        """
+        per_row = 60 * MAX_CANDIDATES + 120 * n_entries
+        per_solution = 260 + 8 * self.model.joint_coord_count
+        per_problem = rows.total // self.n_problems * per_row + per_solution * self.max_solutions
+        check_memory('n_problems', self.n_problems, per_problem, self.model.device)
+        return self.n_problems * per_problem
 
     def _value_rows(self) -> ValueRows:
         """Return the rows of all values."""
