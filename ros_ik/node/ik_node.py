@@ -67,7 +67,9 @@ from ros_ik.state_machine import StateMachine
 
 # Period of checks of the other threads [ns], and during the start [s].
 _POLL_NANOSECONDS, _START_PERIOD = 50_000_000, 0.01
+# Period of the statistics of ticks [s].
 _STATISTICS_PERIOD = 0.5
+# Longest wait for rest in a transition [s]; meanwhile the executor answers nothing else.
 _REST_TIMEOUT = 0.8
 _NO_REST = 'the command did not come to rest in time; the last trajectory sent ends at rest'
 _STILL_BRAKES = 'the command has not come to rest yet; it continues to brake while inactive'
@@ -148,7 +150,7 @@ class IkNode(GuardedNode, StreamNode):
         self._poll_timer = self.create_timer(_START_PERIOD, self._poll, clock=self._steady)
         self.create_timer(_STATISTICS_PERIOD, self._compute_statistics, clock=self._steady)
         # Callbacks run in reverse order of registration.
-        self.add_on_set_parameters_callback(self._wait_for_pause)
+        self.add_on_set_parameters_callback(self._wait_for_gap)
         self._log_inputs()
         for sentence in self._loop.start(settings.rt_priority, settings.rt_cpu):
             self.get_logger().warning(sentence)
@@ -391,7 +393,7 @@ class IkNode(GuardedNode, StreamNode):
             obstacles = self._inbox.command.get().obstacles
             self._planning.poll(controlled.measurement.get(), obstacles)
 
-    def _wait_for_pause(self, _: list[Parameter]) -> SetParametersResult:
+    def _wait_for_gap(self, _: list[Parameter]) -> SetParametersResult:
         """Delay a parameter change to the end of a tick, as its check takes as long as a tick."""
         self._loop.tick_gap.wait()
         return SetParametersResult(successful=True)
