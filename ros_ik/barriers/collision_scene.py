@@ -31,6 +31,7 @@ from ros_ik.model.shapes.collision_geometry import rigid_parts
 from ros_ik.model.shapes.collision_primitive import checked_shape
 from ros_ik.model.shapes.collision_primitive import CollisionShape
 
+# Largest permitted number of rows for obstacles, and for carried shapes; they take memory at once.
 _MAX_SLOTS = 100_000
 
 

@@ -31,6 +31,7 @@ from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 if TYPE_CHECKING:
     from ros_ik.model.model import Model
 
+# Largest permitted number of primitives in place of one shape.
 _MAX_PRIMITIVES = 1000
 # Number of points on the surface of a primitive at which its error is measured.
 _SAMPLES = 100

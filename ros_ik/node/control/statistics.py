@@ -8,6 +8,7 @@ from array import array
 
 import numpy as np
 
+# Number of ticks that the statistics cover: ten seconds at 1 kHz.
 _LENGTH = 10_000
 
 

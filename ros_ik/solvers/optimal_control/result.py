@@ -24,6 +24,7 @@ from ros_ik.solvers.optimal_control.timing.motion import Motion
 from ros_ik.solvers.optimal_control.timing.motion import MotionEnd
 from ros_ik.solvers.status import SolveStatus
 
+# Rounding error of positions [rad or m], and relative one of velocities.
 _ROUNDING = 1e-9
 _FINISHED = (
     StopReason.STOP_COST, StopReason.PATIENCE, StopReason.LIMIT, StopReason.MINIMUM,

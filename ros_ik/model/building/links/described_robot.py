@@ -16,13 +16,12 @@ from ros_ik.model.building.links.shape_methods import ShapeMethods
 from ros_ik.model.building.links.shape_properties import mass_properties
 from ros_ik.model.building.links.shape_properties import shape_radius
 from ros_ik.model.building.tables.columns import COLUMNS
+from ros_ik.model.building.tables.joint_dof import UNLIMITED
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.checks import checked_amount
 from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.conventions.joint_type import JointType
-
-_UNLIMITED = 1e10
 
 
 def scale_robot(robot: ShapeMethods, scale: float) -> None:
@@ -49,7 +48,7 @@ def scale_robot(robot: ShapeMethods, scale: float) -> None:
         if robot.joint_type[joint] == JointType.PRISMATIC:
             for name in ('joint_limit_lower', 'joint_limit_upper', 'joint_velocity_limit'):
                 column = getattr(robot, name)
-                if abs(column[start]) < _UNLIMITED:
+                if abs(column[start]) < UNLIMITED:
                     column[start] *= scale
             robot.joint_target_q[robot.joint_q_start[joint]] *= scale
     for k, (follower, driver) in enumerate(
