@@ -128,6 +128,7 @@ class IkNode(GuardedNode, StreamNode):
             self,
             lambda: self._given.settings,
             self._prepare_build,
+            lambda servo: _misfit(servo, self._given.settings or servo.settings),
             self._loop.is_resting,
             self._condition.report_progress,
             self._message_stats,
@@ -242,7 +243,7 @@ class IkNode(GuardedNode, StreamNode):
         self._interface = NodeInterface(
             self, settings, self._inbox, self._loop.now, self._message_stats, self._send_world
         )
-        self._source.ready = None
+        self._source.release()
         self._machine.handle(NodeEvent.CONFIGURE)
         self._adopt(self._interface, ready)
         return _SUCCESS
@@ -420,22 +421,17 @@ class IkNode(GuardedNode, StreamNode):
 
     def _on_built(self, built: Built) -> None:
         """Adopt a new servo, or keep the current one and report the reason."""
-        settings = self._given.settings
-        if built.servo is not None and settings is not None:
-            # Parameters may have changed since the build began.
-            self._source.error = _misfit(built.servo, settings)
         if built.servo is None or self._source.error:
             self._condition.refuse_description(self._source.error)
             if self._interface is not None:
                 self._interface.set_model_loading(False)
             self._source.begin_former()
             return
-        self._source.accept(built)
+        self._source.accept(built, waits=self._interface is None)
         self._condition.note_failure(self._condition.failure)
         summary = self._source.builder.progress.summary()
         log_built(self.get_logger(), built, built.servo, summary)
         if self._interface is None:
-            self._source.ready = built
             self._machine.handle(NodeEvent.BUILT)
             text = 'a model is ready; waiting to be configured'
             self._condition.report_waiting(StatusCode.WARMING_UP, text)

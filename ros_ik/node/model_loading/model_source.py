@@ -12,6 +12,8 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
 from ros_ik.node.execution.missed_events import take_message
+from ros_ik.node.model_loading.description_history import Description
+from ros_ik.node.model_loading.description_history import DescriptionHistory
 from ros_ik.node.model_loading.model_builder import Built
 from ros_ik.node.model_loading.model_builder import Job
 from ros_ik.node.model_loading.model_builder import ModelBuilder
@@ -20,13 +22,11 @@ from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.qos_profiles import LATCHED
 from ros_ik.node.transport.size_limited_subscription import DESCRIPTION_BYTES
 from ros_ik.node.transport.size_limited_subscription import subscribe
+from ros_ik.servo import Servo
 from ros_ik.settings import Settings
 
 # Polling period of builds while the executor is blocked [s].
 _WAIT = 0.05
-# Number of earlier descriptions that are kept: the last one that gave a model, and one that was
-# replaced before it was tried.
-_FORMER = 2
 
 
 class ModelSource:
@@ -45,6 +45,7 @@ class ModelSource:
         node: Node,
         settings: Callable[[], Settings | None],
         prepare_build: Callable[[], bool],
+        misfit: Callable[[Servo], str],
         is_resting: Callable[[], bool],
         report: Callable[[str], None],
         message_stats: MessageStats,
@@ -55,6 +56,7 @@ class ModelSource:
             node: The node.
             settings: Function that returns the current settings, None if nothing can be built.
             prepare_build: Function called before a new description is built; False ignores it.
+            misfit: Function that returns why a new servo cannot be used, or ''.
             is_resting: Function that tells whether the control thread leaves the device alone.
             report: Function called with the progress of a build whenever it changes.
             message_stats: Counter of empty and oversized messages.
@@ -62,20 +64,18 @@ class ModelSource:
         self._report, self._reported = report, ''
         self._node, self._message_stats = node, message_stats
         self._settings, self._prepare_build, self._is_resting = settings, prepare_build, is_resting
+        self._misfit = misfit
         self.builder = ModelBuilder(settings())
         self.error = ''
         self.ready: Built | None = None
-        # Pairs of URDF and SRDF: the newest, the one that is built, the last one accepted,
-        # and those to build if the newest gives none, the first choice last.
-        self._newest = self._building = self._good = ('', '')
-        self._former: list[tuple[str, str]] = []
+        self._history = DescriptionHistory()
         self._rest_requested = False
         self._subscriptions = self._listen()
 
     @property
     def has_description(self) -> bool:
         """True if a description has arrived."""
-        return bool(self._newest[0])
+        return bool(self._history.newest.urdf)
 
     def listen_again(self) -> None:
         """Subscribe again: a new reader receives latched descriptions once more."""
@@ -85,20 +85,28 @@ class ModelSource:
 
     def begin(self) -> None:
         """Start the build of the newest description; a result that is ready is discarded."""
-        self._former = [] if self._good == self._newest else [self._good]
-        self._build(self._newest)
+        self._build(self._history.again())
 
     def begin_former(self) -> None:
-        """Start the build of an earlier description that the node needs, if there is one.
+        """Start the build of a former description that the node needs, if there is one.
 
         The newest one has given no model. A node with a servo needs only what it had not tried.
         """
-        if self._former:
-            self._build(self._former.pop())
+        self._build(self._history.former())
 
-    def accept(self, built: Built) -> None:
-        """Remember the description of a result that the node can use."""
-        self._good = built.job.urdf, built.job.srdf
+    def accept(self, built: Built, *, waits: bool = False) -> None:
+        """Remember the description of a result that the node can use.
+
+        Args:
+            built: The result.
+            waits: True to keep the result, as ``ready``, until the node is configured.
+        """
+        self._history.accept(Description(built.job.urdf, built.job.srdf))
+        self.ready = built if waits else None
+
+    def release(self) -> None:
+        """Keep the result that was ready no longer: the node has it, or ends."""
+        self.ready = None
 
     def rest_requested(self) -> bool:
         """Return True once after the builder has asked the control thread to rest."""
@@ -121,7 +129,8 @@ class ModelSource:
                 self._report(progress)
         if built is None or self.builder.busy:
             return None
-        self.error = built.error
+        # Parameters may have changed since the build began.
+        self.error = built.error if built.servo is None else self._misfit(built.servo)
         # The request for rest is over, even if it was never read.
         self._rest_requested = False
         return built
@@ -150,7 +159,7 @@ class ModelSource:
         Returns:
             True if the builder has ended; a compilation cannot be stopped.
         """
-        self.ready = None
+        self.release()
         return self.builder.end(timeout)
 
     def _listen(self) -> list[Subscription]:
@@ -180,27 +189,28 @@ class ModelSource:
             # Empty, for instance because a publisher did not find its file; the previous
             # description stays.
             self._message_stats.add('robot_description', Drop.UNREADABLE, lambda: 'it is empty')
-        elif message.data != self._newest[0]:
-            self._change((message.data, self._newest[1]))
+        else:
+            self._change(Description(message.data, self._history.newest.srdf))
 
     def _on_srdf(self, message: String) -> None:
-        if message.data != self._newest[1]:
-            self._change((self._newest[0], message.data))
+        self._change(Description(self._history.newest.urdf, message.data))
 
-    def _change(self, newest: tuple[str, str]) -> None:
-        if self.builder.is_ending or (newest[0] and not self._prepare_build()):
+    def _change(self, newest: Description) -> None:
+        history = self._history
+        if newest == history.newest or self.builder.is_ending:
             return
-        if self.builder.busy:
-            self._former = [*self._former, self._building][-_FORMER:]
-        else:
-            self._former = [] if self.ready is None else [self._good]
-        self._newest = newest
-        self._build(newest)
+        if newest.urdf and not self._prepare_build():
+            return
+        is_building, is_used = self.builder.busy, self.ready is None
+        self._build(history.replace(newest, is_building=is_building, is_used=is_used))
 
-    def _build(self, description: tuple[str, str]) -> None:
+    def _build(self, description: Description) -> None:
         settings = self._settings()
-        if settings is None or not description[0]:
+        if settings is None or not description.urdf:
             return
         self.error, self.ready = '', None
-        self._building = description
-        self.builder.start(Job(*description, settings, self._request_rest, self._is_resting))
+        self.builder.start(
+            Job(
+                description.urdf, description.srdf, settings, self._request_rest, self._is_resting
+            )
+        )  # fmt: skip

@@ -47,8 +47,8 @@ def listening():
         rig = SimpleNamespace(rests=True, node=node, executor=make_executor(context))
         rig.publisher = node.create_publisher(String, 'robot_description', LATCHED)
         rig.source = ModelSource(
-            node, lambda: settings, lambda: True, lambda: rig.rests, lambda text: None,
-            MessageStats(node),
+            node, lambda: settings, lambda: True, lambda servo: '', lambda: rig.rests,
+            lambda text: None, MessageStats(node),
         )  # fmt: skip
         try:
             yield rig
@@ -76,7 +76,7 @@ def results(rig, texts):
     source = rig.source
     for text in texts:
         rig.publisher.publish(String(data=text))
-        spin_until(rig, lambda text=text: source._newest[0] == text)
+        spin_until(rig, lambda text=text: source._history.newest.urdf == text)
     rig.rests = True
     found = []
     while source.builder.busy:
@@ -122,7 +122,7 @@ def test_a_model_that_waits_is_built_again_after_a_description_without_one():
         assert results(rig, [GOOD]) == [(GOOD, True)]
         # As after a cleanup.
         rig.source.begin()
-        rig.source.ready = rig.source.wait(PATIENCE)
+        rig.source.accept(rig.source.wait(PATIENCE), waits=True)
         assert results(rig, [BAD]) == [(BAD, False), (GOOD, True)]
         # The newest one is tried first: parameters may have changed.
         rig.source.begin()
