@@ -209,9 +209,10 @@ FEW_ROWS = {'ee__manipulability_speed': 0.5, 'ee__orientation_weight': 0.0}
     ('aim', 'change'),
     [
         (FEW_ROWS, {'ee__offset_xyz': [0.3, 0.2, 0.4]}),
+        ({'ee__manipulability_speed': 0.5}, {'ee__orientation_weight': 0.0}),
         ({'posture__centering': 0.5}, {'posture__positions': [0.3] * 3 + [-1.5] + [0.3] * 3}),
     ],
-    ids=['offset', 'posture'],
+    ids=['offset', 'rows', 'posture'],
 )
 def test_what_is_set_later_changes_an_aim_as_if_it_had_been_set_from_the_start(aim, change):
     def speeds(rig, **values):
