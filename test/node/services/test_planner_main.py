@@ -37,6 +37,10 @@ SETTINGS = read_settings(
 QUESTION = DetourRequest(7, 0, np.zeros(7), np.zeros(1), (0.1, 0.2), 3.0)
 
 
+class Executor:
+    """An executor without tasks, to which a future may refer."""
+
+
 def submit(name, request, act):
     """Submit a request to a queue that acts on its job; return the responses."""
     responses, future = [], object()
@@ -89,6 +93,32 @@ def test_what_is_too_large_for_the_tasks_never_waits():
     assert not response.success and 'got 6' in response.message
     (response,) = submit('solve_ik', SolveIk.Request(timeout=-1.0), act)
     assert not response.success and 'timeout' in response.message
+
+
+@pytest.mark.parametrize('fails', [False, True])
+def test_a_request_is_pending_until_it_has_its_answer(fails):
+    executor = Executor()
+    node, futures = SimpleNamespace(pending=3, _executor=executor), []
+
+    def submit(name, request, future):
+        assert node.pending == 4
+        if fails:
+            raise ZeroDivisionError
+        futures.append(future)
+
+    node._submit = submit
+    asked = PlannerNode._on_request(node, 'solve_ik', 'a request', None)
+    if fails:
+        with pytest.raises(ZeroDivisionError):
+            asked.send(None)
+    else:
+        asked.send(None)
+        assert node.pending == 4
+        futures[0].set_result('an answer')
+        with pytest.raises(StopIteration, match='an answer'):
+            asked.send(None)
+    # At its end the process waits for what is pending.
+    assert node.pending == 3
 
 
 def test_a_question_of_the_node_that_is_refused_is_answered_with_the_reason():
