@@ -195,3 +195,10 @@ def test_a_crashed_process_is_started_again(lasting):
         client.spin(0.1)
     assert future.result().success
     assert 'ended with code -9' in client.processes.text('node')
+    # SIGTERM, which some programs send to every process of a group, ends it in order.
+    (child,) = process_ids(client)[1]
+    os.kill(child, signal.SIGTERM)
+    client.wait_for(
+        lambda: client.processes.text('node').count('ended with code') == 2, 'its end', LONG
+    )
+    assert 'ended with code 0' in client.processes.text('node')
