@@ -84,7 +84,7 @@ EVENTS = {
         'test_node_description.py::test_other_joints_lead_to_inactive',
     ),
     'broken robot_description while moving': (
-        'test_behaviour_model.py::test_a_broken_description_does_not_even_slow_it_down',
+        'test_behaviour_model.py::test_a_bad_description_does_not_even_slow_it_down',
         'test_node_description.py::test_a_bad_description_keeps_the_model_and_says_why',
     ),
     'deactivation': (
