@@ -74,11 +74,11 @@ def lines(segments: np.ndarray) -> Marker:
     return marker
 
 
-def arrow(start: np.ndarray, end: np.ndarray, width: float = 2.0 * _LINE_WIDTH) -> Marker:
+def arrow(start: np.ndarray, end: np.ndarray) -> Marker:
     """Return an arrow between two points [3] without colour."""
     marker = Marker(type=Marker.ARROW, points=points(np.stack([start, end])))
     marker.pose.orientation.w = 1.0
-    marker.scale = Vector3(x=width, y=2.0 * width)
+    marker.scale = Vector3(x=2.0 * _LINE_WIDTH, y=4.0 * _LINE_WIDTH)
     return marker
 
 

@@ -274,21 +274,17 @@ def _read(
     end: _Shutdown,
 ) -> None:
     """Process the objects that the node sends, until its pipe is closed."""
+    receivers: dict[type, Callable[[Any], None]] = {
+        Description: jobs.describe,
+        Settings: jobs.apply,
+        PlannerRobotState: jobs.measure,
+        ObstacleState: jobs.place,
+        DetourRequest: lambda request: _find_detour(jobs, request, send),
+        SyncReply: sync.note,
+        ShutdownRequest: lambda _: end.allow_time(),
+    }
     while (news := read_object(pipe)) is not None:
-        if isinstance(news, Description):
-            jobs.describe(news)
-        elif isinstance(news, Settings):
-            jobs.apply(news)
-        elif isinstance(news, PlannerRobotState):
-            jobs.measure(news)
-        elif isinstance(news, ObstacleState):
-            jobs.place(news)
-        elif isinstance(news, DetourRequest):
-            _find_detour(jobs, news, send)
-        elif isinstance(news, SyncReply):
-            sync.note(news)
-        elif isinstance(news, ShutdownRequest):
-            end.allow_time()
+        receivers[type(news)](news)
     end.begin()
 
 
