@@ -47,10 +47,7 @@ def lasting(tmp_path_factory):
     """Return the client of a node whose planning process these tests replace in turn."""
     folder = tmp_path_factory.mktemp('process')
     with without_shared_memory(), ros_rig(folder, children=False, planners=True) as client:
-        start(
-            client, services__nice=1, services__timeout=300.0, services__max_poses=20000,
-            services__max_waiting=1,
-        )  # fmt: skip
+        start(client, services__nice=1, services__max_poses=20000, services__max_waiting=1)
         yield client
         assert client.processes.is_alive('node'), client.processes.text('node')
 
@@ -153,7 +150,7 @@ def test_another_robot_cancels_what_runs(lasting):
 
 @pytest.mark.parametrize('number', SIGNALS)
 def test_the_process_ends_with_the_node_whatever_ends_it(client, number):
-    start(client, services__timeout=300.0)
+    start(client)
     ask_for_long(client)
     (child,) = process_ids(client)[1]
     client.processes.signal('node', number)

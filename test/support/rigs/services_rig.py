@@ -105,7 +105,9 @@ def start(client, name='panda', **values):
         'node', 'ros_ik.node.ros_ik_node',
         **{'ee__frame': files.tip_link, 'base_frame': files.base_link, 'services__nice': 0,
            # Requests are answered by another process, however slow the loop.
-           'joint_state_timeout': 60.0, 'control_rate': 25.0, **values},
+           'joint_state_timeout': 60.0, 'control_rate': 25.0,
+           # The first request of a kind compiles its kernels.
+           'services__timeout': 300.0, **values},
     )  # fmt: skip
     publisher = client.node.create_publisher(JointState, 'joint_states', 1)
     home = make_planner(name)
