@@ -34,9 +34,6 @@ class Rollout:
             robot: The robot.
             settings: Settings; ``rollout_steps`` is the number of steps.
             scene: Obstacle scene of the servo's solver, or None without barriers.
-
-        Raises:
-            SettingsError: A barrier on a link that the model does not have.
         """
         self._solver = StepSolver(robot, settings, scene)
         self._last, self._step = np.zeros((2, robot.model.joint_dof_count))

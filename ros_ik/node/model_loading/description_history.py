@@ -12,7 +12,7 @@ _FORMER = 2
 
 
 @dataclasses.dataclass(frozen=True)
-class Description:
+class RobotDescription:
     """Description of a robot.
 
     Attributes:
@@ -25,7 +25,7 @@ class Description:
 
 
 class DescriptionHistory:
-    """Descriptions that a node may have to build; each method returns the one to build.
+    """Descriptions that a node may have to build, and the one whose turn it is.
 
     Attributes:
         newest: The newest description.
@@ -33,21 +33,23 @@ class DescriptionHistory:
 
     def __init__(self) -> None:
         """Start without descriptions."""
-        self.newest = self._building = self._accepted = Description()
+        self.newest = self._building = self._accepted = RobotDescription()
         # To be built if the newest gives no model, the first choice last.
-        self._former: list[Description] = []
+        self._former: list[RobotDescription] = []
 
-    def accept(self, description: Description) -> None:
+    def accept(self, description: RobotDescription) -> None:
         """Note that the node can use the model of a description."""
         self._accepted = description
 
-    def again(self) -> Description:
-        """Build the newest description, and the accepted one if that gives no model."""
+    def again(self) -> RobotDescription:
+        """Return the newest description to build; without a model, the accepted one follows."""
         self._former = [] if self._accepted == self.newest else [self._accepted]
         return self._begin(self.newest)
 
-    def replace(self, newest: Description, *, is_building: bool, is_used: bool) -> Description:
-        """Build a new description.
+    def replace(
+        self, newest: RobotDescription, *, is_building: bool, is_used: bool
+    ) -> RobotDescription:
+        """Return a new description to build, and remember those that may follow it.
 
         Args:
             newest: The description.
@@ -62,14 +64,10 @@ class DescriptionHistory:
         self.newest = newest
         return self._begin(newest)
 
-    def former(self) -> Description:
-        """Build the former description that the node needs after one without a model.
+    def former(self) -> RobotDescription:
+        """Return the former description to build after one without a model; empty for none."""
+        return self._begin(self._former.pop()) if self._former else RobotDescription()
 
-        Returns:
-            The description, empty if the node needs none.
-        """
-        return self._begin(self._former.pop()) if self._former else Description()
-
-    def _begin(self, description: Description) -> Description:
+    def _begin(self, description: RobotDescription) -> RobotDescription:
         self._building = description
         return description

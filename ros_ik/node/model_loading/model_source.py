@@ -12,8 +12,8 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
 from ros_ik.node.execution.missed_events import take_message
-from ros_ik.node.model_loading.description_history import Description
 from ros_ik.node.model_loading.description_history import DescriptionHistory
+from ros_ik.node.model_loading.description_history import RobotDescription
 from ros_ik.node.model_loading.model_builder import Built
 from ros_ik.node.model_loading.model_builder import Job
 from ros_ik.node.model_loading.model_builder import ModelBuilder
@@ -101,7 +101,7 @@ class ModelSource:
             built: The result.
             waits: True to keep the result, as ``ready``, until the node is configured.
         """
-        self._history.accept(Description(built.job.urdf, built.job.srdf))
+        self._history.accept(RobotDescription(built.job.urdf, built.job.srdf))
         self.ready = built if waits else None
 
     def release(self) -> None:
@@ -190,12 +190,12 @@ class ModelSource:
             # description stays.
             self._message_stats.add('robot_description', Drop.UNREADABLE, lambda: 'it is empty')
         else:
-            self._change(Description(message.data, self._history.newest.srdf))
+            self._change(RobotDescription(message.data, self._history.newest.srdf))
 
     def _on_srdf(self, message: String) -> None:
-        self._change(Description(self._history.newest.urdf, message.data))
+        self._change(RobotDescription(self._history.newest.urdf, message.data))
 
-    def _change(self, newest: Description) -> None:
+    def _change(self, newest: RobotDescription) -> None:
         history = self._history
         if newest == history.newest or self.builder.is_ending:
             return
@@ -204,7 +204,7 @@ class ModelSource:
         is_building, is_used = self.builder.busy, self.ready is None
         self._build(history.replace(newest, is_building=is_building, is_used=is_used))
 
-    def _build(self, description: Description) -> None:
+    def _build(self, description: RobotDescription) -> None:
         settings = self._settings()
         if settings is None or not description.urdf:
             return

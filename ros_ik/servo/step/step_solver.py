@@ -83,9 +83,6 @@ class StepSolver:
             robot: The robot.
             settings: The settings.
             scene: Scene of another solver of the same robot, whose obstacles are kept.
-
-        Raises:
-            SettingsError: A barrier on a link that the model does not have.
         """
         self.robot, self.settings = robot, settings
         model, group = robot.model, robot.group
