@@ -74,6 +74,7 @@ def general_candidates_kernel(lanes: int) -> wp.Kernel:
     sampled_determinant, root_starts = functions.sampled_determinant, functions.root_starts
     functions = newton_functions(lanes)
     newton, twin_starts = functions.newton, functions.twin_starts
+    LaneAngles = functions.LaneAngles
     LaneNumbers = wp.types.vector(lanes, wp.float64)
     one, zero = wp.float64(1.0), wp.float64(0.0)
 
@@ -129,6 +130,43 @@ def general_candidates_kernel(lanes: int) -> wp.Kernel:
                     lane += 1
                 start += wp.static(lanes)
             k += 1
+
+    @wp.func
+    def candidate_of(
+        general: GeneralAxes, starts: LaneAngles, ends: LaneAngles, off: LaneNumbers, lane: int,
+        imaginary: wp.float64, turned_aside: bool,
+    ):  # fmt: skip
+        """Return the candidate of a lane, its miss, and True if it is a solution.
+
+        It is where Newton's method ends if that is a solution, otherwise where it starts, from
+        which other methods get further.
+        """
+        q = vec6()
+        miss = imaginary
+        solves = off[lane] <= wp.float64(wp.static(SOLVED)) or general.newton_steps == 0
+        for k in range(6):
+            q[k] = wp.where(solves, ends[k, lane], starts[k, lane])
+        far_off = off[lane] > wp.float64(wp.static(_NEARLY_SOLVED))
+        if not solves and far_off and not turned_aside:
+            miss += one
+        return q, miss, solves
+
+    @wp.func
+    def free_slot(
+        q: vec6, solves: bool, order: vec6, problem: int, solved: int, last: int,
+        candidates: wp.array3d(dtype=wp.float64),
+    ) -> int:  # fmt: skip
+        """Return the slot of a candidate, -1 for none.
+
+        It is ``solved`` for a new solution, and the slot before ``last`` for what is none.
+        """
+        slot = int(-1)
+        if solves:
+            if solved < last and is_new(q, order, problem, solved, candidates):
+                slot = solved
+        elif last > wp.static(ROOTS) and wp.isfinite(wp.length_sq(q)):
+            slot = last - 1
+        return slot
 
     # Loops over joints and coordinates unroll.
     @compiled_kernel(max_unroll=16, registers=255)
@@ -191,37 +229,26 @@ def general_candidates_kernel(lanes: int) -> wp.Kernel:
                             root = lane
                             if part == 1:
                                 root = int(other_of[lane])
-                            miss = imaginary[first + root]
-                            q = vec6()
-                            for k in range(6):
-                                q[k] = ends[k, lane]
-                            solves = off[lane] <= wp.float64(wp.static(SOLVED))
-                            solves = solves or general.newton_steps == 0
-                            if solves:
-                                away = wp.abs(within_half_turn(q[2] - roots[first + root]))
-                                if away < wp.float64(wp.static(_MAX_ROOT_DISTANCE)):
-                                    matched[root] = one
-                            else:
-                                # The start, from which other methods get further.
-                                for k in range(6):
-                                    q[k] = starts[k, lane]
-                                far_off = off[lane] > wp.float64(wp.static(_NEARLY_SOLVED))
-                                if far_off and angle_aside == zero:
-                                    miss += one
-                            slot_of = int(-1)
-                            if solves:
-                                if solved < last and is_new(q, order, problem, solved, candidates):
-                                    slot_of = solved
-                                    solved += 1
-                                    miss = zero
-                            elif last > wp.static(ROOTS) and wp.isfinite(wp.length_sq(q)):
-                                last -= 1
-                                slot_of = last
+                            q, miss, solves = candidate_of(
+                                general, starts, ends, off, lane, imaginary[first + root],
+                                angle_aside > zero,
+                            )
+                            away = wp.abs(within_half_turn(q[2] - roots[first + root]))
+                            if solves and away < wp.float64(wp.static(_MAX_ROOT_DISTANCE)):
+                                matched[root] = one
+                            slot_of = free_slot(
+                                q, solves, order, problem, solved, last, candidates
+                            )
                             if slot_of >= 0:
                                 for k in range(6):
                                     candidates[problem, slot_of, int(order[k])] = (
                                         within_half_turn(q[k])
                                     )
+                                if solves:
+                                    solved += 1
+                                    miss = zero
+                                else:
+                                    last = slot_of
                                 misses[problem, slot_of] = miss + beyond
                             lane += 1
                     part += 1
