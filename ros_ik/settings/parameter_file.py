@@ -8,6 +8,7 @@ ROS has rules of its own for the type of a value (``rcl_yaml_param_parser``): ``
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterator
 from collections.abc import Mapping
 import math
@@ -26,6 +27,7 @@ _PARAMETERS = 'ros__parameters'
 _STRING = 'tag:yaml.org,2002:str'
 # Tag of a scalar without quotes and without a tag.
 _PLAIN = 'plain'
+_QUOTES = ("'", '"')
 _BOOLEANS = {
     spelling: value
     for value, words in ((True, ('y', 'yes', 'true', 'on')), (False, ('n', 'no', 'false', 'off')))
@@ -58,29 +60,70 @@ def read_parameters(text: str, node: str = 'ros_ik') -> dict[str, Any]:
             later ones override the earlier ones.
 
     Raises:
-        ArgumentError: No YAML, no section for this node, or something that ROS cannot read: an
-            alias, a name without a value, a list with entries of several types, or a section whose
-            name contains a dot. ROS loses the first part of such a name where the section ends,
-            and puts the parameters that follow into a wrong section.
+        ArgumentError: No YAML, no section for this node, or something that ROS cannot read, in
+            the sections of other nodes too, because ROS then starts no node with the file. Such
+            are an alias, a name that is a list, a name without a value, an empty section, a list
+            in a list, a list with entries of several types, a name with values of several types,
+            or a section whose name contains a dot. ROS loses the first part of such a name where
+            the section ends, and puts the parameters that follow into a wrong section.
+    """
+    found: dict[str, Any] = {}
+    kinds: dict[tuple[str, str], Any] = {}
+    faults: list[str] = []
+    sections = list(_sections(_root(text)))
+    for name, values in sections:
+        for parameter, value in _parameters(values, '', faults):
+            if kinds.setdefault((name, parameter), _kind(value)) != _kind(value):
+                faults.append(
+                    f"parameter '{parameter}': ROS reads a name that is given twice with values "
+                    'of one type'
+                )
+            if _is_for(name, node):
+                found[parameter] = value
+    if faults:
+        raise ArgumentError('; '.join(faults))
+    if not any(_is_for(name, node) for name, _ in sections):
+        names = ', '.join(repr(name) for name, _ in sections)
+        raise ArgumentError(f"the parameter file has sections {names}; expected '/**' or '{node}'")
+    return found
+
+
+def repeated_parameters(text: str, node: str = 'ros_ik') -> tuple[str, ...]:
+    """Return the names that one section of a node gives several times; the last value counts.
+
+    Args:
+        text: A file that :func:`read_parameters` reads.
+        node: Name of the node.
+    """
+    given = collections.Counter(
+        (section, parameter)
+        for section, values in _sections(_root(text))
+        if _is_for(section, node)
+        for parameter, _ in _parameters(values, '', [])
+    )
+    return tuple(dict.fromkeys(name for (_, name), count in given.items() if count > 1))
+
+
+def _root(text: str) -> yaml.MappingNode:
+    """Return the sections of all nodes.
+
+    Raises:
+        ArgumentError: No YAML, or no section.
     """
     try:
         root = yaml.compose(text, Loader=_Loader)
     except yaml.YAMLError as error:
         raise ArgumentError(f'the parameter file is not valid YAML: {error}') from error
+    except RecursionError as error:
+        raise ArgumentError('the parameter file nests lists or sections too deeply') from error
     if not isinstance(root, yaml.MappingNode):
         raise ArgumentError("the parameter file has no section such as '/**:'")
-    sections = list(_sections(root))
-    found: dict[str, Any] = {}
-    faults: list[str] = []
-    for name, values in sections:
-        if name.rpartition('/')[2] in (*_NODES, node):
-            found |= _parameters(values, '', faults)
-    if faults:
-        raise ArgumentError('; '.join(faults))
-    if not any(name.rpartition('/')[2] in (*_NODES, node) for name, _ in sections):
-        names = ', '.join(repr(name) for name, _ in sections)
-        raise ArgumentError(f"the parameter file has sections {names}; expected '/**' or '{node}'")
-    return found
+    return root
+
+
+def _is_for(section: str, node: str) -> bool:
+    """Return True for a section that applies to a node, in any namespace."""
+    return section.rpartition('/')[2] in (*_NODES, node)
 
 
 class _Loader(yaml.SafeLoader):
@@ -103,34 +146,53 @@ class _Loader(yaml.SafeLoader):
 def _sections(root: yaml.MappingNode, above: str = '') -> Iterator[tuple[str, yaml.MappingNode]]:
     """Yield the names of nodes and their parameters; a name may be nested in its namespace."""
     for key, value in root.value:
-        name = f'{above}/{key.value}' if above else str(key.value)
-        if not isinstance(value, yaml.MappingNode) or not value.value:
-            raise ArgumentError(f"{name!r} of the parameter file is in no '{_PARAMETERS}:'")
+        name = f'{above}/{_name(key)}' if above else _name(key)
+        if not isinstance(value, yaml.MappingNode):
+            fault = 'is no section' if key.value == _PARAMETERS else f"is in no '{_PARAMETERS}:'"
+            raise ArgumentError(f'{name!r} of the parameter file {fault}')
         if key.value == _PARAMETERS:
             yield above, value
         else:
             yield from _sections(value, name)
 
 
-def _parameters(section: yaml.MappingNode, prefix: str, faults: list[str]) -> dict[str, Any]:
-    """Return the parameters of a section by dotted name, and add its faults to a list."""
-    found: dict[str, Any] = {}
+def _name(key: yaml.Node) -> str:
+    """Return the name before a value.
+
+    Raises:
+        ArgumentError: It is empty, a list or a section.
+    """
+    if not isinstance(key, yaml.ScalarNode) or not key.value:
+        line = key.start_mark.line + 1
+        raise ArgumentError(
+            f'line {line} of the parameter file: ROS reads no name that is empty, a list or a '
+            'section'
+        )
+    return str(key.value)
+
+
+def _parameters(
+    section: yaml.MappingNode, prefix: str, faults: list[str]
+) -> Iterator[tuple[str, Any]]:
+    """Yield names with dots and values of a section, and add its faults to a list."""
     for key, value in section.value:
-        name = f'{prefix}{key.value}'
-        if isinstance(value, yaml.MappingNode):
-            if '.' in key.value and value.value:
-                faults.append(dotted_section_message(key.value, value.value[0][0].value))
-            found |= _parameters(value, f'{name}.', faults)
+        name = f'{prefix}{_name(key)}'
+        if not isinstance(value, yaml.MappingNode):
+            yield name, _value(name, value, faults)
+        elif not value.value:
+            faults.append(f"section '{name}': ROS reads no empty section")
         else:
-            found[name] = _value(name, value, faults)
-    return found
+            if '.' in key.value:
+                faults.append(dotted_section_message(key.value, value.value[0][0].value))
+            yield from _parameters(value, f'{name}.', faults)
 
 
 def _value(name: str, node: yaml.Node, faults: list[str]) -> Any:
     """Return the value of a parameter, and add its fault to a list."""
-    if isinstance(node, yaml.MappingNode):
-        return _parameters(node, f'{name}.', faults)
     if isinstance(node, yaml.SequenceNode):
+        if not all(isinstance(entry, yaml.ScalarNode) for entry in node.value):
+            faults.append(f"parameter '{name}': ROS reads no lists and sections in a list")
+            return []
         entries = [_value(name, entry, faults) for entry in node.value]
         kinds = {type(entry) for entry in entries}
         if len(kinds) > 1:
@@ -140,9 +202,16 @@ def _value(name: str, node: yaml.Node, faults: list[str]) -> Any:
                 f'{shown(entries)}{hint}'
             )
         return entries
-    if node.tag == _PLAIN and not node.value:
+    if not node.value and node.style not in _QUOTES:
         faults.append(f"parameter '{name}': ROS reads no name without a value")
-    return node.value if node.tag == _STRING else _plain_value(node.value)
+    is_text = node.style in _QUOTES or (node.tag == _STRING and node.style is None)
+    return node.value if is_text else _plain_value(node.value)
+
+
+def _kind(value: Any) -> tuple[type, type | None]:
+    """Return the type of a value, and that of the entries of a list."""
+    entries = value if isinstance(value, list) else ()
+    return type(value), type(entries[0]) if entries else None
 
 
 def _plain_value(text: str) -> bool | int | float | str:

@@ -142,9 +142,10 @@ def _name_list(
     if not names:
         raise SettingsError(parameter, 'expected at least one name, got none')
     for index, name in enumerate(names):
-        if not name.isidentifier():
+        if not (name.isascii() and name.isidentifier()):
             raise SettingsError(
-                parameter, f'expected names of letters, digits and _, got {name!r}'
+                parameter,
+                f'expected names of ASCII letters, digits and _, the first no digit, got {name!r}',
             )
         if name in names[:index]:
             raise SettingsError(parameter, f'{name!r} is named twice')

@@ -26,6 +26,7 @@ from ros_ik.settings.reading import known_values
 from ros_ik.settings.reading import ROS_FLAGS
 from ros_ik.settings.reading import unknown_parameters
 from ros_ik.setup_assistant.speeds import immobile
+from ros_ik.setup_assistant.speeds import rangeless
 from ros_ik.setup_assistant.speeds import speed_warnings
 from ros_ik.setup_assistant.start import start_warnings
 
@@ -101,8 +102,8 @@ def _of_values(given: Mapping[str, Any], expanded: Mapping[str, Parameter]) -> l
 def _of_tasks(robot: ControlledRobot) -> tuple[list[str], list[str]]:
     """Return errors and warnings about tasks that no joint, or too few joints, can follow."""
     errors, warnings = [], []
-    if immobile(robot).all():
-        errors.append('no controlled joint may move: every velocity limit is 0')
+    if (immobile(robot) | rangeless(robot)).all():
+        errors.append('no controlled joint may move: every velocity limit or range is 0')
     moving = set(robot.group.variable_dof.tolist())
     for task, link, reference in zip(
         robot.settings.tasks, robot.task_links, robot.task_references, strict=True

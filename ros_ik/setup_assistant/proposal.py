@@ -172,9 +172,11 @@ def _tasks(limbs: Sequence[Limb], unknown: list[str]) -> dict[str, Any]:
         }
         if len(limb.joints) < _WHOLE_POSE:
             parameters[name]['orientation_weight'] = 0.0
+            count = len(limb.joints)
+            few = '1 joint reaches' if count == 1 else f'{count} joints reach'
             unknown.append(
-                f'which orientations {name} needs: {len(limb.joints)} joints reach few, so it '
-                f'goes to positions only ({name}.orientation_weight)'
+                f'which orientations {name} needs: {few} few, so it goes to positions only '
+                f'({name}.orientation_weight)'
             )
         if limb.others:
             unknown.append(f'whether {name}.frame is {limb.tip} or one of {listed(limb.others)}')

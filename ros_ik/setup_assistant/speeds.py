@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Velocity limits of controlled joints that are implausible or 0."""
+"""Velocity limits of controlled joints that are implausible or 0, and ranges that are 0."""
 
 from __future__ import annotations
 
@@ -24,6 +24,12 @@ def implausible(robot: ControlledRobot) -> np.ndarray:
 def immobile(robot: ControlledRobot) -> np.ndarray:
     """Return which controlled joints have a velocity limit of 0, bool [n]."""
     return np.asarray(robot.velocity[robot.group.variable_dof] == 0.0)
+
+
+def rangeless(robot: ControlledRobot) -> np.ndarray:
+    """Return which controlled joints have equal position limits, bool [n]."""
+    dofs = robot.group.variable_dof
+    return np.asarray(robot.lower[dofs] == robot.upper[dofs])
 
 
 def speed_warnings(robot: ControlledRobot) -> list[str]:

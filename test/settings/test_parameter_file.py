@@ -12,6 +12,7 @@ from support.processes.ros_processes import reserved_domain
 
 from ros_ik.errors import ArgumentError
 from ros_ik.settings.parameter_file import read_parameters
+from ros_ik.settings.parameter_file import repeated_parameters
 
 # Values with the spellings of booleans, integers, other numbers, and words that resemble them.
 VALUES = (
@@ -113,6 +114,8 @@ def test_names_are_those_of_ros(tmp_path, text):
     [
         'p: [0, 0.1]', 'p: [a, 1]', 'p: [a, on]', "p: [y, 'y']", 'p:', 'p: {q: }',
         'p: &a 1\n    q: *a',
+        '? [1, 2]\n    : 3', "'': 3", 'p: {}\n    q: 1', 'p: |-\n\n    q: 1',
+        'p: !!str', 'p: {? [1] : 2}',
     ],
 )  # fmt: skip
 def test_what_ros_cannot_read_is_refused(tmp_path, line):
@@ -121,6 +124,48 @@ def test_what_ros_cannot_read_is_refused(tmp_path, line):
         pass
     with pytest.raises(ArgumentError, match='ROS reads'):
         read_parameters(text)
+
+
+@pytest.mark.dds
+@pytest.mark.parametrize('line', ['p: [0, 0.1]', 'p:', 'p: {}\n    q: 1', '? [1]\n    : 2'])
+def test_what_ros_cannot_read_is_refused_in_the_section_of_another_node_too(tmp_path, line):
+    text = file_of(('other', line), ('/**', 'a: 1'))
+    with pytest.raises(RuntimeError, match='params file'), context_of(text, tmp_path):
+        pass
+    with pytest.raises(ArgumentError, match='ROS reads'):
+        read_parameters(text)
+
+
+# ROS puts what follows an empty section into it, makes one list of nested ones, and takes the
+# value of one type wherever it stands.
+@pytest.mark.parametrize(
+    ('line', 'name'),
+    [
+        ('limits: {}', 'limits'), ('t: {s: {}, b: 2}', 't.s'), ('p: [[1, 2], [3]]', 'p'),
+        ('p: [[]]', 'p'), ('p: [{q: 1}]', 'p'), ('p: 1\n    p: 2.5', 'p'),
+        ('s: {p: [1]}\n    s: {p: [a]}', 's.p'),
+    ],
+)  # fmt: skip
+def test_what_ros_reads_as_something_else_is_refused_by_name(line, name):
+    with pytest.raises(ArgumentError, match=f"'{name}': ROS reads"):
+        read_parameters(file_of(('/**', line)))
+
+
+def test_sections_of_nodes_may_be_empty():
+    text = 'a: {}\nb: {ros__parameters: {}}\n' + file_of(('/**', 'c: 1'))
+    assert read_parameters(text) == {'c': 1}
+    assert read_parameters('/**: {ros__parameters: {}}') == {}
+
+
+def test_a_section_that_is_null_is_named():
+    with pytest.raises(ArgumentError, match=r"'/\*\*/ros__parameters' .* is no section"):
+        read_parameters('/**:\n  ros__parameters:\n')
+
+
+def test_names_that_are_given_twice_in_a_section_are_known():
+    text = file_of(('/**', 'a: 1', 'b: {c: 1}', 'b.c: 2', 'd: 1'), ('ros_ik', 'd: 2'))
+    assert repeated_parameters(text) == ('b.c',)
+    assert read_parameters(text) == {'a': 1, 'b.c': 2, 'd': 2}
 
 
 def test_every_list_of_several_types_is_named():

@@ -45,6 +45,8 @@ WRONG = [
     ({'frame_tasks': ['a', 'a']}, 'frame_tasks', 'twice'),
     ({'frame_tasks': ['limits']}, 'frame_tasks', 'choose another'),
     ({'frame_tasks': ['left arm']}, 'frame_tasks', "'left arm'"),
+    # They become parts of names of topics, in which ROS has ASCII alone.
+    ({'frame_tasks': ['\u00e9']}, 'frame_tasks', 'ASCII'),
     ({'frame_tasks': 'ee'}, 'frame_tasks', 'array'),
     ({'ee.gain': 0.0}, 'ee.gain', '(0, 1]'),
     ({'ee.gain': 1.5}, 'ee.gain', '(0, 1]'),

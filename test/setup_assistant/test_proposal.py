@@ -255,6 +255,7 @@ def exit_code(program, arguments):
         (['no_such.urdf'], 1, 'no_such.urdf'),
         (['{urdf}', '--check', '{bad}'], 1, 'not valid YAML'),
         (['{urdf}', '--check', '{other}'], 1, "'/other_node'"),
+        (['{urdf}', '--check', '{deep}'], 1, "deep.yaml': the parameter file nests"),
         (['{urdf}', '--check', 'no_such.yaml'], 1, "'no_such.yaml' cannot be read"),
         (['{urdf}', '--check', '{binary}'], 1, "binary.yaml' cannot be read"),
         (['{urdf}', '--srdf', '{binary}'], 1, "SRDF '"),
@@ -271,10 +272,22 @@ def test_the_command_line_says_what_is_wrong(tmp_path, capsys, arguments, code, 
     other.write_text(yaml.safe_dump({'/other_node': {'ros__parameters': {'x': 1}}}))
     binary = tmp_path / 'binary.yaml'
     binary.write_bytes(b'\xff')
+    deep = tmp_path / 'deep.yaml'
+    deep.write_text('[' * 3000)
     urdf = find_robot('six_axis').urdf_path
-    names = {'urdf': urdf, 'bad': bad, 'other': other, 'binary': binary}
+    names = {'urdf': urdf, 'bad': bad, 'other': other, 'binary': binary, 'deep': deep}
     assert exit_code(main, [argument.format(**names) for argument in arguments]) == code
     assert text in capsys.readouterr().err
+
+
+def test_a_name_that_is_given_twice_is_a_warning(tmp_path, capsys):
+    urdf, out = str(find_robot('six_axis').urdf_path), tmp_path / 'robot.yaml'
+    assert main([urdf, '--output', str(out)]) == 0
+    out.write_text(out.read_text() + '    control_rate: 100.0\n    control_rate: 200.0\n')
+    assert main([urdf, '--check', str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "warning: parameter 'control_rate' is given twice; the last value counts" in printed
+    assert printed.endswith('0 errors, 1 warning\n')
 
 
 def test_a_xacro_is_expanded(tmp_path, capsys):

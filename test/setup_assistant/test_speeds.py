@@ -19,12 +19,12 @@ def of_speeds(sentences):
     return [sentence for sentence in sentences if 'velocity limit' in sentence]
 
 
-def with_speeds(kind, *speeds):
+def with_speeds(kind, *speeds, upper=1):
     """Return an arm of joints of a kind with these velocity limits."""
     parts = [
         f"""<link name="l{k}"/><joint name="j{k}" type="{kind}"><parent link="l{k - 1}"/>
         <child link="l{k}"/><origin xyz="0 0 0.3"/><axis xyz="0 {k % 2} {1 - k % 2}"/>
-        <limit lower="-1" upper="1" velocity="{speed}" effort="1"/></joint>"""
+        <limit lower="-1" upper="{upper}" velocity="{speed}" effort="1"/></joint>"""
         for k, speed in enumerate(speeds, 1)
     ]
     text = f'<robot name="r"><link name="l0"/>{"".join(parts)}</robot>'
@@ -67,6 +67,12 @@ def test_a_joint_that_may_not_move_is_named_and_the_file_is_valid_if_another_may
     assert not any('acceleration limit' in sentence for sentence in findings.warnings)
     limits = resolve_robot(model, read_settings(values)).velocity
     assert np.array_equal(limits, speeds)
+
+
+def test_ranges_of_zero_that_leave_nothing_to_move_are_an_error():
+    model = with_speeds('revolute', 1.0, 0.0, 1.0, upper=-1)
+    (error,) = check_parameters(read_parameters(propose(model).yaml_text()), model).errors
+    assert error == 'no controlled joint may move: every velocity limit or range is 0'
 
 
 @pytest.mark.parametrize('name', ['panda', 'ur5', 'tiago', 'baxter', 'g1', 'allegro_right_hand'])
