@@ -164,13 +164,16 @@ class _Builder:
     def _bound(
         self, coordinate: int, dof: int, driver_dof: int, coef0: float, coef1: float
     ) -> None:
-        """Intersect the limits of the variable with those of the joint and its driver."""
-        low, high = self.bounds.get(coordinate, (-np.inf, np.inf))
-        low = max(low, float(self._lower[driver_dof]))
-        high = min(high, float(self._upper[driver_dof]))
+        """Intersect the limits of the variable with those of the joint and its driver.
+
+        Limits of a mimic joint that exclude all the others have no effect.
+        """
+        own = float(self._lower[driver_dof]), float(self._upper[driver_dof])
+        low, high = self.bounds.get(coordinate, own)
         if coef1 != 0.0:
             ends = sorted(((self._lower[dof] - coef0) / coef1, (self._upper[dof] - coef0) / coef1))
-            low, high = max(low, float(ends[0])), min(high, float(ends[1]))
+            inside = max(low, float(ends[0])), min(high, float(ends[1]))
+            low, high = inside if inside[0] <= inside[1] else (low, high)
         self.bounds[coordinate] = (low, high)
 
     def _append(self, transform: np.ndarray) -> None:

@@ -71,6 +71,14 @@ def test_limits_of_a_mimic_joint_bound_its_driver():
     np.testing.assert_allclose([chain.lower[0], chain.upper[0]], [-0.2, 0.55])
 
 
+def test_limits_of_a_mimic_joint_that_exclude_all_positions_of_its_driver_have_no_effect():
+    # The follower stays in [-1, 0.5]: q = 9 - 2 v, so v in [4.25, 5], outside its own [-2, 2].
+    model = Model.from_urdf(FINGER.replace('offset="0.1"', 'offset="9"'), device='cpu')
+    assert 'all outside its limits' in model.warnings[0]
+    chain = serial_chain(model, 'tip')
+    np.testing.assert_allclose([chain.lower[0], chain.upper[0]], [-2.0, 2.0])
+
+
 FINGER = """<robot name="finger">
   <link name="base"/><link name="middle"/><link name="tip"/>
   <joint name="first" type="revolute">

@@ -168,7 +168,8 @@ def _coordinate_limits(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the limits of each coordinate; drivers respect those of their mimic joints.
 
-    ``mimics`` = None means no limits.
+    Mimic joints themselves have none, because they follow. Limits of a mimic joint that exclude
+    all the others have no effect. ``mimics`` = None means no limits.
     """
     lower = np.full(model.joint_coord_count, -np.inf, dtype=np.float32)
     upper = -lower
@@ -178,13 +179,13 @@ def _coordinate_limits(
     lower[dof_coord[has]], upper[dof_coord[has]] = (limit[has] for limit in dof_limits(model))
     start = model.joint_q_start.numpy()
     for link in mimics:
-        if link.coef1 == 0.0:
-            continue
         follower, driver = start[link.joint0], start[link.joint1]
-        ends = (np.array([lower[follower], upper[follower]]) - link.coef0) / link.coef1
-        inside = max(lower[driver], ends.min()), min(upper[driver], ends.max())
-        if inside[0] <= inside[1]:  # otherwise they conflict; use the driver's own
-            lower[driver], upper[driver] = inside
+        if link.coef1 != 0.0:
+            ends = (np.array([lower[follower], upper[follower]]) - link.coef0) / link.coef1
+            inside = max(lower[driver], ends.min()), min(upper[driver], ends.max())
+            if inside[0] <= inside[1]:
+                lower[driver], upper[driver] = inside
+        lower[follower], upper[follower] = -np.inf, np.inf
     return lower, upper
 
 

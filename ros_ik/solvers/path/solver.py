@@ -61,9 +61,10 @@ def solve_path(
         model: The model.
         link: Name or index of the link that follows the poses.
         poses: Poses in the world, shape [n, 7], x y z qx qy qz qw.
-        start: Start configuration, shape [joint_coord_count]. The path stays on its branch, and
-            the motion from it to the first pose may have any length. None to choose the branch
-            that gets furthest, and among equals the one of the least joint motion.
+        start: Start configuration, shape [joint_coord_count]. The path stays on its branch. The
+            motion from it to the first pose follows a straight line of any length; if that leaves
+            the branch, the path breaks at the first pose. None to choose the branch that gets
+            furthest, and among equals the one of the least joint motion.
         max_joint_step: Largest change of a joint from one pose to the next [rad or m]. Between
             its configurations, a path deviates from the line by about reach times step^2 / 8. If
             that matters, give poses close to each other, or a smaller step. inf only forbids

@@ -229,6 +229,23 @@ def test_mimic_joints_follow_and_pull(optimizer, mode, use_fused):
     assert statuses == [SolveStatus.AT_LIMITS, SolveStatus.CONVERGED, SolveStatus.AT_LIMITS]
 
 
+@pytest.mark.parametrize('mimic', [(-2.0, 5.0), (0.0, 2.0)])
+def test_a_mimic_joint_follows_where_its_limits_exclude_every_position_of_its_driver(
+    mimic, use_fused
+):
+    factor, offset = mimic
+    tag = f'<mimic joint="first" multiplier="{factor}" offset="{offset}"/>'
+    model = Model.from_urdf(_sliders('', tag))
+    assert 'all outside its limits' in model.warnings[0]
+    # The tip is at (1 + factor) q + offset, and q stays in [-1, 1].
+    target = np.array([[(1.0 + factor) * 0.3 + offset, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
+    objective = IKObjectivePose(model.body_index('tip'), target)
+    solver = IKSolver(model, 1, [objective], jacobian_mode='analytic', use_fused=use_fused)
+    found = solve(solver, np.zeros((1, 2)), iterations=20)
+    assert solver.status.numpy()[0] == SolveStatus.CONVERGED
+    np.testing.assert_allclose(found, [[0.3, factor * 0.3 + offset]], atol=2e-3)
+
+
 def test_mimic_pairs_freeze_together(use_fused):
     model = Model.from_urdf(_sliders('', '<mimic joint="first" multiplier="-2" offset="0.1"/>'))
     start = np.array([[0.2, 0.7]], dtype=np.float32)
