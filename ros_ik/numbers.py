@@ -123,6 +123,9 @@ def integer_array(name: str, value: Any) -> np.ndarray:
         if as_integer(array[index]) is None:
             element = f'{_element(name, index)} is {shown(array[index])}'
             raise ArgumentError(f'{name} must be integers: {element}')
+        if not abs(array[index]) < 2**63:
+            element = f'{_element(name, index)} is {shown(array[index])}'
+            raise ArgumentError(f'{name} must be integers of 64 bits: {element}')
     return array.astype(np.int64)
 
 

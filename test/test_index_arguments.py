@@ -181,6 +181,30 @@ def test_integers_of_python_and_numpy_are_indices(rig, value):
     robot().add_shape_sphere(value, radius=0.1)
 
 
+def outcome(call, *given):
+    """Return the text of the error that a call raises, or ''."""
+    try:
+        call(*given)
+    except ArgumentError as error:
+        return str(error)
+    return ''
+
+
+@pytest.mark.parametrize(
+    'name', ['max_solutions', 'n_problems', 'n_seeds', 'n_solutions', 'n_lanes', 'history_len']
+)
+def test_integers_of_numpy_are_counts(rig, name):
+    calls = [call for other, call in CALLS if other == name]
+    assert calls
+    for call in calls:
+        assert outcome(call, rig, np.int64(1)) == outcome(call, rig, 1)
+
+
+def test_an_integer_beyond_64_bits_is_named():
+    with pytest.raises(ArgumentError, match=r'p must be integers of 64 bits: p\[1\] is 1000'):
+        integer_array('p', [1, 10**30])
+
+
 def test_tables_of_integers():
     for given in ([[0, 1], (2, np.int8(3))], np.array([[0, 1], [2, 3]], dtype=np.uint16)):
         assert integer_array('pairs', given).tolist() == [[0, 1], [2, 3]]

@@ -126,6 +126,8 @@ def make_joint_group(
 ) -> JointGroup:
     """Create the group that ``spec`` names; see :meth:`Model.joint_group`."""
     tip = ''
+    if isinstance(spec, np.ndarray):
+        spec = spec.tolist()
     if isinstance(spec, Iterable) and not isinstance(spec, str):
         spec = tuple(spec)  # read once, because an iterator is empty afterwards
     is_list = isinstance(spec, Iterable) and all(isinstance(joint, str) for joint in spec)

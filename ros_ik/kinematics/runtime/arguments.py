@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import math
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,13 @@ def checked_count(name: str, value: Any, least: int = 0) -> int:
     if number is None or number < least:
         raise ArgumentError(f'{name} must be an integer of at least {least}, got {value!r}')
     return number
+
+
+def checked_choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Return one of several strings, or raise ArgumentError naming the argument."""
+    if not (isinstance(value, str) and value in choices):
+        raise ArgumentError(f'{name} must be one of {", ".join(choices)}, got {value!r}')
+    return value
 
 
 def checked_flag(name: str, value: Any) -> bool:

@@ -144,6 +144,8 @@ def link_indices(name: str, model: Any, links: Any) -> list[int]:
     Raises:
         ArgumentError: One name instead of a list of them, or an unknown link.
     """
+    if isinstance(links, np.ndarray):
+        links = links.tolist()
     if isinstance(links, str) or not isinstance(links, Iterable):
         raise ArgumentError(f'{name} must be a list of links, got {links!r}')
     return [link_index(model, link) for link in links]

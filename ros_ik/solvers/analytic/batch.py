@@ -131,8 +131,8 @@ def all_solutions(
             check that has no geometry. The message names it.
     """
     xp = checked_namespace(xp, poses)
-    checked_count('max_solutions', max_solutions, 1)
-    if order not in ('distance', 'manipulability'):
+    max_solutions = checked_count('max_solutions', max_solutions, 1)
+    if not (isinstance(order, str) and order in ('distance', 'manipulability')):
         raise ArgumentError(f"order must be 'distance' or 'manipulability', got {order!r}")
     settings = checked_settings(settings)
     all_turns = checked_flag('all_turns', all_turns)

@@ -62,7 +62,7 @@ def redundant_intervals(
         ArgumentError: A chain with another number of joints, or without a closed form, with the
             reason; poses of another shape; fewer than two samples.
     """
-    checked_count('redundant_values', redundant_values, 2)
+    redundant_values = checked_count('redundant_values', redundant_values, 2)
     targets = np.atleast_2d(host_array(poses, 'poses'))
     if targets.ndim != 2 or targets.shape[1] != 7:
         raise ArgumentError(f'poses must have shape [n, 7], got {list(targets.shape)}')

@@ -106,8 +106,8 @@ class ClosedFormIK:
             ArgumentError: A chain without a closed form, with the reason; an unknown link; a size
                 below one.
         """
-        checked_count('n_problems', n_problems, 1)
-        checked_count('max_solutions', max_solutions, 1)
+        n_problems = checked_count('n_problems', n_problems, 1)
+        max_solutions = checked_count('max_solutions', max_solutions, 1)
         all_turns = checked_flag('all_turns', all_turns)
         settings = checked_settings(settings)
         self.chain, locked_joint_q = folded_chain(model, link, joint_group, joint_q, offset)

@@ -155,8 +155,10 @@ class IKSolver(ReadOnce):
             ArgumentError: An invalid argument; the error names it.
         """
         self._sampler_kind = enum_member(IKSampler, 'sampler', sampler)
-        _check_counts(n_problems, n_seeds, self._sampler_kind, noise_std)
-        checked_count('rng_seed', rng_seed)
+        n_problems = checked_count('n_problems', n_problems, 1)
+        n_seeds = checked_count('n_seeds', n_seeds, 1)
+        rng_seed = checked_count('rng_seed', rng_seed)
+        _check_sampling(n_seeds, self._sampler_kind, noise_std)
         self.model = checked_model(model)
         objectives = checked_objectives(objectives)
         check_batch('n_problems * n_seeds', n_problems * n_seeds, model, objectives)
@@ -336,9 +338,7 @@ def _make_backend(
     return IKOptimizerLBFGS(**common, **dict(zip(names, of_lbfgs, strict=True)))
 
 
-def _check_counts(n_problems: int, n_seeds: int, sampler: IKSampler, noise_std: float) -> None:
-    for name, count in (('n_problems', n_problems), ('n_seeds', n_seeds)):
-        checked_count(name, count, 1)
+def _check_sampling(n_seeds: int, sampler: IKSampler, noise_std: float) -> None:
     if sampler is IKSampler.NONE and n_seeds != 1:
         raise ArgumentError(f"n_seeds must be 1 with sampler 'none', got {n_seeds}")
     checked_number('noise_std', noise_std)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import checked_choice
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_flag
 from ros_ik.kinematics.runtime.arguments import checked_number
@@ -89,9 +90,8 @@ def solve_path(
         ArgumentError: A wrong shape or value, an unknown link, an unsuitable chain, or pairs of
             shapes that cannot be checked.
     """
-    if method not in _METHODS:
-        raise ArgumentError(f'method must be one of {", ".join(_METHODS)}, got {method!r}')
-    checked_count('n_branches', n_branches, 1)
+    checked_choice('method', method, _METHODS)
+    n_branches = checked_count('n_branches', n_branches, 1)
     max_joint_step = checked_number('max_joint_step', max_joint_step, positive=True, finite=False)
     check_collisions = checked_flag('check_collisions', check_collisions)
     if PoseTolerance.checked(position_tolerance, rotation_tolerance).by_axis:

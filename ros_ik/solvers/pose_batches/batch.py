@@ -15,6 +15,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import checked_choice
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_flag
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
@@ -149,12 +150,11 @@ def inverse_kinematics(
         ModelError: A mesh file that cannot be read.
     """
     xp = checked_namespace(xp, poses)
+    checked_choice('method', method, _METHODS)
     check_collisions = checked_flag('check_collisions', check_collisions)
     # A search reads arrays of a device there, unless what follows works on the host.
     is_plain = method == 'search' and not check_collisions and not callable(preference)
     problems = _read_problems(poses, seeds, base_poses, is_plain and base_poses is None)
-    if method not in _METHODS:
-        raise ArgumentError(f'method must be one of {", ".join(_METHODS)}, got {method!r}')
     tolerance = PoseTolerance.checked(position_tolerance, rotation_tolerance, tolerance_frame)
     checked_progress(on_progress)
     wanted = checked_count('n_solutions', n_solutions, 1)

@@ -51,7 +51,8 @@ def checked_preference(preference: Preference) -> Preference:
     Raises:
         ArgumentError: An unknown name, or neither a name nor a function.
     """
-    if not callable(preference) and preference not in PREFERENCES:
+    is_name = isinstance(preference, str) and preference in PREFERENCES
+    if not (is_name or callable(preference)):
         raise ArgumentError(
             f'preference must be one of {", ".join(PREFERENCES)} or a function, got {preference!r}'
         )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_flag
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.read_once import read_only
@@ -35,7 +36,6 @@ from ros_ik.solvers.pose_ik.search.search import ChainProblem
 from ros_ik.solvers.pose_ik.search.search import ChainSearch
 from ros_ik.solvers.pose_ik.search.search import RowChecker
 from ros_ik.solvers.pose_ik.search.search import thread_count
-from ros_ik.solvers.pose_ik.search.setup import check_sizes
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -116,7 +116,9 @@ class ChainIK(ChainSearch):
                 joint or with more than 32 joints; a tolerance that is not positive; a size below
                 one; or pairs of shapes that cannot be checked.
         """
-        check_sizes(n_problems=n_problems, n_solutions=n_solutions, n_lanes=n_lanes)
+        n_problems = checked_count('n_problems', n_problems, 1)
+        n_solutions = checked_count('n_solutions', n_solutions, 1)
+        n_lanes = None if n_lanes is None else checked_count('n_lanes', n_lanes, 1)
         tolerance = PoseTolerance.checked(position_tolerance, rotation_tolerance, tolerance_frame)
         check_collisions = checked_flag('check_collisions', check_collisions)
         settings = checked_chain_settings(settings)

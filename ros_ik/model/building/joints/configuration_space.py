@@ -102,7 +102,8 @@ class ConfigurationSpace:
     def random(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """Return random configurations, shape [n, n_coords]; see Model.random_joint_q."""
         n = checked_index('n', n, 2**31)
-        if isinstance(rng, bool | np.bool_):
+        # NumPy 2.4 does not survive a matrix as a seed.
+        if isinstance(rng, bool | np.bool_ | np.matrix):
             raise ArgumentError(f'rng must be a generator or a seed, got {rng!r}')
         if not isinstance(rng, np.random.Generator):
             try:

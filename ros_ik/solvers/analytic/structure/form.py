@@ -259,7 +259,8 @@ def free_axes(free_rotation: str) -> np.ndarray:
     Raises:
         ArgumentError: Anything but '', 'x', 'y', 'z' or 'xyz'.
     """
-    if free_rotation not in ('', 'x', 'y', 'z', 'xyz'):
+    known = ('', 'x', 'y', 'z', 'xyz')
+    if not (isinstance(free_rotation, str) and free_rotation in known):
         raise ArgumentError(
             "free_rotation must be '', 'x', 'y', 'z' or 'xyz' (rotations about two axes "
             f'generate all rotations), got {free_rotation!r}'

@@ -81,9 +81,11 @@ class IKOptimizerLBFGS(BatchOptimizer):
             ArgumentError: An invalid argument; the error names it.
         """
         alphas = _LINE_SEARCH_ALPHAS if line_search_alphas is None else tuple(line_search_alphas)
-        _check(history_len, h0_scale, alphas, wolfe_c1, wolfe_c2)
+        history_len = checked_count('history_len', history_len, 1)
+        n_batch = checked_count('n_batch', n_batch, 1)
+        _check(h0_scale, alphas, wolfe_c1, wolfe_c2)
         check_batch(
-            'n_batch', checked_count('n_batch', n_batch, 1), checked_model(model),
+            'n_batch', n_batch, checked_model(model),
             checked_objectives(objectives), candidates=len(alphas), history_len=history_len,
         )  # fmt: skip
         with LAUNCH_LOCK.alone():
@@ -223,10 +225,7 @@ class IKOptimizerLBFGS(BatchOptimizer):
         )
 
 
-def _check(
-    history_len: int, h0_scale: float, alphas: tuple[float, ...], c1: float, c2: float
-) -> None:
-    checked_count('history_len', history_len, 1)
+def _check(h0_scale: float, alphas: tuple[float, ...], c1: float, c2: float) -> None:
     checked_number('h0_scale', h0_scale, positive=True)
     if not alphas:
         raise ArgumentError('line_search_alphas must hold at least one step length, got none')

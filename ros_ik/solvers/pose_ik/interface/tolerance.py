@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import checked_choice
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.numbers import real_value
 
@@ -54,10 +55,7 @@ class PoseTolerance:
             ArgumentError: A tolerance that is not positive or of another shape, no finite
                 tolerance, or an unknown frame.
         """
-        if frame not in FRAMES:
-            raise ArgumentError(
-                f'tolerance_frame must be one of {", ".join(FRAMES)}, got {frame!r}'
-            )
+        checked_choice('tolerance_frame', frame, FRAMES)
         if type(position) is float and type(rotation) is float:
             return _kept_tolerance(position, rotation, frame)
         return _checked_tolerance(position, rotation, frame)

@@ -11,7 +11,6 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.array_exchange import exchanged
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.batch_arrays import as_numbers
@@ -170,13 +169,6 @@ def make_placement(
         if len(free) == 1:
             placement.free_axis = wp.vec3d(*free[0])
     return placement
-
-
-def check_sizes(**sizes: int | None) -> None:
-    """Raise ArgumentError for a size that is not a positive integer."""
-    for name, size in sizes.items():
-        if size is not None or name != 'n_lanes':
-            checked_count(name, size, 1)
 
 
 def checked_rows(name: str, values: np.ndarray, n: int, width: int) -> np.ndarray:
