@@ -162,10 +162,12 @@ class SenderCheck:
         self._here = position
         if here is None:
             return
-        apart = 0.0 if there is None else math.dist(here, there)
+        stay = received - self._changed
+        # Whatever comes after a long stay is no return, so the previous position is irrelevant.
+        apart = 0.0 if there is None or stay > _LONGEST_STAY else math.dist(here, there)
         if math.dist(position, here) <= _NEAR * apart:
             return
-        stay, self._changed = received - self._changed, received
+        self._changed = received
         returns = (
             there is not None
             and math.dist(position, here) >= _MIN_DISTANCE

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signs of two senders or of wrong stamps: reported in the status, without loss of targets."""
 
+import math
+
 import numpy as np
 import pytest
 from support.long_forms import in_turn
@@ -10,6 +12,17 @@ from support.rigs.servo_rig import Rig
 
 from benchmarks.motion.target_streams import eight
 from benchmarks.motion.target_streams import Stream
+from ros_ik.servo import Command
+from ros_ik.servo import StatusCode
+from ros_ik.servo.robot.controlled_robot import resolve_robot
+from ros_ik.servo.targets.sender_check import JointSenderCheck
+from ros_ik.servo.targets.sender_check import SenderCheck
+from ros_ik.servo.targets.sender_check import SenderTurns
+from ros_ik.servo.targets.target_checks import TargetReader
+from ros_ik.servo.targets.target_selection import Choice
+from ros_ik.servo.targets.target_selection import TargetSelection
+from ros_ik.servo.targets.tracking import TargetKind
+from ros_ik.settings import read_settings
 
 STAMPS = 1000.0
 
@@ -219,3 +232,291 @@ def test_good_stamps_of_another_clock_are_no_reason():
     rig = Rig.shared()
     texts = stream(rig, np.array([[0.0, 0.05, 0.0]]), stamps=lambda k, now: 0.5 * STAMPS + now)
     assert {text for text in texts if 'tracking' in text} == {'tracking'}
+
+
+def turns_of(*messages):
+    """Return the turns of messages, (sender, time), and whether each came from another sender."""
+    turns = SenderTurns()
+    return turns, [turns.add(sender, time) for sender, time in messages]
+
+
+def test_two_returns_to_a_sender_within_a_second_are_an_alternation():
+    turns, changed = turns_of((b'a', 0.0), (b'b', 0.1), (b'a', 0.2))
+    assert changed == [False, True, True] and turns.alternated == -math.inf
+    turns.add(b'b', 0.3)
+    assert turns.alternated == 0.3
+    # Senders that were silent for longer return to nothing, however often they change.
+    silent, _ = turns_of(*((b'ab'[k % 2 : k % 2 + 1], 0.6 * k) for k in range(8)))
+    assert silent.alternated == -math.inf
+    # The two returns are to the first sender, which goes on from 0.2 to 0.9 s.
+    apart, _ = turns_of(
+        (b'a', 0.0), (b'b', 0.1), (b'a', 0.2), (b'a', 0.9), (b'c', 1.25), (b'a', 1.3)
+    )
+    assert apart.alternated == -math.inf
+    apart.add(b'c', 1.35)
+    assert apart.alternated == 1.35
+
+
+def test_an_unknown_sender_is_passed_over():
+    turns, changed = turns_of(
+        (None, 0.0), (b'a', 0.1), (None, 0.2), (b'a', 0.3), (b'b', 0.4), (None, 0.5), (b'b', 0.6)
+    )
+    assert changed == [False, False, False, False, True, False, False]
+    assert turns.alternated == -math.inf
+
+
+def test_senders_are_forgotten_after_a_second():
+    turns, _ = turns_of(*((str(k).encode(), 0.01 * k) for k in range(1000)))
+    assert turns.alternated == -math.inf and len(turns._heard) <= 102
+
+
+def test_turns_are_reported_for_a_second_and_not_at_earlier_times_of_another_clock():
+    turns, _ = turns_of((b'a', 9.7), (b'b', 9.8), (b'a', 9.9), (b'b', 10.0))
+    reported = [turns.are_reported(10.0 + later) for later in (-1.01, -0.5, 0.0, 0.99, 1.01)]
+    assert reported == [False, True, True, True, False]
+
+
+def test_after_a_reset_turns_begin_with_the_next_message():
+    turns, _ = turns_of((b'a', 0.0), (b'b', 0.1), (b'a', 0.2), (b'b', 0.25), (b'a', 0.27))
+    turns.reset()
+    assert turns.are_reported(0.3), 'what was found is still reported'
+    assert not turns.add(b'b', 0.3)
+    for sender, time in ((b'a', 0.4), (b'b', 0.5)):
+        assert turns.add(sender, time) and turns.alternated == 0.27
+    turns.add(b'a', 0.6)
+    assert turns.alternated == 0.6
+
+
+ALTERNATE = 'its targets alternate between two places: is there a second sender?'
+TURNED, KINDS = 'several publishers send', 'its poses and velocities come in turn'
+
+
+def alternation(places, period=0.03, check=None, begin=5.0):
+    """Return how many of some positions [m] it takes until they are an alternation, or None."""
+    check = check or SenderCheck()
+    for count, place in enumerate(places, 1):
+        now = begin + count * period
+        continues = check.add(place, now, None)
+        assert continues == (check.fault(now) == '')
+        if not continues:
+            assert check.fault(now) == ALTERNATE
+            return count
+    return None
+
+
+def places(distance=0.1, drift=0.0, count=20, messages=1):
+    """Return positions at two places in turn, [m]; each place moves by ``drift`` in between."""
+    rounds = [(k // messages // 2, k // messages % 2) for k in range(count)]
+    return [(side * distance, turn * drift, 0.0) for turn, side in rounds]
+
+
+def test_four_returns_to_a_place_are_an_alternation():
+    assert alternation(places()) == 6
+    assert alternation(places(messages=3)) == 16
+    # A third place in between begins the count again.
+    broken = places()
+    broken[4] = (0.0, 0.3, 0.0)
+    assert alternation(broken[:9]) is None
+    # The first places are not those of the alternation.
+    assert alternation([(0.1, 0.1, 0.0), (0.0, 0.1, 0.0), *places()]) == 8
+    # A long way before it hides it for 0.25 s only.
+    assert alternation([(0.0, 0.5, 0.0), *places()]) == 2 + 9 + 4
+
+
+@pytest.mark.parametrize(
+    ('values', 'period', 'expected'),
+    [
+        ({'distance': 0.006}, 0.03, 6),
+        ({'distance': 0.004}, 0.03, None),
+        ({'drift': 0.02}, 0.03, 6),
+        ({'drift': 0.03}, 0.03, None),
+        ({}, 0.24, 6),
+        ({}, 0.26, None),
+    ],
+    ids=str,
+)
+def test_an_alternation_has_a_least_distance_fixed_places_and_short_stays(
+    values, period, expected
+):
+    assert alternation(places(**values), period) == expected
+
+
+def test_poses_are_predicted_again_a_second_after_an_alternation_and_after_a_reset():
+    check = SenderCheck()
+    assert alternation(places(), check=check) == 6
+    found = 5.0 + 6 * 0.03
+    told = [check.fault(found + later) for later in (-1.01, -0.5, 0.99, 1.01)]
+    assert told == ['', ALTERNATE, ALTERNATE, '']
+    assert not check.add((0.1, 0.0, 0.0), found + 0.99, None)
+    assert check.add((0.1, 0.0, 0.0), found + 1.01, None)
+    check.reset()
+    # A clock that went back does not revive it, and the count begins again.
+    assert alternation(places()[1:], check=check, begin=2.0) == 6
+
+
+def test_poses_of_another_publisher_begin_another_motion():
+    check, place = SenderCheck(), (0.0, 0.0, 0.0)
+    senders = [b'a', b'a', b'b', b'b', None, b'a', b'a', b'b', b'b']
+    continues = [check.add(place, 0.1 * k, None, sender) for k, sender in enumerate(senders)]
+    # At 0.7 s they alternate.
+    assert continues == [True, True, False, True, True, False, True, False, False]
+    assert check.fault(0.8).startswith(TURNED)
+    assert check.add(place, 1.71, None, b'b') and check.fault(1.71) == ''
+
+
+def faults(stamps, moves=True, period=0.1):
+    """Return the fault after each stamp, relative to the time of its message [s]."""
+    check, told = SenderCheck(), []
+    for k, stamp in enumerate(stamps):
+        now = 5.0 + k * period
+        check.add((0.01 * k * moves, 0.0, 0.0), now, None if stamp is None else now + stamp)
+        told.append(check.fault(now))
+    return told
+
+
+BACK, JUMPED = 'run back', 'jumped'
+
+
+@pytest.mark.parametrize(
+    ('stamps', 'expected'),
+    [
+        ([0.0, 0.24, 0.15, 0.39], None),
+        ([-0.08 * k for k in range(12)], None),
+        ([0.0, 0.26, 0.26], JUMPED),
+        ([0.0, -0.26, -0.26], JUMPED),
+        ([0.0, None, -0.26], JUMPED),
+        ([0.0, 0.0, -0.11], BACK),
+    ],
+    ids=str,
+)
+def test_delays_and_drifts_of_stamps_are_in_order_and_jumps_are_not(stamps, expected):
+    told = faults(stamps)
+    assert not any(told) if expected is None else expected in told[-1]
+
+
+def test_one_step_back_of_stamps_is_told_for_a_second():
+    told = faults([0.0] * 10 + [-0.24] * 15)
+    assert [k for k, text in enumerate(told) if text] == list(range(10, 21))
+    assert all(BACK in text for text in told[10:20])
+    again = faults([0.0] * 5 + [-0.24] * 5 + [-0.48] * 15)
+    assert again[19] and not again[21]
+
+
+def test_a_reset_forgets_stamps_and_a_fault_of_another_clock_is_not_told():
+    check, place = SenderCheck(), (0.0, 0.0, 0.0)
+    check.add(place, 5.0, 5.0)
+    check.add(place, 5.1, 9.0)
+    assert [JUMPED in check.fault(5.1 + later) for later in (-1.01, 0.5, 1.01)] == [
+        False, True, False,
+    ]  # fmt: skip
+    check.reset()
+    check.add(place, 9.0, 3.0)
+    assert check.fault(9.0) == ''
+
+
+def alternate_turns(turns, begin=5.0):
+    """Let two senders take turns until 0.3 s after ``begin``."""
+    for k in range(4):
+        turns.add(b'ab'[k % 2 : k % 2 + 1], begin + 0.1 * k)
+
+
+def test_the_most_specific_fault_is_told():
+    check = SenderCheck()
+    check.add((0.0, 0.0, 0.0), 4.9, 0.0)
+    check.add((0.0, 0.0, 0.0), 5.0, 9.0)
+    assert JUMPED in check.fault(5.3)
+    alternate_turns(check.kinds)
+    assert check.fault(5.3).startswith(KINDS)
+    for k, place in enumerate(places(count=6)):
+        check.add(place, 5.0 + 0.03 * k, None)
+    assert check.fault(5.3) == ALTERNATE
+    alternate_turns(check.twists)
+    assert check.fault(5.3) == 'several publishers send its velocities in turn'
+    for k in range(4):
+        check.add((0.0, 0.0, 0.0), 5.0 + 0.1 * k, None, PUBLISHERS[k % 2])
+    assert check.fault(5.3) == 'several publishers send its targets in turn'
+    check.reset()
+    for turns in (check.kinds, check.twists):
+        assert not turns.add(b'a', 5.4) and turns.add(b'b', 5.5) and turns.alternated == 5.3
+
+
+def test_publishers_of_joint_targets_are_told_of_before_the_kinds():
+    check = JointSenderCheck()
+    assert check.fault(5.3) == ''
+    alternate_turns(check.kinds)
+    assert check.fault(5.3).startswith('targets of joints and of frames come in turn')
+    alternate_turns(check.senders)
+    assert check.fault(5.3) == 'several publishers send targets of joints in turn'
+    check.reset()
+    for turns in (check.kinds, check.senders):
+        assert not turns.add(b'a', 5.4) and turns.add(b'b', 5.5) and turns.alternated == 5.3
+
+
+def test_a_reset_forgets_the_senders_of_joint_targets():
+    rig = Rig.shared()
+    for sender in (b'a', b'b', b'a'):
+        rig.change(**make(rig, 'joints', sender))
+        rig.tick(3)
+    rig.command = rig.command.with_reset()
+    rig.tick()
+    rig.change(**make(rig, 'joints', b'b'))
+    assert rig.tick(3).text == 'tracking'
+
+
+def test_poses_of_an_action_are_no_second_sender():
+    rig, texts = Rig.shared(), set()
+    home = rig.pose()
+    for place in places(count=12):
+        pose = rig.reader.pose(0, '', home[:3] + place, home[3:], rig.now, lasting=True)
+        rig.change(poses=(pose,))
+        texts.add(rig.tick(3).text)
+    assert texts == {'tracking'}
+
+
+def test_a_second_sender_whose_poses_are_rejected_is_told_of():
+    rig, codes = Rig.shared(target_jump_policy='reject'), set()
+    home = rig.pose()
+    for k, place in enumerate(places(0.4, count=12)):
+        sender = PUBLISHERS[k % 2]
+        pose = rig.reader.pose(0, '', home[:3] + place, home[3:], rig.now, sender=sender)
+        rig.change(poses=(pose,))
+        output = rig.tick(3)
+        codes.add(output.code)
+        if k > 4 and output.code == StatusCode.OK:
+            assert output.text == 'tracking; ee: several publishers send its targets in turn'
+    assert codes == {StatusCode.OK, StatusCode.TARGET_JUMP}
+
+
+def two_tasks():
+    """Return the targets of a Panda with two frames, and their reader."""
+    settings = read_settings({
+        'frame_tasks': ['ee', 'elbow'], 'ee.frame': 'panda_hand', 'elbow.frame': 'panda_link4',
+    })  # fmt: skip
+    robot = resolve_robot(Rig.shared().model, settings)
+    return TargetSelection(robot, settings), TargetReader(robot)
+
+
+def test_the_frame_whose_targets_come_from_two_senders_is_named():
+    targets, _ = two_tasks()
+    alternate_turns(targets.trackers[1].accepted.sender.twists)
+    assert targets.sender_fault(5.3) == 'elbow: several publishers send its velocities in turn'
+    alternate_turns(targets.trackers[0].accepted.sender.twists)
+    assert targets.sender_fault(5.3).startswith('ee: ')
+
+
+def test_a_frame_whose_target_comes_and_goes_beside_another_has_one_kind():
+    targets, _ = two_tasks()
+    for k in range(8):
+        targets.now = 5.0 + 0.1 * k
+        second = TargetKind.NONE if k % 2 else TargetKind.POSE
+        targets.activate(Choice((TargetKind.POSE, second)))
+        assert targets.sender_fault(targets.now) == ''
+
+
+def test_turns_of_joint_targets_are_those_of_the_times_of_their_messages():
+    targets, reader = two_tasks()
+    for k in range(4):
+        target = reader.joints(['panda_joint1'], [0.0], 5.0 + 0.1 * k, sender=PUBLISHERS[k % 2])
+        assert targets.accept_joints(Command(joints=target)) == (k == 0)
+    assert targets.sender_fault(5.3) == 'several publishers send targets of joints in turn'
+    assert targets.sender_fault(6.4) == ''
