@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from support.rigs.servo_rig import moving_rig
 from support.rigs.servo_rig import Rig
 
@@ -303,6 +304,27 @@ def test_jumps_are_refused_where_asked_for(moving):
     rig.set(target_jump_policy='saturate')
     rig.tick(seconds=3.0)
     assert rig.outputs[-1].tasks[0].reached
+
+
+@pytest.mark.parametrize('part', ['position', 'orientation'])
+def test_a_jump_counts_on_the_axes_that_a_target_has_now(part):
+    rig = Rig.shared(
+        target_jump_policy='reject', max_target_step_linear=0.25, max_target_step_angular=0.5
+    )
+    home, weight = rig.pose(), f'ee__{part}_weight'
+    for axis in range(3):
+        pose, one = home.copy(), np.eye(3)[axis]
+        if part == 'position':
+            pose[:3] += 0.3 * one
+        else:
+            pose[3:] = (Rotation.from_rotvec(0.6 * one) * Rotation.from_quat(home[3:])).as_quat()
+        rig.aim(pose)
+        for weights, is_jump in ((1.0 - one, False), (one, True), (np.ones(3), True)):
+            rig.set(**{weight: weights.tolist()})
+            assert (rig.tick().code == StatusCode.TARGET_JUMP) == is_jump, (axis, weights)
+    limit = f'max_target_step_{"linear" if part == "position" else "angular"}'
+    rig.set(**{limit: 0.7})
+    assert rig.tick().code == StatusCode.OK
 
 
 def test_dynamic_settings_change_the_limits_at_once(moving):

@@ -4,6 +4,7 @@
 
 import functools
 
+import numpy as np
 import pytest
 from support.long_forms import in_turn
 from support.rigs.servo_rig import Rig
@@ -40,6 +41,22 @@ def jerk_of_a_start(robot):
 def test_aims_come_and_go_without_a_step_in_acceleration(robot, name, rate):
     rig = make_rig(robot, AIMS[name], control_rate=rate)
     assert jerk_after(rig, AIMS[name]) < UNSEEN
+    rig.assert_within_limits()
+
+
+def test_an_elbow_that_changes_its_side_twice_makes_no_step_in_acceleration():
+    switch, rate = AIMS['elbow to the other side'], 500.0
+    rig = make_rig('panda', switch, control_rate=rate)
+    # The second change comes while the motion to the other side begins.
+    first, second = round(0.4 * rate), round(0.44 * rate)
+    for k in range(round(0.6 * rate)):
+        if k in (first, second):
+            rig.set(ee__elbow_direction=[0.0, -1.0 if k == first else 1.0, 0.0])
+        rig.change(**switch.before(rig))
+        rig.tick()
+    # Each of them changes the velocity of the aim by 1 rad/s.
+    jerk = np.abs(np.diff(rig.speeds()[first - 2 :], 2, axis=0)).max() * rate**2
+    assert jerk < 2.0 * UNSEEN
     rig.assert_within_limits()
 
 

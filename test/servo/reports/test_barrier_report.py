@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports on barriers are made in ticks whose report is read, and repeated in others."""
 
+import numpy as np
 import pytest
 from support.rigs.barrier_rig import BarrierRig
 
 from ros_ik.servo import Obstacle
 from ros_ik.servo import StatusCode
+from ros_ik.servo.barriers.barrier_rows import BarrierRows
 
 HELD_BACK = {StatusCode.SLOWED_BY_BARRIER, StatusCode.HALTED_BY_BARRIER}
 EVERY = 5
@@ -76,3 +78,27 @@ def test_a_report_of_other_barriers_or_of_another_motion_is_not_repeated(change)
     assert output.code == StatusCode.OK and output.limiting_barrier == ''
     rig.reports = True
     assert rig.tick().limiting_barrier == 'self_collision'
+
+
+@pytest.mark.parametrize(
+    ('links', 'world', 'margin'), [(1.0, 4.0, 0.02), (3.0, 0.5, 0.05), (40.0, 2.0, 0.02)]
+)
+def test_each_row_counts_with_the_gain_that_its_barrier_has_now(links, world, margin):
+    rig = BarrierRig.shared()
+    solver, lead = rig.servo._solver, 0.1
+    late = BarrierRows(solver.barriers, lead, rig.settings)
+    rig.set(barriers__self_collision__gain=links, barriers__world__gain=world,
+            barriers__world__margin=margin)  # fmt: skip
+    late.apply(rig.settings)
+    values = np.random.default_rng(4).uniform(-0.1, 0.4, len(late.barrier))
+    names = [late.name(row) for row in range(len(values))]
+    assert set(names) == {'self_collision', 'world'}
+    gains = np.array([{'self_collision': links, 'world': world}[name] for name in names])
+    margins = np.array([solver.barriers[index].margin for index in late.barrier])
+    for rows, largest in ((solver.rows, np.inf), (late, 0.25 / lead)):
+        # The bound of a row of a barrier, of its documentation.
+        h = values - margins
+        expected = -np.minimum(gains, largest) * rig.dt * h / (1.0 + np.abs(h))
+        np.testing.assert_allclose(rows.allowed_decrease(values), expected, rtol=1e-12)
+        world_row = names.index('world')
+        assert rows.distance(world_row, 0.1) == pytest.approx(0.1 + margin)

@@ -358,6 +358,71 @@ def test_the_accepted_lag_takes_effect_in_motion(delay):
         assert np.abs(loop.rig.outputs[-1].following_errors).max() < 0.05
 
 
+def test_commands_are_kept_for_the_delay_of_now():
+    loop = make('panda', lag=0.0, dead_time=0.15, limits__velocity_scale=0.25)
+    loop.rig.aim_joints(panda_joint1=2.0)
+    loop.rig.set(following_error__delay=2.0)
+    loop.tick(seconds=2.2)
+    # A dozen of them and the last one, so that work and memory are bounded.
+    assert len(loop.rig.servo.following._history._commands) <= 13
+    loop.rig.set(following_error__delay=0.05)
+    loop.tick(20)
+    speed = loop.speeds()[-1, 0]
+    assert speed > 0.5, 'the test shows nothing'
+    # The robot is 0.15 s late. Commands may be kept for two ticks longer, and a third by rounding.
+    late = -loop.rig.outputs[-1].following_errors[0] / speed
+    assert 0.1 - 3.5 * loop.rig.dt < late < 0.1 + 1.5 * loop.rig.dt
+
+
+@pytest.mark.parametrize('delay', [0.05, 0.6])
+def test_a_joint_that_stands_still_halts_the_command_after_the_delay_of_now(delay):
+    loop = make('panda')
+    loop.rig.aim_joints(panda_joint1=2.0)
+    loop.tick(seconds=0.4)
+    loop.rig.set(following_error__delay=delay)
+    loop.drives.frozen = True
+    frozen = loop.rig.now
+    while loop.rig.servo.following.state is not FollowingState.HALTS:
+        loop.tick()
+        assert loop.rig.now < frozen + 2.0
+    # 0.1 s later, and the time in which the command leaves the joint by 0.03 rad.
+    assert delay + 0.1 <= loop.rig.now - frozen < delay + 0.2
+
+
+def test_a_command_that_returned_does_not_follow_a_robot_that_sags():
+    loop = make('panda')
+    aim(loop, 'joints')
+    loop.tick(seconds=0.4)
+    loop.drives.frozen = True
+    following = loop.rig.servo.following
+    for state in (FollowingState.RETURNS, FollowingState.TRACKS):
+        while following.state is not state:
+            loop.tick()
+            assert len(loop.codes) < 300
+    place = loop.commanded[-1]
+    loop.drives.frozen = False
+    loop.drives.sag[loop.coords] = 0.6
+    loop.tick(seconds=1.0)
+    assert loop.gaps(-1).max() > 0.5, 'the test shows nothing'
+    assert np.abs(loop.commanded[-1] - place).max() <= TRIAL
+
+
+def test_a_robot_that_is_moved_by_hand_after_a_return_is_found_there():
+    loop = make('panda')
+    aim(loop, 'joints')
+    loop.tick(seconds=0.4)
+    loop.drives.frozen = True
+    loop.tick(seconds=1.2)
+    assert loop.codes[-1] == FOLLOWING
+    loop.drives.frozen = False
+    loop.tick(seconds=3.0)
+    assert loop.codes[-1] == OK and loop.gaps(-1).max() < 1e-3
+    loop.drives.frozen = True
+    loop.drives.q[loop.coords] -= 0.5
+    loop.tick(seconds=1.5)
+    assert loop.codes[-1] == FOLLOWING and loop.gaps(-1).max() <= TRIAL + 1e-6
+
+
 def test_joint_states_that_come_within_a_longer_timeout_are_compared():
     loop = make('panda')
     aim(loop, 'joints')

@@ -12,6 +12,7 @@ import pytest
 from support.rigs.barrier_rig import BarrierRig
 from support.rigs.servo_rig import Rig
 
+from ros_ik.servo import StatusCode
 from ros_ik.servo import StopState
 from ros_ik.settings import SettingsError
 
@@ -125,6 +126,21 @@ def test_what_is_set_later_counts_as_if_it_had_been_set_from_the_start(name, val
     assert reports[1:] == expected[1][1:]
     unchanged = unchanged_speeds(pose, name if name in _FIRST else None)
     assert np.abs(speeds - unchanged).max() > 1e-4
+
+
+def test_a_bound_on_the_iterations_of_a_step_takes_effect_at_run_time():
+    # Far below a floor, slow joints can do a small part of what the barrier asks for.
+    rig = Rig.shared(
+        home={'panda_joint2': 0.9, 'panda_joint4': -2.0}, limits__velocity_scale=0.001,
+        barriers__position__floor__frame='panda_hand',
+        barriers__position__floor__min=[-9.0, -9.0, 0.2], barriers__position__floor__gain=50.0,
+    )  # fmt: skip
+    rig.aim(rig.moved((0.0, 0.0, 0.3)))
+    for count, fails in ((1, True), (500, False), (2, True)):
+        rig.set(solver__max_iterations=count)
+        codes = {rig.tick().code for _ in range(3)}
+        assert codes == {StatusCode.SOLVER_FAILED if fails else StatusCode.HALTED_BY_BARRIER}
+        assert rig.servo._solver.diff.settings.max_iterations == count
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from support.robots.robots import PinocchioRobot
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.servo import StatusCode
+from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.servo.step.commanded_state import CommandedState
 from ros_ik.settings import read_settings
 
@@ -17,7 +18,7 @@ ROBOTS = {
     'panda': {'position_weight': 2.0},
     'ur5': {'orientation_weight': 0.0},
     'tiago': {'position_weight': [1.0, 1.0, 0.0], 'orientation_weight': [0.5, 0.3, 0.5]},
-    'baxter': {},
+    'baxter': {'position_weight': 0.5, 'orientation_weight': [1.0, 2.0, 1.5]},
 }
 
 
@@ -44,6 +45,15 @@ def test_the_least_singular_value_is_that_of_the_weighted_jacobian(robot):
         assert state.singularity.sigma()[0] == pytest.approx(expected, rel=0.02, abs=2e-5)
 
 
+OTHER_SETTINGS = {
+    'ee.position_weight': [0.3, 0.4, 0.0],
+    'ee.orientation_weight': [0.8, 1.5, 0.7],
+    'ee.offset_xyz': [0.1, 0.2, 0.3],
+    'solver.singularity_threshold': 0.5,
+    'solver.singularity_damping': 0.3,
+}
+
+
 class Judge:
     """The weighted Jacobian of the frame of a task, by Pinocchio."""
 
@@ -51,7 +61,10 @@ class Judge:
         given = {f'ee__{key}': value for key, value in ROBOTS[robot].items()}
         self.rig = rig = Rig.shared(robot, **given)
         self._other = PinocchioRobot(find_robot(robot).urdf_path.read_text(), rig.model)
-        self.state, self._task = CommandedState(rig.robot, rig.settings), rig.settings.tasks[0]
+        # Settings that change at run time count as those from the start.
+        self.state = CommandedState(rig.robot, read_settings({**rig.given, **OTHER_SETTINGS}))
+        self.state.apply(rig.settings)
+        self._task = rig.settings.tasks[0]
         weights = np.array(self._task.position_weight + self._task.orientation_weight)
         self.rows, self.weights = np.flatnonzero(weights), weights / weights.max()
         self.dofs, self._rng = rig.robot.group.variable_dof, np.random.default_rng(4)
@@ -174,6 +187,23 @@ def test_an_arm_of_few_joints_is_not_near_a_singularity_everywhere():
     assert state.singularity.damping([True]).square == 0.0
     state.apply(read_settings({**rig.given, 'ee.orientation_weight': 0.0}))
     assert state.singularity.sigma()[0] < 1.0
+
+
+def test_damping_is_relative_to_the_weights_of_each_task():
+    settings = read_settings({
+        'frame_tasks': ['ee', 'heavy'], 'ee.frame': 'panda_hand', 'heavy.frame': 'panda_hand',
+        'heavy.position_weight': 3.0, 'heavy.orientation_weight': 1.5,
+    })  # fmt: skip
+    rig = Rig.shared('panda')
+    state = CommandedState(resolve_robot(rig.model, settings), settings)
+    # Stretched out.
+    state.at(rig.model.neutral_joint_q())
+    squares = [
+        state.singularity.damping(active).square
+        for active in ([True, False], [False, True], [True, True])
+    ]
+    assert squares[0] > 0.0
+    np.testing.assert_allclose(squares, squares[0] * np.array([1.0, 9.0, 9.0]), rtol=1e-9)
 
 
 def pushed_up(**values):

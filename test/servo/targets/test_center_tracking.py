@@ -166,6 +166,17 @@ def test_the_weight_decides_at_run_time_between_it_and_a_frame():
     assert rig.outputs[-1].tasks[0].linear_error < 0.1 * apart and apart > 1e-5
 
 
+def test_damping_slows_it_down_from_the_next_step_on():
+    rig = Rig.shared(com__weight=1.0)
+    rig.aim_center(rig.servo.targets.center.center(rig.servo._poses()) + [0.0, 0.1, 0.0])
+    fastest = []
+    for damping in (0.0, 1e5, 0.0):
+        rig.set(solver__damping=damping)
+        rig.tick(12)
+        fastest.append(np.abs(rig.speeds()[-1]).max())
+    assert fastest[1] < 0.5 * min(fastest[0], fastest[2])
+
+
 def test_a_jump_is_refused_where_asked_for():
     rig = standing(target_jump_policy='reject')
     rig.aim_center(oracle_center(rig) + [0.0, 0.5, 0.0])

@@ -138,6 +138,18 @@ def test_an_elbow_goes_where_it_is_told(robot):
     assert sides[1] - sides[0] > 0.05
 
 
+def test_only_the_direction_of_an_elbow_has_an_effect_and_not_its_length():
+    found = []
+    for length in (1.0, 0.01, 20.0):
+        rig, _ = make_rig('panda')
+        rig.set(ee__elbow_speed=0.5, ee__elbow_direction=[0.0, length, length])
+        rig.tick(20)
+        found.append(rig.speeds())
+    assert np.abs(found[0]).max() > 0.05
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], atol=1e-9)
+
+
 def test_an_aim_whose_task_does_not_count_moves_nothing():
     rig = Rig.shared(
         'baxter', base_frame='torso', frame_tasks=['left', 'right'], left__frame='left_gripper',
@@ -154,6 +166,11 @@ def test_an_aim_whose_task_does_not_count_moves_nothing():
     rig.set(posture__centering=0.0)
     rig.tick(seconds=0.5)
     assert np.abs(rig.q[right] - before).max() > 1e-4
+    # The elbow of the second task changes its side smoothly, by 1 rad/s in 0.1 s.
+    rig.set(right__elbow_direction=[0.0, 0.0, -1.0])
+    rig.tick(20)
+    jerk = np.abs(np.diff(rig.speeds()[-22:], 2, axis=0)).max() / rig.dt**2
+    assert jerk < 100.0
 
 
 def test_chosen_joints_go_to_their_positions_and_the_others_where_the_target_leads_them():
