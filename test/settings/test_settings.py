@@ -72,7 +72,29 @@ WRONG = [
         'joint_limits.j1.max_velocity',
         'above 0',
     ),
+    *(
+        (
+            {
+                'joint_limits.j1.has_position_limits': True,
+                'joint_limits.j1.min_position': 0.5,
+                'joint_limits.j1.max_position': upper,
+            },
+            'joint_limits.j1.min_position',
+            'less than max_position',
+        )
+        for upper in (0.5, -1.0)
+    ),
     ({'barriers.position.box.min': [0.0, 0.0, 0.0]}, 'barriers.position.box.frame', "''"),
+    (
+        {
+            'barriers.position.box.frame': 'hand',
+            'barriers.position.box.min': [0.0, 0.0, 0.5],
+            'barriers.position.box.max': [1.0, 1.0, 0.5],
+            'barriers.position.box.axes': [True, True, False],
+        },
+        'barriers.position.box.min',
+        'less than max',
+    ),
     (
         {
             'barriers.position.box.frame': 'hand',
@@ -103,6 +125,23 @@ WRONG = [
         'a side of 0.5',
     ),
     ({'output_names': ['a', 'b']}, 'outputs.b.topic', 'another output'),
+    (
+        {'output_names': ['a', 'b', 'c'], 'outputs.b.topic': '/b'},
+        'outputs.c.topic',
+        'another output',
+    ),
+    ({'outputs.default.topic': ''}, 'outputs.default.topic', "''"),
+    ({'device': 'cpu,gpu'}, 'device', "'cpu,gpu'"),
+    ({'device': 'cuda:1x'}, 'device', "'cuda:1x'"),
+    ({'frame_tasks': ['a', 'b', 'a']}, 'frame_tasks', 'twice'),
+    (
+        {
+            'frame_tasks': ['ee', 'b'], 'b.frame': 'hand', 'posture.weight': 0.0,
+            'b.manipulability_speed': 0.1,
+        },
+        'posture.weight',
+        'above 0',
+    ),
     ({'outputs.default.command_horizon': 0.015}, 'outputs.default.command_horizon', '0.02 s'),
     (
         {'rollout_steps': 5, 'outputs.default.command_horizon': 0.069},
@@ -178,13 +217,43 @@ def test_names_of_the_user_become_sections():
             'joint_limits.joint_1.0.max_velocity': 2,
             'barriers.position.table.frame': 'l',
             'barriers.position.table.min': [-math.inf, -math.inf, 0.1],
+            'barriers.position.table.1.frame': 'r',
+            'barriers.position.table.1.max': [math.inf, math.inf, 0.5],
         }
     )
     assert [task.frame for task in settings.tasks] == ['l', 'r']
     assert settings.tasks[1].position_weight == (1.0, 2.0, 3.0)
     (limit,) = settings.joint_limits
     assert (limit.joint, limit.max_velocity, limit.max_acceleration) == ('joint_1.0', 2.0, None)
-    assert settings.barriers[0].name == 'table'
+    assert [barrier.name for barrier in settings.barriers] == ['table', 'table.1']
+    assert [barrier.frame for barrier in settings.barriers] == ['l', 'r']
+
+
+def test_limits_of_a_position_count_where_they_are_switched_on_and_finite():
+    given = {
+        'joint_limits.on.has_position_limits': True,
+        'joint_limits.on.min_position': -0.5,
+        'joint_limits.off.min_position': 0.5,
+        'joint_limits.off.max_position': -0.5,
+    }
+    on, off = read_settings({**FRAME, **given}).joint_limits
+    assert (on.joint, on.min_position, on.max_position) == ('on', -0.5, None)
+    assert (off.joint, off.min_position, off.max_position) == ('off', None, None)
+
+
+def test_unusual_values_that_make_sense_are_taken():
+    settings = read_settings(
+        {
+            **FRAME,
+            'ee.position_weight': 0.0,
+            'ee.elbow_direction': [0.0, 0.0, 0.0],
+            'device': 'cuda:10, cpu',
+            'output_names': ['limits'],
+            'qos_overrides./tf.subscription.depth': 5,
+        }
+    )
+    assert settings.tasks[0].position_weight == (0.0, 0.0, 0.0)
+    assert settings.device == 'cuda:10, cpu' and settings.outputs[0].name == 'limits'
 
 
 def test_a_misspelt_name_is_found():

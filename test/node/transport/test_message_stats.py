@@ -76,6 +76,25 @@ def test_texts_that_differ_are_logged_again_after_a_flood(rig):
     assert rig.lines[-1].endswith('message 19 of 2')
 
 
+def test_a_flood_of_one_reason_hides_no_other_reason_and_no_other_topic(rig):
+    for k in range(50):
+        rig.drop(text=f'message {k}')
+    rig.drop(reason=Drop.UNREADABLE, text='too short')
+    rig.drop(TWIST, text='a second old', event='refused a goal of')
+    assert rig.lines[-2:] == [
+        'dropped a message on target_pose: unreadable: too short',
+        'refused a goal of target_twist: too_old: a second old',
+    ]
+
+
+def test_the_newest_drops_of_ticks_wait_for_the_log(rig):
+    for k in range(100):
+        rig.drop_in_tick(f'topic_{k}', Drop.TF_UNAVAILABLE, frame=f'frame_{k}')
+    assert rig.stats.missing_frames() == ('frame_99',)
+    rig.stats.log()
+    assert len(rig.lines) == 64 and 'topic_36:' in rig.lines[0] and 'topic_99:' in rig.lines[-1]
+
+
 def test_the_status_tells_of_a_drop_for_a_second(rig):
     rig.drop(reason=Drop.TF_UNAVAILABLE, frame='moon', text="no frame 'moon'")
     for later, is_told in ((0.0, True), (0.9, True), (1.1, False)):

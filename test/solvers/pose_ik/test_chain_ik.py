@@ -85,15 +85,28 @@ def test_no_joint_is_a_turn_farther_from_the_seed_than_it_need_be(name, link, n_
             assert not np.any(inside & nearer)
 
 
-def test_a_turn_of_a_joint_that_follows_by_half_is_two_of_its_driver():
-    model = Model.from_urdf(GEARED, device='cpu')
+@pytest.mark.parametrize('factor', [0.5, -0.5])
+def test_a_turn_of_a_joint_that_follows_by_half_is_two_of_its_driver(factor):
+    model = Model.from_urdf(GEARED.replace('"0.5"', f'"{factor}"'), device='cpu')
     pose = np.zeros((1, model.body_count, 7))
-    eval_fk(model, np.array([[0.7, 0.35]]), pose)
+    eval_fk(model, np.array([[0.7, factor * 0.7]]), pose)
+    # Near an answer, at half a turn between two, and beyond the limits of the driver.
+    seeds = np.array([13.0, 6.5, -6.5, 30.0, -30.0])
     result = inverse_kinematics(
-        model, 'tip', pose[:, model.body_index('tip')], np.array([[13.0, 6.5]])
-    )
-    expected = [0.7 + 4.0 * np.pi, 0.35 + 2.0 * np.pi]
-    np.testing.assert_allclose(result.joint_q[0], expected, atol=0.05)
+        model, 'tip', np.repeat(pose[:, model.body_index('tip')], 5, axis=0),
+        np.stack([seeds, factor * seeds], axis=1),
+    )  # fmt: skip
+    assert np.all(result.status == SolveStatus.CONVERGED)
+    expected = 0.7 + 4.0 * np.pi * np.array([1, 0, -1, 1, -1])
+    np.testing.assert_allclose(result.joint_q[:, 0], expected, atol=0.05)
+    np.testing.assert_allclose(result.joint_q[:, 1], factor * expected, atol=0.05)
+
+
+def test_a_variable_that_moves_nothing_has_no_turns():
+    model = Model.from_urdf(GEARED.replace('"0.5"', '"0"'), device='cpu')
+    result = inverse_kinematics(model, 'tip', [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], [13.0, 0.0])
+    assert result.status[0] == SolveStatus.CONVERGED
+    np.testing.assert_array_equal(result.joint_q[0], [13.0, 0.0])
 
 
 def test_solutions_are_distinct_sorted_and_all_verified():
