@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 from support.rigs.barrier_rig import BarrierRig
+from support.rigs.servo_rig import Rig
 
 from ros_ik.servo import Obstacle
 from ros_ik.servo import StatusCode
@@ -102,3 +103,23 @@ def test_each_row_counts_with_the_gain_that_its_barrier_has_now(links, world, ma
         np.testing.assert_allclose(rows.allowed_decrease(values), expected, rtol=1e-12)
         world_row = names.index('world')
         assert rows.distance(world_row, 0.1) == pytest.approx(0.1 + margin)
+
+
+def test_where_accelerations_build_up_slowly_the_last_step_counts():
+    rig = Rig.shared(
+        joint_limits__panda_joint1__has_jerk_limits=True,
+        joint_limits__panda_joint1__max_jerk=50.0,
+        barriers__position__floor__frame='panda_hand',
+        barriers__position__floor__min=[-9.0, -9.0, 0.0],
+    )  # fmt: skip
+    rig.aim(rig.moved((0.0, 0.2, -0.2)))
+    rig.tick(40)
+    solver, lead = rig.servo._solver, rig.servo._solver.diff.settings.barrier_lead
+    before, now, _ = (output.joint_q for output in rig.outputs[-3:])
+    values = solver.barrier_values(now).copy()
+    steady = values - solver.barrier_values(before)
+    # A share of the bound of the barrier, and the rest of the last step.
+    share = rig.dt / (rig.dt + lead)
+    expected = share * solver.rows.allowed_decrease(values) + (1.0 - share) * steady
+    assert lead > rig.dt and np.abs(steady).max() > 1e-4, 'the test shows nothing'
+    np.testing.assert_allclose(solver.least_change(now, values), expected, atol=1e-9)

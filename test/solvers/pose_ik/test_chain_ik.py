@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Poses of every arm at hand are solved inside the limits; Pinocchio confirms each answer."""
 
+import re
 
 import numpy as np
 import pytest
@@ -132,6 +133,29 @@ def test_postures_come_before_whole_turns_of_postures():
     repeats = np.any(np.tril(apart < ChainIKSettings().separation, -1), axis=2)
     # The search is random: a posture with a small basin may be missed in a hundred attempts.
     assert np.sum(~repeats) >= 0.98 * np.sum(known.n_found)
+
+
+def test_whole_turns_come_where_there_is_no_other_solution():
+    urdf = FINGER.replace('lower="-1" upper="1"', 'lower="-10" upper="10"')
+    model = Model.from_urdf(urdf, device='cpu')
+    pose = [np.cos(0.3), np.sin(0.3), 0.0, 0.0, 0.0, np.sin(0.15), np.cos(0.15)]
+    result = inverse_kinematics(model, 'tip', pose, [0.0], n_solutions=3)
+    assert result.n_found[0] == 3
+    turns = np.array([0.0, -2.0 * np.pi, 2.0 * np.pi])
+    np.testing.assert_allclose(result.joint_q[0, :, 0], 0.3 + turns, atol=0.02)
+
+
+def test_the_other_side_of_an_elbow_comes_before_whole_turns():
+    model = Model.from_urdf(re.sub('(lower="-|upper=")[123]"', r'\g<1>9"', WRIST), device='cpu')
+    q = np.random.default_rng(6).uniform([-1.0, 0.5, -1.0], [1.0, 2.5, 1.0], (20, 3))
+    body_q = np.zeros((20, model.body_count, 7))
+    eval_fk(model, q, body_q)
+    solver = ChainIK(model, 'tip', 20, n_solutions=2)
+    result = solver.solve(body_q[:, model.body_index('tip')], q)
+    assert np.all(result.n_found == 2)
+    np.testing.assert_allclose(result.joint_q[:, 0], q, atol=0.02)
+    np.testing.assert_allclose(np.cos(result.joint_q[:, 1, 1]), np.cos(q[:, 1]), atol=0.02)
+    np.testing.assert_allclose(np.sin(result.joint_q[:, 1, 1]), -np.sin(q[:, 1]), atol=0.02)
 
 
 def test_places_without_a_solution_repeat_the_first():
@@ -343,6 +367,18 @@ def test_joints_outside_the_group_stay():
     np.testing.assert_array_equal(result.joint_q[:, others], np.tile(held[others], (30, 1)))
 
 
+def test_locked_joints_are_where_they_are_locked():
+    model = Model.from_urdf(WRIST, device='cpu')
+    q = np.array([[0.7, 0.4, -0.3], [-0.2, 0.4, -0.3]])
+    body_q = np.zeros((2, model.body_count, 7))
+    eval_fk(model, q, body_q)
+    solver = ChainIK(model, 'tip', 2, joint_group=['first'], joint_q=q[0])
+    result = solver.solve(body_q[:, model.body_index('tip')])
+    assert np.all(result.status == SolveStatus.CONVERGED)
+    np.testing.assert_allclose(result.joint_q, q, atol=0.01)
+    np.testing.assert_array_equal(result.joint_q[:, 1:], q[:, 1:])
+
+
 def test_the_tool_may_be_offset_from_the_link():
     model = robot('panda')
     offset = np.array([0.1, -0.05, 0.2, 0.5, 0.5, -0.5, 0.5])
@@ -401,6 +437,24 @@ WRIST = """<robot name="wrist">
     <origin xyz="1 0 0"/><axis xyz="0 0 1"/>
     <limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
 </robot>"""
+
+
+@pytest.mark.parametrize('second', [2.5, -2.5])
+def test_the_verification_does_not_trust_the_limits_of_the_search(monkeypatch, second):
+    def widened_chain(chain):
+        struct = make_chain(chain)
+        struct.lower, struct.upper = 2.0 * chain.lower, 2.0 * chain.upper
+        return struct
+
+    model = Model.from_urdf(WRIST, device='cpu')
+    monkeypatch.setattr(search, 'make_chain', widened_chain)
+    # The other solution has the second joint on the other side, beyond its limit, too.
+    q = np.array([[0.3, second, 0.5]])
+    body_q = np.zeros((1, model.body_count, 7))
+    eval_fk(model, q, body_q)
+    result = ChainIK(model, 'tip').solve(body_q[:, model.body_index('tip')], q)
+    assert result.status[0] == SolveStatus.NUMERICAL_FAILURE
+    np.testing.assert_allclose(result.joint_q, q, atol=0.01)
 
 
 @pytest.mark.parametrize('third', [1.0, -1.0])
