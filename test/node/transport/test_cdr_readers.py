@@ -23,6 +23,7 @@ from ros_ik.node.transport.cdr_readers import read_jog
 from ros_ik.node.transport.cdr_readers import read_point
 from ros_ik.node.transport.cdr_readers import read_pose
 from ros_ik.node.transport.cdr_readers import read_twist
+from ros_ik.node.transport.cdr_readers import Stamp
 
 # Names of every length modulo eight, so that the numbers begin at each possible offset.
 _NAMES = ('', *('abcdefghijklmnopqr'[:n] for n in range(1, 18)), 'gelenk_ä/τ')
@@ -128,6 +129,18 @@ def test_an_unusual_name_is_read_as_rclpy_does(name):
     _is_read_as_rclpy_does(PoseStamped, read_pose, _raw(name, [1, 2, 3, 0, 0, 0, 1]))
 
 
+@pytest.mark.parametrize('options', [b'\0\3\0\0', b'\0\7\0\0', b'\0\x0b\0\0', b'\0\1\0\3'])
+def test_another_encapsulation_is_read_as_rclpy_does(options):
+    data = options + _raw(b'base\0', [1, 2, 3, 0, 0, 0, 1])[4:]
+    _is_read_as_rclpy_does(PoseStamped, read_pose, data)
+
+
+def test_a_stamp_of_zero_is_no_time():
+    assert Stamp(0, 0).seconds is None
+    assert Stamp(0, 5).seconds == 5e-9 and Stamp(2, 0).seconds == 2.0
+    assert Stamp(-2, 500_000_000).seconds == -1.5
+
+
 def test_the_other_byte_order_is_read():
     sample = read_pose(_raw(b'base\0', [1, 2, 3, 0, 0, 0, 1], '>'))
     assert sample == ('base', (12, 34), (1, 2, 3, 0, 0, 0, 1))
@@ -214,6 +227,7 @@ def test_joint_states_of_many_publishers_are_told_apart():
         names, sizes = arrangements[rng.integers(len(arrangements))]
         data = serialize_message(_joint_state(names, sizes, rng))
         _says_joints(read(data), deserialize_message(data, JointState))
+    assert len(read._layouts) == 8
 
 
 def test_random_bytes_of_joint_states_are_refused_or_read_as_rclpy_does():
