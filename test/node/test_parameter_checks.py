@@ -1,15 +1,16 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Declaration and changes of the parameters of a node, with a node that only records them."""
+"""Declaration and changes of the parameters of a node."""
 
 import math
 import sys
 
 import pytest
 
-pytest.importorskip('rclpy', reason='the package of the node needs rclpy')
+rclpy = pytest.importorskip('rclpy', reason='the package of the node needs rclpy')
 
 from rclpy.parameter import Parameter as RosParameter  # noqa: E402
+from support.processes.ros_processes import reserved_domain  # noqa: E402
 
 from ros_ik.node.parameters import descriptor  # noqa: E402
 from ros_ik.node.parameters import NodeParameters  # noqa: E402
@@ -18,35 +19,51 @@ from ros_ik.settings import SCHEMA  # noqa: E402
 FRAME = {'ee.frame': 'hand'}
 
 
-class Node:
-    """Overrides given at the start, and what is declared."""
+class StartedNode:
+    """A node with the parameters of the IK node, and the reason why the robot refuses them."""
 
-    def __init__(self, **overrides):
+    def __init__(self, context, **overrides):
         given = {**FRAME, **overrides}
-        self._parameter_overrides = {
-            name: RosParameter(name, value=value) for name, value in given.items()
-        }
-        self.declared, self.refusal = {}, ''
-        self.parameters = NodeParameters(self, lambda settings: self.refusal)
+        self.refusal = ''
+        self._node = rclpy.create_node(
+            'parameters',
+            context=context,
+            parameter_overrides=[RosParameter(name, value=given[name]) for name in given],
+            start_parameter_services=False,
+            enable_rosout=False,
+        )
+        self.parameters = NodeParameters(self._node, lambda settings: self.refusal)
 
-    def get_parameter(self, name):
-        return RosParameter(name, value=False)
-
-    def declare_parameter(self, name, value, described, *, ignore_override):
-        assert ignore_override and name not in self.declared
-        self.declared[name] = value, described
-
-    def set_parameters(self, parameters):
-        pass
-
-    def add_on_set_parameters_callback(self, callback):
-        self._on_set = callback
+    def declared(self):
+        """Return the declared values by name."""
+        parameters = self._node.get_parameters_by_prefix('')
+        return {name: parameter.value for name, parameter in parameters.items()}
 
     def set(self, *values):
         """Set parameters at once, (name, value); return the reason of a refusal, or ''."""
-        result = self._on_set([RosParameter(name, value=value) for name, value in values])
+        result = self._node.set_parameters_atomically(
+            [RosParameter(name, value=value) for name, value in values]
+        )
         assert result.successful == (result.reason == '')
         return result.reason
+
+
+@pytest.fixture(scope='module')
+def start():
+    """Return a function that starts a node with some parameters."""
+    context = rclpy.Context()
+    with reserved_domain() as domain:
+        rclpy.init(context=context, domain_id=domain)
+        started = []
+
+        def start_one(**overrides):
+            started.append(StartedNode(context, **overrides))
+            return started[-1]
+
+        yield start_one
+        for node in started:
+            node._node.destroy_node()
+        rclpy.shutdown(context=context)
 
 
 @pytest.mark.parametrize('entry', SCHEMA, ids=lambda entry: entry.name)
@@ -72,23 +89,25 @@ def test_ranges_without_an_end_go_as_far_as_the_values():
     assert offset == 'unit: m; values: [-100, 100]; entries: 3'
 
 
-def test_changes_add_up_and_those_that_are_refused_leave_nothing():
-    node = Node()
+def test_changes_add_up_and_those_that_are_refused_leave_nothing(start):
+    node = start()
     assert node.set(('ee.gain', 0.5)) == ''
     node.refusal = 'the robot lacks it'
     assert node.set(('posture.weight', 0.3)) == node.refusal
     node.refusal = ''
-    assert "'ee.gain'" in node.set(('status_rate', 7.0), ('ee.gain', 7.0))
-    assert node.set(('com.weight', 2.0), ('other.of.another.node', 1)) == ''
+    # rclpy knows ranges of numbers itself.
+    refused = node.set(('status_rate', 7.0), ('ee.target_prediction', 'wild'))
+    assert "'ee.target_prediction'" in refused
+    assert node.set(('com.weight', 2.0)) == ''
     settings = node.parameters.settings
     assert (settings.tasks[0].gain, settings.com_weight) == (0.5, 2.0)
-    before = Node().parameters.settings
+    before = start().parameters.settings
     assert settings.posture_weight == before.posture_weight
     assert settings.status_rate == before.status_rate
 
 
-def test_the_clock_cannot_change():
-    node = Node()
+def test_the_clock_cannot_change(start):
+    node = start()
     assert node.set(('use_sim_time', False)) == ''
     reason = node.set(('use_sim_time', False), ('use_sim_time', True))
     assert "'use_sim_time': cannot change" in reason
@@ -105,20 +124,21 @@ def test_the_clock_cannot_change():
     ],
     ids=str,
 )
-def test_wrong_values_of_a_start_are_named_and_have_their_defaults(wrong, names):
-    node = Node(**wrong)
+def test_wrong_values_of_a_start_are_named_and_have_their_defaults(start, wrong, names):
+    node = start(**wrong)
     errors = node.parameters.errors
     assert node.parameters.settings is None
     assert len(errors) == len(names)
     assert all(any(f"'{name}'" in error for error in errors) for name in names)
     # Lists of names and processors are checked together with other things.
-    for name, (value, _) in Node().declared.items():
+    declared = node.declared()
+    for name, value in start().declared().items():
         if name not in ('frame_tasks', 'output_names', 'rt.cpu'):
-            assert node.declared[name][0] == value
+            assert declared[name] == value
 
 
-def test_unknown_names_of_a_start_are_told_and_no_reason_to_fail():
-    node = Node(**{'ee.gian': 0.5})
+def test_unknown_names_of_a_start_are_told_and_no_reason_to_fail(start):
+    node = start(**{'ee.gian': 0.5})
     (text,) = node.parameters.unknown
     assert "'ee.gian'" in text and not node.parameters.errors
-    assert node.set(('ee.gain', 0.5)) == '' and 'ee.gian' not in node.declared
+    assert node.set(('ee.gain', 0.5)) == '' and 'ee.gian' not in node.declared()
