@@ -63,7 +63,7 @@ MARKS = {
     "J'J and J'r, from a Jacobian in memory": r'line\[j\] \+ value|value \+ value',
     'Cholesky factor in an envelope, in memory': r'factor\[other \+ q\]',
     'Cholesky factor of a dense matrix, row by row': (
-        r'(\w+)\[(?:i, )?(\w+), k\] \* \1\[(?:i, )?\w+, k\]\n +value /='
+        r'value -= (\w+)\[(?:i, )?\w+, (\w+)\] \* \1\[(?:i, )?\w+, \2\]'
     ),
     "L D L' of a small system, in registers": r'inverse\[i\] = one / pivot',
     'active bounds of the variables of a step': r'low == high:',

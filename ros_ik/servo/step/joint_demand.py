@@ -27,6 +27,7 @@ from ros_ik.servo.motion.pose_math import ZERO
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.demand_kernel import demand_kernel
+from ros_ik.servo.step.demand_kernel import demand_structs
 from ros_ik.servo.step.task_joints import center_joints
 from ros_ik.servo.step.task_joints import joint_axes
 from ros_ik.servo.step.task_joints import TaskJoints
@@ -219,27 +220,29 @@ class JointDemand:
         def numbers(values: np.ndarray) -> wp.array:
             return wp.array(values, dtype=wp.float64, device=device)
 
+        structs = demand_structs()
         self.column = wp.zeros(int(starts[-2]), dtype=types.twist, device=device)
         self._counts = HostBuffer((tasks,), wp.int32, device)
         self._weight = weight
-        self._chains = [
-            indices(starts), indices(group.dof_variable[dofs]), numbers(group.dof_scale[dofs]),
-            mass_distribution(model, wp.float64).arrays if mass else masses_of.MassArrays(),
-        ]  # fmt: skip
-        self._center = [
-            robot.base_link,
-            indices(center.dofs),
-            *joint_axes(robot, center.joints, center.dofs, center.signs),
-            indices(moves_base),
-            numbers(group.variable_limits(robot.acceleration)),
-        ]
-        self._scratch = [
-            wp.zeros(shape, dtype=kind, device=device)
-            for shape, kind in (
-                (rows, wp.int32), ((rows, variables), wp.float64), ((rows, rows), wp.float64),
-                (rows, wp.float64),
-            )
-        ]  # fmt: skip
+        self._masses = (
+            mass_distribution(model, wp.float64).arrays if mass else masses_of.MassArrays()
+        )
+        self._chains = structs.TaskChains()
+        self._chains.start = indices(starts)
+        self._chains.variable = indices(group.dof_variable[dofs])
+        self._chains.factor = numbers(group.dof_scale[dofs])
+        self._center_chain = chain = structs.CenterChain()
+        chain.base, chain.dof = robot.base_link, indices(center.dofs)
+        chain.child, chain.axis, chain.point, chain.slides = joint_axes(
+            robot, center.joints, center.dofs, center.signs
+        )
+        chain.moves_base = indices(moves_base)
+        self._acceleration = numbers(group.variable_limits(robot.acceleration))
+        self._workspace = work = structs.Workspace()
+        work.row_of = wp.zeros(rows, dtype=wp.int32, device=device)
+        work.J = wp.zeros((rows, variables), dtype=wp.float64, device=device)
+        work.L = wp.zeros((rows, rows), dtype=wp.float64, device=device)
+        work.x = wp.zeros(rows, dtype=wp.float64, device=device)
         self._demand = HostBuffer((tasks, variables), types.twist, device)
         self._most = HostBuffer((tasks, 2), wp.float64, device)
         *self.frames, self.center = (
@@ -290,8 +293,8 @@ class JointDemand:
             demand_kernel(),
             dim=1,
             inputs=[
-                self._counts.array, self._weight.array, self.column, *self._chains, body_q,
-                *self._center, *self._scratch,
+                self._counts.array, self._weight.array, self.column, self._chains, self._masses,
+                self._center_chain, body_q, self._acceleration, self._workspace,
             ],
             outputs=[self._demand.array, self._most.array],
             device=self._most.array.device,
