@@ -21,6 +21,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.kinematics.tree import root_pose
+from ros_ik.model.building.joints.mimic_range import driver_range
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.poses import cross
@@ -168,13 +169,12 @@ class _Builder:
 
         Limits of a mimic joint that exclude all the others have no effect.
         """
-        own = float(self._lower[driver_dof]), float(self._upper[driver_dof])
-        low, high = self.bounds.get(coordinate, own)
-        if coef1 != 0.0:
-            ends = sorted(((self._lower[dof] - coef0) / coef1, (self._upper[dof] - coef0) / coef1))
-            inside = max(low, float(ends[0])), min(high, float(ends[1]))
-            low, high = inside if inside[0] <= inside[1] else (low, high)
-        self.bounds[coordinate] = (low, high)
+        driver, follower = (
+            (float(self._lower[k]), float(self._upper[k])) for k in (driver_dof, dof)
+        )
+        before = self.bounds.get(coordinate, driver)
+        low, high = driver_range(before, follower, coef0, coef1)
+        self.bounds[coordinate] = (low, high) if low <= high else before
 
     def _append(self, transform: np.ndarray) -> None:
         self.constants[-1] = self.constants[-1] @ transform

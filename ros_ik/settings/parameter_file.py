@@ -11,6 +11,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterator
 from collections.abc import Mapping
+import dataclasses
 import math
 import re
 from typing import Any
@@ -51,8 +52,26 @@ def flat(values: Mapping[str, Any], section: str = '') -> dict[str, Any]:
     return found
 
 
+@dataclasses.dataclass(frozen=True)
+class ParameterFile:
+    """Parameters of a node in a file.
+
+    Attributes:
+        values: Values by dotted name.
+        repeated: Names that one section gives several times; the last value counts.
+    """
+
+    values: dict[str, Any]
+    repeated: tuple[str, ...]
+
+
 def read_parameters(text: str, node: str = 'ros_ik') -> dict[str, Any]:
-    """Return the parameters of a node in a parameter file, by dotted name.
+    """Return the values of :func:`read_parameter_file`."""
+    return read_parameter_file(text, node).values
+
+
+def read_parameter_file(text: str, node: str = 'ros_ik') -> ParameterFile:
+    """Return the parameters of a node in a parameter file.
 
     Args:
         text: The file.
@@ -69,6 +88,7 @@ def read_parameters(text: str, node: str = 'ros_ik') -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     kinds: dict[tuple[str, str], Any] = {}
+    given: collections.Counter[tuple[str, str]] = collections.Counter()
     faults: list[str] = []
     sections = list(_sections(_root(text)))
     for name, values in sections:
@@ -80,28 +100,14 @@ def read_parameters(text: str, node: str = 'ros_ik') -> dict[str, Any]:
                 )
             if _is_for(name, node):
                 found[parameter] = value
+                given[name, parameter] += 1
     if faults:
         raise ArgumentError('; '.join(faults))
     if not any(_is_for(name, node) for name, _ in sections):
         names = ', '.join(repr(name) for name, _ in sections)
         raise ArgumentError(f"the parameter file has sections {names}; expected '/**' or '{node}'")
-    return found
-
-
-def repeated_parameters(text: str, node: str = 'ros_ik') -> tuple[str, ...]:
-    """Return the names that one section of a node gives several times; the last value counts.
-
-    Args:
-        text: A file that :func:`read_parameters` reads.
-        node: Name of the node.
-    """
-    given = collections.Counter(
-        (section, parameter)
-        for section, values in _sections(_root(text))
-        if _is_for(section, node)
-        for parameter, _ in _parameters(values, '', [])
-    )
-    return tuple(dict.fromkeys(name for (_, name), count in given.items() if count > 1))
+    repeated = dict.fromkeys(name for (_, name), count in given.items() if count > 1)
+    return ParameterFile(found, tuple(repeated))
 
 
 def _root(text: str) -> yaml.MappingNode:

@@ -31,8 +31,7 @@ from ros_ik.model.readers.mesh_lookup import mesh_folders
 from ros_ik.model.readers.text_files import error_in_file
 from ros_ik.model.readers.text_files import read_text
 from ros_ik.node.model_loading.package_paths import package_paths
-from ros_ik.settings.parameter_file import read_parameters
-from ros_ik.settings.parameter_file import repeated_parameters
+from ros_ik.settings.parameter_file import read_parameter_file
 from ros_ik.setup_assistant.check import check_parameters
 from ros_ik.setup_assistant.proposal import propose
 
@@ -163,12 +162,14 @@ def _check(
     """Print the findings on a parameter file; return the exit code."""
     text = read_text(path, 'the parameter file')
     try:
-        values, repeated = read_parameters(text), repeated_parameters(text)
+        file = read_parameter_file(text)
     except RosIkError as error:
         raise error_in_file(path, error) from error
-    findings = check_parameters(values, model, controllers, start)
-    warnings = [f"parameter '{name}' is given twice; the last value counts" for name in repeated]
-    warnings += findings.warnings
+    findings = check_parameters(file.values, model, controllers, start)
+    warnings = [
+        *(f"parameter '{name}' is given twice; the last value counts" for name in file.repeated),
+        *findings.warnings,
+    ]
     for kind, sentences in (('error', findings.errors), ('warning', warnings)):
         for sentence in sentences:
             print(f'{kind}: {sentence}')

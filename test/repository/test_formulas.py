@@ -56,6 +56,7 @@ MARKS = {
     'costs of preferences, the best of all solutions': r'follows = value > floor',
     'largest step from which braking ends in time': r'8\.0\)? \* (D\)|ratio\)|distance)',
     'default acceleration of a joint': r'velocity / _RISE_TIME',
+    'limits of a driver, by those of its mimic joint': r'- (link\.)?coef0\) / ',
     'contact by design': r'<= margin \+',
     'least change of a barrier': r'gain \* inside|_gain \* self\._settings',
     'displacement along a stop': r'steps_to_stop\(size',

@@ -11,8 +11,8 @@ from rclpy.node import Node
 from support.processes.ros_processes import reserved_domain
 
 from ros_ik.errors import ArgumentError
+from ros_ik.settings.parameter_file import read_parameter_file
 from ros_ik.settings.parameter_file import read_parameters
-from ros_ik.settings.parameter_file import repeated_parameters
 
 # Values with the spellings of booleans, integers, other numbers, and words that resemble them.
 VALUES = (
@@ -164,7 +164,7 @@ def test_a_section_that_is_null_is_named():
 
 def test_names_that_are_given_twice_in_a_section_are_known():
     text = file_of(('/**', 'a: 1', 'b: {c: 1}', 'b.c: 2', 'd: 1'), ('ros_ik', 'd: 2'))
-    assert repeated_parameters(text) == ('b.c',)
+    assert read_parameter_file(text).repeated == ('b.c',)
     assert read_parameters(text) == {'a': 1, 'b.c': 2, 'd': 2}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.tree import incoming_joints
+from ros_ik.model.building.joints.mimic_range import driver_range
 from ros_ik.model.conventions.joint_type import JointType
 
 _ONE_AXIS = (JointType.REVOLUTE, JointType.PRISMATIC)
@@ -158,10 +159,8 @@ def _limits(model: Any, drivers: list[int]) -> tuple[np.ndarray, np.ndarray]:
     for follower, (driver, coef0, coef1) in model.mimic_driver.items():
         if driver in drivers and coef1 != 0.0:
             dof, k = start[follower], drivers.index(driver)
-            ends = sorted(
-                ((of_dof_lower[dof] - coef0) / coef1, (of_dof_upper[dof] - coef0) / coef1)
-            )
-            lower[k], upper[k] = max(lower[k], ends[0]), min(upper[k], ends[1])
+            of_follower = of_dof_lower[dof], of_dof_upper[dof]
+            lower[k], upper[k] = driver_range((lower[k], upper[k]), of_follower, coef0, coef1)
             if not lower[k] <= upper[k]:
                 raise IkChainError(
                     f'no position of joint {model.joint_label[driver]!r} lies inside its limits '

@@ -31,7 +31,7 @@ def distinct_branch_functions(
 
         - ``distinct_branches(chain, refinement, R_t, p_t, problem, seed, candidates, misses) ->
           branches, beyond, regular, allowed``;
-        - ``add_twins(chain, refinement, R_t, p_t, problem, branches, seed, candidates) ->
+        - ``add_twins(chain, refinement, R_t, p_t, problem, count, seed, candidates) ->
           branches``.
     """
     kind = n, has_slides, has_free_turns
