@@ -55,9 +55,7 @@ def moving(client):
 
 def wait_for_generation(client, number):
     """Wait for a number of loaded models."""
-    client.wait_for(
-        lambda: client.status and client.status.model_generation == number, 'a new model', LONG
-    )
+    client.wait_for(lambda: client.status.model_generation == number, 'a new model', LONG)
 
 
 def stops(client):
@@ -71,9 +69,9 @@ def test_a_bad_description_does_not_even_slow_it_down(client):
     generation = client.status.model_generation
 
     def is_refused(count):
-        # The log may be quicker than the first status, which may be about the text before.
+        # The status may still be about the text before.
         logged = client.processes.text('node').count('robot description refused')
-        return logged == count and client.status and 'refused' in client.status.text
+        return logged == count and 'refused' in client.status.text
 
     other = panda_urdf().replace('panda_hand_tcp', 'tip')
     texts = 'no robot', '<robot name="x"/>', panda_urdf()[:-100], other

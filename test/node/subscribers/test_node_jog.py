@@ -218,7 +218,6 @@ def wait_until_refused(client, outlet, message, reason, named):
         return any(n.get(reason, 0) > before and t for n, t in zip(counts, told, strict=True))
 
     client.statuses.clear()
-    client.wait_for(lambda: client.statuses, 'status')
     client.wait_for(is_refused, f'{reason} naming {named}')
 
 
