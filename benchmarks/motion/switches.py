@@ -38,12 +38,14 @@ class Switch:
         after: What is sent from then on.
         changes: Parameters that change with it, with __ for a dot.
         given: Parameters from the start.
+        holds_elbow: True for a second task, which holds the elbow where it is.
     """
 
     before: Sender
     after: Sender
     changes: dict[str, object] = field(default_factory=dict)
     given: dict[str, object] = field(default_factory=dict)
+    holds_elbow: bool = False
 
     def values(self, robot: str) -> dict[str, object]:
         """Return the parameters of a servo of a robot at the start."""
@@ -54,8 +56,18 @@ class Switch:
             'ee__target_prediction': 'off',
             'ee__elbow_frame': _ELBOWS[robot],
             'ee__elbow_direction': [0.0, 1.0, 0.0],
+            **(_held_elbow(robot) if self.holds_elbow else {}),
             **self.given,
         }
+
+
+def _held_elbow(robot: str) -> dict[str, object]:
+    """Return the parameters of a second task of a robot, for the position of its elbow."""
+    return {
+        'frame_tasks': ['ee', 'elbow'],
+        'elbow__frame': _ELBOWS[robot],
+        'elbow__orientation_weight': 0.0,
+    }
 
 
 def tool(servo: TickedServo) -> np.ndarray:
@@ -106,6 +118,15 @@ def rest(servo: TickedServo) -> Fields:
     return twist(0.0)(servo)
 
 
+def beside_elbow(servo: TickedServo) -> Fields:
+    """Send a velocity of the tool to one task, and rest to the one of the elbow."""
+    targets = [
+        servo.reader.twist(task, '', (0.0, speed, 0.0), (0.0, 0.0, 0.0), servo.now)
+        for task, speed in enumerate((SPEED, 0.0))
+    ]
+    return {'poses': (None, None), 'twists': tuple(targets), 'joints': None}
+
+
 _GOING = twist(SPEED), twist(SPEED)
 START = Switch(rest, twist(SPEED))
 # The tool goes on at the same velocity.
@@ -139,6 +160,26 @@ OTHER_VELOCITY = {
         *_GOING, {'ee__orientation_weight': 0.5}, {'ee__orientation_weight': 0.0}
     ),
 }
+# One task moves the tool, another one holds the elbow, and the balance between them changes.
+BALANCES = {
+    'elbow held: its weight 1 to 0.1': Switch(
+        beside_elbow, beside_elbow, {'elbow__position_weight': 0.1}, holds_elbow=True
+    ),
+    'elbow held: its priority 2 to 1': Switch(
+        beside_elbow, beside_elbow, {'elbow__priority': 1}, {'elbow__priority': 2},
+        holds_elbow=True,
+    ),
+    'elbow held: weight of the tool 1 to 0.1': Switch(
+        beside_elbow, beside_elbow, {'ee__position_weight': 0.1}, holds_elbow=True
+    ),
+    'elbow held: its priority 2 to 1, the tool 1 to 2': Switch(
+        beside_elbow,
+        beside_elbow,
+        {'elbow__priority': 1, 'ee__priority': 2},
+        {'elbow__priority': 2},
+        holds_elbow=True,
+    ),
+}  # fmt: skip
 
 
 def velocities_of(servo: TickedServo, switch: Switch) -> np.ndarray:
@@ -171,7 +212,9 @@ def main() -> None:
     """Print the table."""
     print('| change | Panda, 100 Hz | Panda, 1 kHz | UR5, 100 Hz | UR5, 1 kHz |')
     print('|---|---|---|---|---|')
-    rows = {'start at 0.25 m/s': START, **SAME_VELOCITY, **AIMS, **OTHER_VELOCITY}
+    rows = {
+        'start at 0.25 m/s': START, **SAME_VELOCITY, **AIMS, **OTHER_VELOCITY, **BALANCES
+    }  # fmt: skip
     for name, switch in rows.items():
         cells = []
         for robot in _ELBOWS:

@@ -28,6 +28,7 @@ from ros_ik.servo.reports.motion_report import TrackedStep
 from ros_ik.servo.reports.tick_reports import report_targets
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.servo.robot.settings_checks import check_center
+from ros_ik.servo.robot.settings_checks import check_one_level
 from ros_ik.servo.robot.settings_checks import check_per_joint
 from ros_ik.servo.rollout import Rollout
 from ros_ik.servo.state.command_events import CommandEvents
@@ -126,11 +127,13 @@ class Servo:
         """Check that settings fit the robot.
 
         Raises:
-            SettingsError: Lists of the wrong length, or ``com.weight`` above 0 for a model without
-                mass.
+            SettingsError: Lists of the wrong length, ``com.weight`` above 0 for a model without
+                mass, or priorities for which this servo was not prepared.
         """
         check_per_joint(settings, self.robot.group)
         check_center(settings, self.robot.model)
+        if not self._solver.has_levels:
+            check_one_level(settings)
 
     def apply(self, settings: Settings) -> None:
         """Apply changed settings; the next tick uses them.

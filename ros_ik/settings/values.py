@@ -159,6 +159,14 @@ class Settings:
     actions_goal_time: float
 
     @property
+    def balance(self) -> tuple[object, ...]:
+        """Priorities and weights, which decide between tasks that contradict each other."""
+        tasks = [
+            (task.priority, task.position_weight, task.orientation_weight) for task in self.tasks
+        ]
+        return self.com_weight, *tasks
+
+    @property
     def period(self) -> float:
         """Duration of a tick [s]."""
         return 1.0 / self.control_rate

@@ -348,6 +348,25 @@ def _center_weight(client):
     client.node.destroy_timer(timer)
 
 
+@effect('<task>.priority')
+def _priority(client):
+    change(client, com__weight=1.0)
+    # The centre of mass, of level 1, and a hand that stays where it is contradict each other.
+    client.stream('ee', client.moved_pose())
+    goal, timer = aim_center(client, [0.0, 0.03, 0.0])
+
+    def is_there():
+        position = motion_of(client, PERIOD, -1).position
+        return np.linalg.norm(arm().center_of_mass(position)[0] - goal) < 1e-3
+
+    client.wait_for(lambda: client.sent and is_there(), 'arrival of the centre of mass')
+    change(client, ee__priority=1)
+    client.wait_for(lambda: not is_there(), 'a compromise')
+    change(client, ee__priority=100)
+    client.wait_for(is_there, 'return of the centre of mass')
+    client.node.destroy_timer(timer)
+
+
 @effect('com.max_linear_speed')
 def _center_speed(client):
     for speed in (0.02, 0.05):

@@ -250,6 +250,19 @@ def test_settings_that_need_another_program_count():
     assert_comes_true(rig, first + 1)
 
 
+def test_changed_priorities_count():
+    rig = Rig(
+        reports=False, rollout_steps=STEPS, outputs__default__command_horizon=1.0, com__weight=1.0
+    )
+    rig.aim(rig.moved((0.0, -0.2, 0.0)))
+    aim_center(rig)
+    for priority in (2, 1, 5):
+        rig.set(ee__priority=priority)
+        first = len(rig.outputs)
+        rig.tick(60)
+        assert_comes_true(rig, first + 1)
+
+
 def test_predicted_steps_keep_the_limits():
     rig = rig_with(20)
     for seed in range(either(2, 4)):

@@ -10,6 +10,7 @@ from support.long_forms import in_turn
 from support.rigs.servo_rig import Rig
 
 from benchmarks.motion.switches import AIMS
+from benchmarks.motion.switches import BALANCES
 from benchmarks.motion.switches import jerk_after
 from benchmarks.motion.switches import OTHER_VELOCITY
 from benchmarks.motion.switches import SAME_VELOCITY
@@ -65,6 +66,17 @@ def test_modes_and_weights_change_without_a_step_in_velocity(robot, name, rate):
     rig = make_rig(robot, SAME_VELOCITY[name], control_rate=rate)
     assert jerk_after(rig, SAME_VELOCITY[name]) < STEP * rate**2
     rig.assert_within_limits()
+
+
+@pytest.mark.parametrize('robot', ROBOTS)
+@pytest.mark.parametrize('name', BALANCES)
+def test_the_balance_of_two_tasks_changes_within_the_limits(robot, name):
+    rig = make_rig(robot, BALANCES[name])
+    jerk = jerk_after(rig, BALANCES[name])
+    rig.assert_within_limits()
+    # Where another task comes first, it brakes as hard as its limit permits.
+    if 'tool' not in name:
+        assert jerk < AS_MUCH * jerk_of_a_start(robot)
 
 
 @pytest.mark.parametrize(('robot', 'name'), in_turn(ROBOTS, list(OTHER_VELOCITY)))

@@ -92,3 +92,18 @@ def check_center(settings: Settings, model: Model) -> None:
     """
     if settings.com_weight > 0.0 and not has_mass(model):
         raise SettingsError('com.weight', 'expected 0, as no link of the robot has a mass')
+
+
+def check_one_level(settings: Settings) -> None:
+    """Check that one task and a centre of mass with a weight have the same priority.
+
+    Raises:
+        SettingsError: They have not.
+    """
+    (task,) = settings.tasks
+    if settings.com_weight > 0.0 and task.priority > 1:
+        raise SettingsError(
+            f'{task.name}.priority',
+            f'expected 1, that of the centre of mass, got {task.priority}: to have another one, '
+            'start with it, or with com.weight above 0',
+        )

@@ -42,20 +42,13 @@ class JointTask:
         task: The task of the solver.
     """
 
-    def __init__(self, model: Model, priority: int) -> None:
-        """Start at the neutral configuration.
-
-        Args:
-            model: The model.
-            priority: Priority of the task.
-        """
+    def __init__(self, model: Model) -> None:
+        """Start at the neutral configuration of a model."""
         self._target = model.neutral_joint_q()
         # Targets are written to the array that the solver reads.
         self._written = HostBuffer((1, len(self._target)), wp.float64, model.device)
         self._row = self._written.host[0]
-        self.task = Task(
-            IKObjectiveJointPosition(model, self._written.array), priority=priority
-        )
+        self.task = Task(IKObjectiveJointPosition(model, self._written.array))
         coords = dof_coordinates(model)
         self._dofs = np.flatnonzero(coords >= 0)
         self._coords = coords[self._dofs]

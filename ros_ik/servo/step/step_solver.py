@@ -4,7 +4,8 @@
 
 Inactive tasks have weight zero. The joint task is the posture (with a small weight) or the joint
 target (with weight 1). Two programs therefore serve every mode: one with the rows of the centre of
-mass, which cost time, and one without. Both are captured before the first tick, and settings are
+mass, which cost time, and one without. A robot whose tasks may get different priorities has both
+with levels too, which cost more time. All are captured before the first tick, and settings are
 numbers that the graphs read, so no tick builds, compiles or captures anything.
 """
 
@@ -72,6 +73,7 @@ class StepSolver:
         barriers: The barriers.
         scene: Collision shapes of the robot, and obstacles; None without barriers.
         rows: Rows of the barrier values.
+        has_levels: True if tasks may get different priorities.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class StepSolver:
                 dt=settings.period,
                 max_iterations=settings.solver_max_iterations,
                 barrier_lead=_LEAD_RAMPS * robot.ramp,
+                level_feedforward=True,
             ),
         )
         # Targets are written to the arrays that the solver reads.
@@ -103,20 +106,20 @@ class StepSolver:
         self._poses = [
             self._pose_objective(index, task) for index, task in enumerate(settings.tasks)
         ]
-        self._pose_tasks = [
-            Task(objective, priority=task.priority)
-            for objective, task in zip(self._poses, settings.tasks, strict=True)
-        ]
+        self._pose_tasks = [Task(objective) for objective in self._poses]
         neutral = model.neutral_joint_q()
-        # The posture comes after every target.
-        lowest = max(task.priority for task in settings.tasks)
-        self._joints = JointTask(model, lowest)
+        self._joints = JointTask(model)
         self._center = (
             IKObjectiveCenterOfMass(np.zeros(3), reference_link_index=robot.base_link)
             if has_mass(model)
             else None
         )
         self._center_tasks = [Task(self._center)] if self._center is not None else []
+        # One task without a centre of mass has no other to precede it, and the kernels of levels
+        # take 5 s to compile the first time.
+        self.has_levels = (
+            len(settings.tasks) > 1 or settings.com_weight > 0.0 or max(_priorities(settings)) > 1
+        )
         self.scene = scene or make_scene(robot, settings)
         self.barriers = make_barriers(robot, settings, self.scene)
         self.rows = BarrierRows(self.barriers, self.diff.settings.barrier_lead, settings)
@@ -285,11 +288,19 @@ class StepSolver:
         if previous is None or settings.solver_damping != previous.solver_damping:
             for task in (*self._pose_tasks, *self._center_tasks):
                 task.damping = settings.solver_damping
+        if previous is None or _priorities(settings) != _priorities(previous):
+            self._set_priorities(_priorities(settings))
         if previous is None or _tracked(settings) != _tracked(previous):
             for objective, task_settings in zip(self._poses, settings.tasks, strict=True):
                 objective.set_link_offset(link_offset(task_settings))
             self.commanded_state.apply(settings)
             self._set_weights()
+
+    def _set_priorities(self, priorities: Sequence[int]) -> None:
+        for task, priority in zip(self._pose_tasks, priorities, strict=True):
+            task.priority = priority
+        # The posture comes after every target.
+        self._joints.task.priority = max(priorities)
 
     def _set_weights(self) -> None:
         settings, active = self.settings, self._active
@@ -315,13 +326,21 @@ class StepSolver:
         for index in range(len(self._pose_tasks)):
             self.set_pose(index, poses[self.robot.task_links[index]])
         # The first solve allocates the arrays of the limits, which then accept the last step.
-        for has_center in (self._center is not None, False):
-            self._active = self._active._replace(center=has_center)
-            self._solve(joint_q, step)
+        others = [1] * (len(self._pose_tasks) - 1)
+        for first in (2, 1) if self.has_levels else (1,):
+            self._set_priorities([first, *others])
+            for has_center in (self._center is not None, False):
+                self._active = self._active._replace(center=has_center)
+                self._solve(joint_q, step)
+        self._set_priorities(_priorities(self.settings))
         self.solve(joint_q, np.zeros_like(step), step)
         self.limit_to_stoppable(joint_q, step, np.zeros_like(step))
         self.barrier_values(joint_q)
         self.commanded_state.advance(joint_q, step)
+
+
+def _priorities(settings: Settings) -> list[int]:
+    return [task.priority for task in settings.tasks]
 
 
 def _tracked(settings: Settings) -> list[tuple]:

@@ -99,8 +99,12 @@ class CenterTracker:
         if self._previous is not None:
             return
         self._previous = self.center(previous_body_q)
-        moved: Vector = tuple((self.center(body_q) - self._previous).tolist())
-        self._approach.velocity = float_scaled(moved, 1.0 / self._dt)
+        self._set_velocity(self.center(body_q) - self._previous)
+
+    def restart(self) -> None:
+        """Go on at the velocity of the commanded centre of mass."""
+        if self._previous is not None:
+            self._set_velocity(self.position - self._previous)
 
     def is_newer(self, target: CenterOfMassTarget | None) -> bool:
         """Return True if a target is new."""
@@ -168,6 +172,10 @@ class CenterTracker:
         links = body_q[self._bodies]
         points = links[:, :3] + rotate(links[:, 3:], self._centers)
         return self._seen(self._fractions @ points, body_q)
+
+    def _set_velocity(self, moved: np.ndarray) -> None:
+        """Start with the displacement of the previous tick [m], [3]."""
+        self._approach.velocity = float_scaled(tuple(moved.tolist()), 1.0 / self._dt)
 
     def _seen(self, point: np.ndarray, body_q: np.ndarray) -> np.ndarray:
         """Transform a point from the world to the base frame."""

@@ -240,9 +240,8 @@ class SecondaryMotion:
 
 
 def _weights(settings: Settings) -> tuple[object, ...]:
-    """Return the weights of all active terms of a step."""
-    tasks = [(task.position_weight, task.orientation_weight) for task in settings.tasks]
-    return settings.posture_weight, settings.com_weight, settings.solver_regularization, *tasks
+    """Return the weights of all active terms of a step, and the priorities."""
+    return settings.posture_weight, settings.solver_regularization, *settings.balance
 
 
 def _wishes(settings: Settings) -> list[object]:

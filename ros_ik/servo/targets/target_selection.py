@@ -59,6 +59,11 @@ class Choice:
         frames = tuple(kind is not TargetKind.NONE for kind in self.target_kinds)
         return ActiveTasks(frames, self.center, self.joints)
 
+    @property
+    def is_shared(self) -> bool:
+        """True if several targets move the robot."""
+        return sum(self.active.frames) + self.center > 1
+
 
 class TargetSelection:
     """Targets of the frame tasks, of the centre of mass and of the joints.
@@ -92,6 +97,7 @@ class TargetSelection:
         # True if the last change of targets was the withdrawal of a lasting one.
         self._withdrawn = False
         self._staleness = Staleness(settings)
+        self._balance = settings.balance
         self.apply(settings)
 
     def branch(self) -> TargetSelection:
@@ -102,7 +108,16 @@ class TargetSelection:
         return other
 
     def apply(self, settings: Settings) -> None:
-        """Apply settings."""
+        """Apply settings.
+
+        Frames that several targets move go on at their velocities after a change of what decides
+        between these targets.
+        """
+        previous, self._balance = self._balance, settings.balance
+        if self._balance != previous and self.choice.is_shared:
+            for tracker in self.trackers:
+                tracker.restart()
+            self.center.restart()
         self._staleness.apply(settings)
         self._has_center = settings.com_weight > 0.0
         self.center.apply(settings)

@@ -39,6 +39,8 @@ from ros_ik.settings import TaskSettings
 # the tick, would be exact; a smaller value lags, and overshoots less at a sudden stop. The
 # approach leads by its braking distance, so at 100 Hz the command lags by less than a tick.
 _PREDICTION_TICKS = -0.6
+# Pose of a frame in itself.
+_HERE: Sequence[float] = IDENTITY.tolist()
 # Speed by which the request for a single target may always exceed the achieved one [m/s or rad/s].
 # A distant posture takes up to 0.5 mm/s of a bent Panda. With 2 mm/s slow joints brake too late.
 # Beside other targets it is 0: they take more than the posture does.
@@ -81,7 +83,7 @@ class TaskTracker:
         self.accepted, self._dt = AcceptedTargets(reference), dt
         self.target_kind = TargetKind.NONE
         self.pose: Sequence[float] = IDENTITY.tolist()
-        self._offset: Sequence[float] = IDENTITY.tolist()
+        self._offset: Sequence[float] = _HERE
         # Link poses and target of the last measurement, and its result.
         self._body_q: np.ndarray | None = None
         self._error_target: np.ndarray | None = None
@@ -113,7 +115,7 @@ class TaskTracker:
         previous, self._offset = self._offset, link_offset(task).tolist()
         previous_axes, self._axes = self._axes, ActiveAxes.of_task(task)
         if self._offset != previous or self._axes != previous_axes:
-            self._restart(float_between(previous, IDENTITY.tolist(), self._offset))
+            self.restart(float_between(previous, IDENTITY.tolist(), self._offset))
         of_task = task.target_filter_tau
         self._filter.tau = settings.target_filter_tau if of_task < 0.0 else of_task
         predicts = task.target_prediction == 'velocity' and self._filter.tau == 0.0
@@ -154,6 +156,22 @@ class TaskTracker:
             return
         self._previous_pose = self._frame(previous_body_q)
         self._set_velocity(float_difference(self._frame(body_q), self._previous_pose))
+
+    def restart(self, offset: Sequence[float] = _HERE) -> None:
+        """Go on at the velocity of the commanded pose, after a change of what it depends on.
+
+        Args:
+            offset: Pose of the frame in the one that it was before. An axis that was free, and a
+                point away from the axis of a rotation, may be moving.
+        """
+        if self._previous_pose is None:
+            return
+        self.pose, self._previous_pose = (
+            float_between(IDENTITY.tolist(), pose, offset)
+            for pose in (self.pose, self._previous_pose)
+        )
+        self._set_velocity(float_difference(self.pose, self._previous_pose))
+        self._motion.rest()
 
     def set_target_kind(self, target_kind: TargetKind) -> None:
         """Set the kind of the active target; the velocity is kept between kinds."""
@@ -249,22 +267,6 @@ class TaskTracker:
             linear <= self._settings.linear_tolerance
             and angular <= self._settings.angular_tolerance
         )
-
-    def _restart(self, offset: Sequence[float]) -> None:
-        """Go on at the velocity of the commanded pose, after a change of the frame or its axes.
-
-        Args:
-            offset: Pose of the frame in the one that it was before. An axis that was free, and a
-                point away from the axis of a rotation, may be moving.
-        """
-        if self._previous_pose is None:
-            return
-        self.pose, self._previous_pose = (
-            float_between(IDENTITY.tolist(), pose, offset)
-            for pose in (self.pose, self._previous_pose)
-        )
-        self._set_velocity(float_difference(self.pose, self._previous_pose))
-        self._motion.rest()
 
     def _set_velocity(self, moved: tuple[Vector, Vector]) -> None:
         """Start with the displacements of the previous tick, [m] and [rad]."""

@@ -35,6 +35,7 @@ from ros_ik.solvers.differential_ik.step_parts import StepParts
 from ros_ik.solvers.differential_ik.step_recorder import StepRecorder
 from ros_ik.solvers.differential_ik.tasks.task import Task
 from ros_ik.solvers.differential_ik.tasks.tasks import every_objective
+from ros_ik.solvers.differential_ik.tasks.tasks import has_levels
 from ros_ik.solvers.graph import Graph
 
 
@@ -87,6 +88,7 @@ class StepProblem:
             raise ArgumentError('tasks must hold at least one task')
         self._device, self._joint_q = state.device, joint_q
         self._tasks, self._barriers = tuple(tasks), tuple(barriers)
+        self._by_level = has_levels(tasks)
         self._revision, self._versions = -1, [-1] * len(tasks)
         self._gains_revision = -1
         parts = StepParts.bind(state, tasks, limits, barriers)
@@ -124,6 +126,11 @@ class StepProblem:
         }
         self._runs_host_code = not all(graph.is_replayed for graph in graphs[False])
         self.snapshots = Snapshots(every_objective(tasks), (*parts.limits, *parts.barriers))
+
+    @property
+    def fits_priorities(self) -> bool:
+        """True unless tasks of one priority got different ones since recording, or vice versa."""
+        return self._revision == Task.changes or has_levels(self._tasks) == self._by_level
 
     @property
     def is_current(self) -> bool:

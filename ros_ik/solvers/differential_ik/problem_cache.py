@@ -18,6 +18,7 @@ from ros_ik.solvers.differential_ik.problem import StepProblem
 from ros_ik.solvers.differential_ik.step_checks import StepChecks
 from ros_ik.solvers.differential_ik.tasks.arguments import checked_parts
 from ros_ik.solvers.differential_ik.tasks.task import Task
+from ros_ik.solvers.differential_ik.tasks.tasks import has_levels
 from ros_ik.solvers.graph_cache import GraphCache
 
 
@@ -79,6 +80,7 @@ class ProblemCache:
             or tasks != recent.tasks
             or limits != recent.limits
             or barriers != recent.barriers
+            or not recent.problem.fits_priorities
             or (
                 recent.problem.snapshots.seen != BuiltinObjective.changes
                 and not recent.problem.is_current
@@ -118,8 +120,10 @@ class ProblemCache:
     ) -> StepProblem:
         """Return the captured problem of these tasks, limits and barriers."""
         checked_parts(tasks, limits, barriers)
-        key = (tuple(tasks), tuple(limits), tuple(barriers))
-        problem = self._problems.get(key, lambda: self._make(*key))
+        parts = tuple(tasks), tuple(limits), tuple(barriers)
+        # Problems of one priority and of several ones are recorded differently.
+        key = (*parts, has_levels(tasks))
+        problem = self._problems.get(key, lambda: self._make(*parts))
         self._recent = _Recent(_copy(tasks), _copy(limits), _copy(barriers), problem)
         return problem
 

@@ -8,6 +8,7 @@ import dataclasses
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_flag
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.solvers.differential_ik.checks.enforce_mode import EnforceMode
 
@@ -31,6 +32,10 @@ class DifferentialIKSettings:
             up slowly: 1.5 times the time that takes. A barrier then bounds the velocity that the
             robot would have if its acceleration lasted for this time, and gains count as at most
             1 / (4 barrier_lead). It needs an :class:`~ros_ik.AccelerationLimit`.
+        level_feedforward: True if tasks of later priorities allow for the motion that earlier ones
+            impose on them, as it was in the last step. A step then hardly changes with the order
+            of priorities if the tasks agree on it. It needs an :class:`~ros_ik.AccelerationLimit`
+            wherever priorities differ. False is the formula of roboplan.
         enforce_mode: Cut made by :meth:`DifferentialIK.enforce_barriers`.
     """
 
@@ -40,6 +45,7 @@ class DifferentialIKSettings:
     warm_start: bool = True
     enforce_mode: EnforceMode = EnforceMode.STOP
     barrier_lead: float = 0.0
+    level_feedforward: bool = False
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -51,6 +57,7 @@ class DifferentialIKSettings:
         checked_count('max_iterations', self.max_iterations, 1)
         checked_number('feasibility_tolerance', self.feasibility_tolerance, positive=True)
         checked_number('barrier_lead', self.barrier_lead)
+        checked_flag('level_feedforward', self.level_feedforward)
         try:
             object.__setattr__(self, 'enforce_mode', EnforceMode(self.enforce_mode))
         except ValueError:

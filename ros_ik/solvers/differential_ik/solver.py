@@ -152,10 +152,11 @@ class DifferentialIK(ReadOnce):
         delta_q)``, ``solve_ik(joint_q, tasks, limits, delta_q)``, ``solve_ik(joint_q, tasks,
         barriers, delta_q)``, each with a regularization after ``delta_q``.
 
-        Keep the objects of tasks, limits and barriers from call to call, and change targets and
-        weights on them. The graphs of the last eight combinations are kept. Any other combination,
-        such as one with a new :class:`Task` of equal values, records its graphs, which takes
-        12 to 20 ms instead of 0.01 ms for a Panda.
+        Keep the objects of tasks, limits and barriers from call to call, and change targets,
+        weights and priorities on them. The graphs of the last eight combinations are kept. Any
+        other combination, such as one with a new :class:`Task` of equal values, or the first one
+        with different priorities, records its graphs, which takes 12 to 20 ms instead of 0.01 ms
+        for a Panda.
 
         Args:
             joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].

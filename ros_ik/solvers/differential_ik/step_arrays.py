@@ -40,6 +40,7 @@ class StepArrays:
         binding: 1 for active rows, [n, n_rows].
         acceleration_limit: Acceleration limit, which knows the last step; None if there is none.
         lead: Time by which the barriers act ahead [s].
+        level_feedforward: True if later levels allow for the motion that earlier ones impose.
         stops: True if there are rows at the end of the stop, too: the robot leaves violations at
             a bounded speed, and there is an acceleration limit.
         near: 1 for robots near the margin of a barrier, [n]; [0] without ``stops``.
@@ -69,6 +70,13 @@ class StepArrays:
         if self.lead > 0.0 and self.acceleration_limit is None:
             raise ArgumentError(
                 'barrier_lead needs an AccelerationLimit among the limits, which has the last step'
+            )
+        by_level = parts.rows is not None and parts.rows.levels is not None
+        self.level_feedforward = rules.level_feedforward and by_level
+        if self.level_feedforward and self.acceleration_limit is None:
+            raise ArgumentError(
+                'level_feedforward needs an AccelerationLimit among the limits, which has the '
+                'last step'
             )
         recovers = any(np.isfinite(barrier.recovery_speed) for barrier in barriers)
         # The state at the end of the stop has separate arrays.
@@ -139,10 +147,9 @@ class ScratchArrays:
         unlisted = wp.empty(0, dtype=wp.int32, device=device)
         self.marked = unlisted if self.failed is None else self.failed.marked
         self.projection: list[wp.array] = []
-        if rows is not None and rows.n_levels > 1:
+        if rows is not None and rows.levels is not None:
             total = rows.n_rows
             self.projection = [
-                zeros(total, variables),
-                zeros(total, variables), zeros(total, total), zeros(variables, variables),
-                zeros(variables),
+                zeros(variables), zeros(total, variables), zeros(total, variables),
+                zeros(total, total), zeros(variables, variables), zeros(variables),
             ]  # fmt: skip

@@ -16,6 +16,7 @@ from ros_ik.solvers.differential_ik.checks.barrier_evaluation import links_of
 from ros_ik.solvers.differential_ik.shared_graphs import MAX_PARALLEL_BATCH
 from ros_ik.solvers.differential_ik.tasks.task import Task
 from ros_ik.solvers.differential_ik.tasks.tasks import FusedTasks
+from ros_ik.solvers.differential_ik.tasks.tasks import has_levels
 from ros_ik.solvers.differential_ik.tasks.tasks import is_fusible
 from ros_ik.solvers.differential_ik.tasks.tasks import RowTasks
 from ros_ik.solvers.differential_ik.tasks.tasks import set_up_objectives
@@ -59,10 +60,10 @@ class StepParts:
             limit.bind(state)
         for barrier in barriers:
             barrier.bind(state)
-        by_rows = len({task.priority for task in tasks}) > 1
-        fused = FusedTasks([] if by_rows else [task for task in tasks if is_fusible(task)], state)
+        by_level = has_levels(tasks)
+        fused = FusedTasks([] if by_level else [task for task in tasks if is_fusible(task)], state)
         rest = [task for task in tasks if task not in fused.tasks]
-        rows = RowTasks(rest, state) if rest else None
+        rows = RowTasks(rest, state, by_level=by_level) if rest else None
         return cls(state, fused, rows, limits, tuple(barriers))
 
     @property

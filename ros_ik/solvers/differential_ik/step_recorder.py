@@ -112,7 +112,7 @@ class StepRecorder:
             device=state.device,
         )  # fmt: skip
         if self._rows is not None:
-            self._record_rows(scratch)
+            self._record_rows(scratch, state)
         box = program.lower[:size], program.upper[:size]
         for limit in self._limits:
             if not limit.is_constant:
@@ -194,7 +194,7 @@ class StepRecorder:
         box = stop.lower[:size], stop.upper[:size]
         self._record_barriers(scratch, rest, box, int(self._arrays.barrier_start[-1]))
 
-    def _record_rows(self, scratch: ScratchArrays) -> None:
+    def _record_rows(self, scratch: ScratchArrays, state: StepState) -> None:
         """Launch the tasks that are given as rows, and add them to the program."""
         rows, program, n = self._rows, scratch.program, self._state.n_robots
         regularization = self._arrays.regularization.array
@@ -205,7 +205,8 @@ class StepRecorder:
         launch(
             kernels.fold_rows, dim=n, inputs=[rows.arrays], outputs=[program.H], device=device
         )
-        if rows.n_levels == 1:
+        levels = rows.levels
+        if levels is None:
             launch(
                 kernels.add_rows,
                 dim=n,
@@ -214,11 +215,15 @@ class StepRecorder:
                 device=device,
             )
             return
+        last_step = wp.empty((0, 0), dtype=wp.float64, device=device)
+        if self._arrays.level_feedforward:
+            last_step, _ = self._last_motion(state)
         launch(
             add_levels_kernel(),
             dim=n,
             inputs=[
-                rows.arrays, rows.level_start, regularization, *scratch.projection,
+                rows.arrays, levels.order.array, levels.start.array, regularization, last_step,
+                *scratch.projection,
             ],
             outputs=[program.H, program.c],
             device=device,

@@ -221,6 +221,25 @@ def test_priorities_decide_between_tasks_that_contradict_each_other():
     assert errors[1][1] < 1e-3 < 0.19 < errors[1][0]
 
 
+def test_priorities_of_such_tasks_change_while_the_robot_moves():
+    rig = Rig.shared(
+        frame_tasks=['a', 'b'], a__frame='panda_hand_tcp', b__frame='panda_hand_tcp',
+        a__orientation_weight=0.0, b__orientation_weight=0.0,
+    )  # fmt: skip
+    goals = rig.moved((0.0, 0.1, 0.0)), rig.moved((0.0, -0.1, 0.0))
+    for task, goal in enumerate(goals):
+        rig.aim(goal, task=task)
+    for a, b, expected in ((2, 1, -0.1), (1, 2, 0.1), (4, 3, -0.1), (1, 100, 0.1)):
+        for level in (b, a, 101 - a, a):
+            rig.set(a__priority=level, b__priority=b)
+            rig.tick(seconds=0.1)
+        assert np.abs(rig.speeds()[-30:]).max() > 0.01
+        rig.tick(seconds=3.0)
+        away = rig.pose()[1] - 0.5 * (goals[0][1] + goals[1][1])
+        assert away == pytest.approx(expected, abs=1e-3)
+    rig.assert_within_limits()
+
+
 def test_jerk_limits_bound_the_change_of_acceleration():
     jerk = 300.0
     names = [f'panda_joint{k}' for k in range(1, 8)]

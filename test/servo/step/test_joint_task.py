@@ -34,7 +34,7 @@ def step_of(model, joints, joint_q):
 def test_the_step_has_the_least_cost_of_both_terms(model, square):
     rng = np.random.default_rng(0)
     q, target, last = rng.normal(size=(3, 6)) * [[1.0], [1.0], [1e-3]]
-    joints = JointTask(model, 1)
+    joints = JointTask(model)
     joints.set_weight(0.05, 0.02)
     joints.set_target(target)
     joints.damp_change(square, q, last)
@@ -47,7 +47,7 @@ def test_the_step_has_the_least_cost_of_both_terms(model, square):
 def test_afterwards_the_target_counts_alone(model, end):
     rng = np.random.default_rng(1)
     q, target = rng.normal(size=(2, 6))
-    joints = JointTask(model, 1)
+    joints = JointTask(model)
     joints.set_weight(0.05, 0.02)
     joints.set_target(target)
     joints.damp_change(0.1, q, np.full(6, 1e-3))

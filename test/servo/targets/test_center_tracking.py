@@ -7,6 +7,8 @@ import re
 
 import numpy as np
 import pytest
+from support.motions.motion import Arm
+from support.rigs.ros_rig import ARM
 from support.rigs.servo_rig import Rig
 from support.robots.humanoid import standing
 from support.robots.humanoid import TALOS
@@ -166,6 +168,45 @@ def test_the_weight_decides_at_run_time_between_it_and_a_frame():
     assert rig.outputs[-1].tasks[0].linear_error < 0.1 * apart and apart > 1e-5
 
 
+def test_of_it_and_a_frame_the_one_with_the_lower_number_wins():
+    rig, arm = Rig(com__weight=1.0), Arm()
+
+    def center():
+        """Return the centre of mass by Pinocchio."""
+        return arm.center_of_mass([[rig.q[rig.robot.coord_of[name]] for name in ARM]])[0]
+
+    goal = center() + [0.0, 0.02, 0.0]
+    rig.aim(rig.pose())
+    rig.aim_center(goal)
+    for priority, wins in ((2, True), (1, False), (7, True)):
+        rig.set(ee__priority=priority)
+        rig.tick(200)
+        away = np.linalg.norm(center() - goal)
+        assert away < 1e-3 if wins else away > 2e-3, (priority, away)
+    rig.assert_within_limits()
+
+
+@pytest.mark.parametrize('started', ['one task', 'one task, later weights', 'two tasks'])
+def test_priorities_for_which_nothing_was_prepared_are_refused(started):
+    given = {'ee.frame': 'panda_hand_tcp'}
+    if started == 'two tasks':
+        given |= {'frame_tasks': ['ee', 'wrist'], 'wrist.frame': 'panda_link7'}
+    elif started == 'one task, later weights':
+        given['ee.priority'] = 2
+    servo = Servo(robot_model('panda'), read_settings(given))
+    first = read_settings({**given, 'ee.priority': 3})
+    servo.apply(first)
+    both = read_settings({**given, 'ee.priority': 3, 'com.weight': 1.0})
+    if started != 'one task':
+        servo.apply(both)
+        assert servo.settings is both
+        return
+    with pytest.raises(SettingsError, match="'ee.priority': expected 1, .* got 3"):
+        servo.apply(both)
+    assert servo.settings is first
+    servo.apply(read_settings({**given, 'com.weight': 1.0}))
+
+
 def test_damping_slows_it_down_from_the_next_step_on():
     rig = Rig.shared(com__weight=1.0)
     rig.aim_center(rig.servo.targets.center.center(rig.servo._poses()) + [0.0, 0.1, 0.0])
@@ -179,14 +220,16 @@ def test_damping_slows_it_down_from_the_next_step_on():
 
 def test_a_jump_is_refused_where_asked_for():
     rig = standing(target_jump_policy='reject')
+    center = rig.servo.targets.center
+    before = center.jumps
     rig.aim_center(oracle_center(rig) + [0.0, 0.5, 0.0])
     assert rig.tick(3).code == StatusCode.TARGET_JUMP
-    assert rig.servo.targets.center.jumps == 3 and not rig.outputs[-1].publish
+    assert center.jumps == before + 3 and not rig.outputs[-1].publish
     rig.set(max_target_step_linear=0.6)
     assert rig.tick().code == StatusCode.OK
     rig.set(target_jump_policy='saturate', max_target_step_linear=0.25)
     rig.tick(2)
-    assert rig.servo.targets.center.jumps == 3
+    assert center.jumps == before + 3
 
 
 @pytest.mark.parametrize(

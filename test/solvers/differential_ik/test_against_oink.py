@@ -308,6 +308,42 @@ def test_three_priorities_with_limits(twins):
         np.testing.assert_allclose(ours, theirs, atol=TOLERANCE)
 
 
+@pytest.mark.parametrize('limited', [False, True])
+def test_priorities_that_change_between_steps(twins, limited):
+    """Equal ones, one apart, three levels in any order, with and without a gap between them."""
+    elbow = {7: 'fr3_link4', 6: 'forearm_link'}[len(twins.joints)]
+
+    def pairs(posture, of_elbow, of_tip):
+        return [
+            twins.posture_task(cost=0.3, priority=posture, lm_damping=0.1),
+            twins.frame_task(cost=(1.0, 0.5), tip=elbow, priority=of_elbow),
+            twins.frame_task(cost=(3.0, 2.0), priority=of_tip),
+        ]
+
+    apart = []
+    for _ in range(STATES // 4):
+        twins.draw(reach=0.1)
+        kept = [ours for ours, _ in pairs(1, 1, 1)]
+        steps = []
+        for levels in (
+            (1, 1, 1), (5, 1, 3), (3, 3, 1), (2, 2, 2), (1, 4, 4), (3, 2, 1), (1, 3, 2),
+        ):  # fmt: skip
+            for task, level in zip(kept, levels, strict=True):
+                task.priority = level
+            theirs = (theirs for _, theirs in pairs(*levels))
+            ours, expected = twins.steps(
+                list(zip(kept, theirs, strict=True)),
+                twins.limits() if limited else ((), ()),
+                regularization=1e-4,
+            )
+            np.testing.assert_allclose(ours, expected, atol=TOLERANCE)
+            steps.append(ours)
+        np.testing.assert_allclose(steps[0], steps[3], atol=TOLERANCE)
+        apart.append([np.abs(steps[0] - step).max() for step in steps[4:]])
+    # The velocity limits may leave nothing to choose from at some of the states.
+    assert np.max(apart, axis=0).min() > 1e-3
+
+
 def test_saturated_errors(twins):
     for _ in range(STATES):
         twins.draw(reach=0.8)

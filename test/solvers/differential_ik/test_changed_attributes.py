@@ -228,9 +228,12 @@ def test_arrays_that_are_shown_cannot_be_written(rig, kind):
 
 def test_of_tasks(rig):
     task = Task(rig.objective(IKObjectivePose), max_error=1.0)
-    for name, value in (('objective', rig.objective(IKObjectivePosition)), ('priority', 2)):
-        with pytest.raises(AttributeError):
-            setattr(task, name, value)
+    with pytest.raises(AttributeError):
+        task.objective = rig.objective(IKObjectivePosition)
+    for priority in (0, 1.5, '2', None):
+        with pytest.raises(ArgumentError, match='priority'):
+            task.priority = priority
+    assert task.priority == 1
     for shown in (task.weight, task.max_error):
         with pytest.raises(ValueError, match='read-only'):
             shown[0] = 0.5

@@ -62,6 +62,8 @@ def dynamic_node(folder):
         start_node(
             client, control_rate=1.0 / PERIOD, outputs__default__publish_velocities=True,
             ee__elbow_frame='panda_link4',
+            # Below that of the centre of mass, so that priorities may change.
+            ee__priority=2,
             **UNWATCHED, **NEVER_STALE,
             barriers__position__floor__frame='panda_hand',
             barriers__position__floor__min=[-9.0, -9.0, FLOOR],

@@ -10,6 +10,10 @@ with zero weight do not constrain later levels. For example, a pose without weig
 leaves the rotation to them (roboplan 0.7, optimal IK; after Siciliano and Slotine, "A general
 framework for managing multiple tasks in highly redundant robotic systems", ICAR 1991). The unknown
 is the whole step, so limits and barriers apply to all levels together.
+
+So a task gets what it asks for beside the motion that earlier levels impose on it. With
+feedforward, r_k includes this motion, as it was in the last step: W_k (J_k - J_k N_k) x_last is
+added to the residual. A step that all tasks ask for then stays the same if their levels change.
 """
 
 import functools
@@ -25,7 +29,7 @@ from ros_ik.solvers.qp.cholesky import factor_row_function
 @no_type_check
 @functools.cache
 def add_levels_kernel() -> wp.Kernel:
-    """Build the kernel that adds rows sorted by level to the program, float64."""
+    """Build the kernel that adds the rows of each level to the program, float64."""
     Rows, factor_row = step_rows_struct(), factor_row_function(wp.float64)
     zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
 
@@ -34,6 +38,7 @@ def add_levels_kernel() -> wp.Kernel:
         i: int,
         first: int,
         last: int,
+        order: wp.array(dtype=wp.int32),
         rows: Rows,
         regularization: wp.float64,
         J: wp.array3d(dtype=wp.float64),
@@ -44,11 +49,12 @@ def add_levels_kernel() -> wp.Kernel:
         """Extend L L' = J_s J_s' + lambda I and Y = L^-1 J_s by rows, and subtract Y' Y from N."""
         n = N.shape[1]
         for a in range(first, last):
+            row = order[a]
             scale = zero
-            if rows.weight[a] > zero:
-                scale = one / rows.weight[a]
+            if rows.weight[row] > zero:
+                scale = one / rows.weight[row]
             for j in range(n):
-                J[i, a, j] = scale * rows.J[i, a, j]
+                J[i, a, j] = scale * rows.J[i, row, j]
                 Y[i, a, j] = J[i, a, j]
             for b in range(a + 1):
                 value = wp.where(a == b, regularization, zero)
@@ -71,10 +77,13 @@ def add_levels_kernel() -> wp.Kernel:
     @compiled_kernel()
     def add_levels(
         rows: Rows,
-        level_start: wp.array(dtype=wp.int32),  # [levels + 1], first row of each level
+        order: wp.array(dtype=wp.int32),  # [rows], rows sorted by level
+        level_start: wp.array(dtype=wp.int32),  # [levels + 1], first of each level in that order
         regularization: wp.array(dtype=wp.float64),  # [1]
+        last_step: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count], [0, 0]: no feedforward
         # scratch
-        J: wp.array3d(dtype=wp.float64),  # [n, rows, variables], rows without weights
+        previous: wp.array2d(dtype=wp.float64),  # [n, variables], the last step
+        J: wp.array3d(dtype=wp.float64),  # [n, rows, variables], in that order, without weights
         Y: wp.array3d(dtype=wp.float64),  # [n, rows, variables]
         L: wp.array3d(dtype=wp.float64),  # [n, rows, rows]
         N: wp.array3d(dtype=wp.float64),  # [n, variables, variables]
@@ -89,20 +98,29 @@ def add_levels_kernel() -> wp.Kernel:
             for k in range(n):
                 N[i, j, k] = zero
             N[i, j, j] = one
+            previous[i, j] = zero
+        if last_step.shape[0] > 0:
+            for k in range(rows.dof.shape[0]):
+                if rows.factor[k] != zero:
+                    previous[i, rows.variable[k]] = last_step[i, rows.dof[k]] / rows.factor[k]
         for level in range(level_start.shape[0] - 1):
             first = level_start[level]
             last = level_start[level + 1]
-            for row in range(first, last):
+            for a in range(first, last):
+                row = order[a]
+                error = rows.error[i, row]
                 for j in range(n):
                     value = wp.float64(0.0)
                     for k in range(n):
                         value += rows.J[i, row, k] * N[i, k, j]
                     projected[i, j] = value
+                    error += (rows.J[i, row, j] - value) * previous[i, j]
                 for j in range(n):
-                    c[i, j] = c[i, j] + projected[i, j] * rows.error[i, row]
+                    c[i, j] = c[i, j] + projected[i, j] * error
                     for k in range(j + 1):
                         H[i, j, k] = H[i, j, k] + projected[i, j] * projected[i, k]
-            if level < level_start.shape[0] - 2:
-                project_rows(i, first, last, rows, regularization[0], J, Y, L, N)
+            # The rows of the last level constrain no others.
+            if last < order.shape[0]:
+                project_rows(i, first, last, order, rows, regularization[0], J, Y, L, N)
 
     return add_levels

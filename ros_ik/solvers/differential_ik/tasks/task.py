@@ -29,8 +29,8 @@ from ros_ik.solvers.differential_ik.tasks.single_precision_objective import in_s
 class Task:
     """An objective with gain, weights, Levenberg damping and error saturation.
 
-    All attributes except the objective and the priority may be set between solves. A residual with
-    zero weight has no effect, even if its target is not finite.
+    All attributes except the objective may be set between solves. A residual with zero weight has
+    no effect, even if its target is not finite.
 
     Attributes:
         objective: The objective; one with float32 kernels only is wrapped.
@@ -69,11 +69,12 @@ class Task:
             ArgumentError: A value that is negative or not a number, a gain above 1, a wrong shape,
                 or a priority below 1.
         """
-        self._priority = checked_count('priority', priority, 1)
         self._objective = in_step_precision(objective)
         self.version = 0
         self._gain = self._damping = math.nan
         self._weight = self._max_error = np.zeros(0)
+        self._priority = 0
+        self.priority = priority
         self.gain = gain
         self.weight = weight
         self.damping = damping
@@ -86,8 +87,12 @@ class Task:
 
     @property
     def priority(self) -> int:
-        """Level, 1 or more; create another task to change it."""
+        """Level, 1 or more; lower levels take precedence."""
         return self._priority
+
+    @priority.setter
+    def priority(self, value: int) -> None:
+        self._set('_priority', checked_count('priority', value, 1))
 
     @property
     def gain(self) -> float:

@@ -41,6 +41,11 @@ from ros_ik.solvers.differential_ik.tasks.rows import step_rows_struct
 from ros_ik.solvers.differential_ik.tasks.task import Task
 
 
+def has_levels(tasks: Sequence[Task]) -> bool:
+    """Return True if tasks have different priorities."""
+    return len({task.priority for task in tasks}) > 1
+
+
 def set_up_objectives(tasks: Sequence[Task], state: StepState) -> None:
     """Set up objectives, except those that an earlier problem of the solver has set up.
 
@@ -197,29 +202,63 @@ class FusedTasks:
         arrays.weight = self._weight.array
 
 
+class RowLevels:
+    """Rows of tasks by priority.
+
+    Attributes:
+        order: Rows sorted by priority, int32 [rows].
+        start: First place in that order of each level and the end, int32 [tasks + 1]. Levels
+            without rows come last.
+    """
+
+    @shares_launch_lock
+    def __init__(self, task_start: np.ndarray, device: wp.DeviceLike) -> None:
+        """Allocate the arrays.
+
+        Args:
+            task_start: First row of each task and the end [tasks + 1].
+            device: Device of the arrays.
+        """
+        self._lengths = np.diff(task_start)
+        self.order = HostBuffer((int(task_start[-1]),), wp.int32, device)
+        self.start = HostBuffer((len(task_start),), wp.int32, device)
+
+    def load(self, priorities: Sequence[int]) -> None:
+        """Copy the order by the priorities of the tasks to the device."""
+        of_row = np.repeat(priorities, self._lengths)
+        self.order.host[:] = np.argsort(of_row, kind='stable')
+        levels, counts = np.unique(of_row, return_counts=True)
+        self.start.host[:] = len(of_row)
+        self.start.host[: len(levels)] = np.cumsum(counts) - counts
+        self.order.upload()
+        self.start.upload()
+
+
 class RowTasks:
     """Tasks that are given as residuals and Jacobians.
 
     Attributes:
-        tasks: The tasks, sorted by priority.
+        tasks: The tasks.
         arrays: Instance of ``step_rows_struct``.
-        level_start: First row of each priority and the end, int32 [levels + 1].
         n_rows: Number of residuals.
+        levels: Rows by priority, None for tasks of one priority.
     """
 
     @shares_launch_lock
-    def __init__(self, tasks: Sequence[Task], state: StepState) -> None:
-        """Assign rows to the tasks, which must be set up."""
-        self.tasks = tuple(sorted(tasks, key=lambda task: task.priority))
+    def __init__(self, tasks: Sequence[Task], state: StepState, *, by_level: bool) -> None:
+        """Assign rows to the tasks, which must be set up.
+
+        Args:
+            tasks: The tasks.
+            state: State of the robots.
+            by_level: True for tasks whose priorities differ.
+        """
+        self.tasks = tuple(tasks)
         self._state = state
         dims = [task.objective.residual_dim() for task in self.tasks]
         self._start = np.concatenate([[0], np.cumsum(dims)]).astype(int)
         self.n_rows = int(self._start[-1])
-        priorities = [task.priority for task in self.tasks]
-        firsts = [k for k, p in enumerate(priorities) if k == 0 or p != priorities[k - 1]]
-        levels = [*self._start[firsts], self.n_rows]
-        self.level_start = wp.array(levels, dtype=wp.int32, device=state.device)
-        self.n_levels = len(firsts)
+        self.levels = RowLevels(self._start, state.device) if by_level else None
         self._allocate()
 
     def load(self) -> None:
@@ -230,6 +269,8 @@ class RowTasks:
         self._damping.host[:] = [task.damping for task in self.tasks]
         for buffer in (self._weight, self._max_error, self._gain, self._damping):
             buffer.upload()
+        if self.levels is not None:
+            self.levels.load([task.priority for task in self.tasks])
 
     def launch_objectives(self) -> None:
         """Launch residuals and Jacobians of the objectives."""
