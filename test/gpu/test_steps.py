@@ -174,6 +174,33 @@ def test_steps_that_list_failures(monkeypatch):
     assert np.mean(here['status'] == SolveStatus.RELAXED) > 0.1
 
 
+def steps_by_level(device):
+    """Take steps with three tasks whose priorities change, and with feedforward between them."""
+    model, n = panda(device), 100
+    settings = DifferentialIKSettings(level_feedforward=True)
+    solver = DifferentialIK(model, settings=settings, n_robots=n)
+    tasks = [Task(OBJECTIVES[name](model), gain=0.3) for name in ('position', 'look at')]
+    tasks.append(Task(OBJECTIVES['joint position'](model), weight=0.1, gain=0.1))
+    limit = AccelerationLimit(np.full(model.joint_dof_count, 100.0))
+    last = np.random.default_rng(5).uniform(-0.01, 0.01, (n, model.joint_dof_count))
+    limit.set_last_displacement(last)
+    joint_q, found = configurations(model, n), {}
+    for levels in ((1, 1, 1), (1, 2, 3), (3, 1, 3), (2, 2, 1)):
+        for task, level in zip(tasks, levels, strict=True):
+            task.priority = level
+        step = np.zeros_like(last)
+        found[f'status {levels}'] = solver.solve_ik(joint_q, tasks, [limit], (), step, 1e-3)
+        found[f'step {levels}'] = step
+    return found
+
+
+def test_levels():
+    here = steps_by_level('cpu')
+    assert_agree(steps_by_level(DEVICE), here)
+    steps = [value for name, value in here.items() if name.startswith('step')]
+    assert min(np.abs(steps[0] - step).max() for step in steps[1:]) > 1e-4
+
+
 def checked_steps(device):
     """Check random steps against barriers and against stopping."""
     model, n = panda(device), 100
