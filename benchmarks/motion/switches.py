@@ -118,13 +118,17 @@ def rest(servo: TickedServo) -> Fields:
     return twist(0.0)(servo)
 
 
-def beside_elbow(servo: TickedServo) -> Fields:
-    """Send a velocity of the tool to one task, and rest to the one of the elbow."""
-    targets = [
-        servo.reader.twist(task, '', (0.0, speed, 0.0), (0.0, 0.0, 0.0), servo.now)
-        for task, speed in enumerate((SPEED, 0.0))
-    ]
-    return {'poses': (None, None), 'twists': tuple(targets), 'joints': None}
+def twists(*speeds: float) -> Sender:
+    """Return a sender of velocities of the tool and of the elbow [m/s]."""
+
+    def send(servo: TickedServo) -> Fields:
+        targets = [
+            servo.reader.twist(task, '', (0.0, speed, 0.0), (0.0, 0.0, 0.0), servo.now)
+            for task, speed in enumerate(speeds)
+        ]
+        return {'poses': (None, None), 'twists': tuple(targets), 'joints': None}
+
+    return send
 
 
 _GOING = twist(SPEED), twist(SPEED)
@@ -161,25 +165,27 @@ OTHER_VELOCITY = {
     ),
 }
 # One task moves the tool, another one holds the elbow, and the balance between them changes.
+START_OF_ELBOW = Switch(
+    twists(0.0, 0.0), twists(0.0, SPEED), given={'ee__priority': 2}, holds_elbow=True
+)
+_BESIDE_ELBOW = twists(SPEED, 0.0), twists(SPEED, 0.0)
 BALANCES = {
     'elbow held: its weight 1 to 0.1': Switch(
-        beside_elbow, beside_elbow, {'elbow__position_weight': 0.1}, holds_elbow=True
+        *_BESIDE_ELBOW, {'elbow__position_weight': 0.1}, holds_elbow=True
     ),
     'elbow held: its priority 2 to 1': Switch(
-        beside_elbow, beside_elbow, {'elbow__priority': 1}, {'elbow__priority': 2},
-        holds_elbow=True,
+        *_BESIDE_ELBOW, {'elbow__priority': 1}, {'elbow__priority': 2}, holds_elbow=True
     ),
     'elbow held: weight of the tool 1 to 0.1': Switch(
-        beside_elbow, beside_elbow, {'ee__position_weight': 0.1}, holds_elbow=True
+        *_BESIDE_ELBOW, {'ee__position_weight': 0.1}, holds_elbow=True
     ),
     'elbow held: its priority 2 to 1, the tool 1 to 2': Switch(
-        beside_elbow,
-        beside_elbow,
+        *_BESIDE_ELBOW,
         {'elbow__priority': 1, 'ee__priority': 2},
         {'elbow__priority': 2},
         holds_elbow=True,
     ),
-}  # fmt: skip
+}
 
 
 def velocities_of(servo: TickedServo, switch: Switch) -> np.ndarray:
@@ -213,7 +219,8 @@ def main() -> None:
     print('| change | Panda, 100 Hz | Panda, 1 kHz | UR5, 100 Hz | UR5, 1 kHz |')
     print('|---|---|---|---|---|')
     rows = {
-        'start at 0.25 m/s': START, **SAME_VELOCITY, **AIMS, **OTHER_VELOCITY, **BALANCES
+        'start at 0.25 m/s': START, **SAME_VELOCITY, **AIMS, **OTHER_VELOCITY,
+        'start of the elbow': START_OF_ELBOW, **BALANCES,
     }  # fmt: skip
     for name, switch in rows.items():
         cells = []
