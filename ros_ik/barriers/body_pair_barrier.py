@@ -70,7 +70,10 @@ class BodyPairBarrier(CollisionBarrier):
                 link that has neither primitives nor a point.
         """
         geometry = as_geometry('source', source)
-        links = link_index(geometry.model, link_a), link_index(geometry.model, link_b)
+        links = (
+            link_index(geometry.model, link_a, name='link_a'),
+            link_index(geometry.model, link_b, name='link_b'),
+        )
         if links[0] == links[1]:
             raise ArgumentError(f'link_a and link_b must differ, got {link_a!r} twice')
         sides = [

@@ -20,8 +20,10 @@ from ros_ik.errors import ArgumentError
 from ros_ik.former_names import FormerName
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.model import Model
+from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.checks import checked_pose
+from ros_ik.model.conventions.checks import checked_text
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.conventions.checks import link_indices
 from ros_ik.model.conventions.joint_type import GeoType
@@ -158,11 +160,13 @@ class CollisionScene(ReadOnce):
         Raises:
             ArgumentError: A name in use, an unknown link, an invalid pose or shape, or no room.
         """
+        checked_text('name', name)
+        enabled = checked_flag('enabled', enabled)
         placed = checked_pose(f'obstacle {name!r} pose', pose)
         ignored = frozenset(link_indices('ignored_links', self.model, ignored_links))
         checked_shape(f'obstacle {name!r} shape', shape)
         row = self._free_row('obstacle', name, self._obstacles, self.obstacle_rows)
-        self._obstacles[name] = _Obstacle(row, shape, ignored, bool(enabled))
+        self._obstacles[name] = _Obstacle(row, shape, ignored, enabled)
         self._fill(row, -1, shape, placed)
 
     def move_obstacle(self, name: str, pose: Any) -> None:
@@ -183,9 +187,9 @@ class CollisionScene(ReadOnce):
         Raises:
             ArgumentError: There is no such obstacle.
         """
-        obstacle = self._obstacle(name)
-        if obstacle.enabled != bool(enabled):
-            obstacle.enabled = bool(enabled)
+        obstacle, enabled = self._obstacle(name), checked_flag('enabled', enabled)
+        if obstacle.enabled != enabled:
+            obstacle.enabled = enabled
             self._refresh()
 
     def remove_obstacle(self, name: str) -> None:
@@ -219,6 +223,7 @@ class CollisionScene(ReadOnce):
         Raises:
             ArgumentError: A name in use, an unknown link, an invalid pose or shape, or no room.
         """
+        checked_text('name', name)
         placed = checked_pose(f'attached object {name!r} pose', pose)
         checked_shape(f'attached object {name!r} shape', shape)
         body = link_index(self.model, link)
@@ -241,6 +246,7 @@ class CollisionScene(ReadOnce):
         Raises:
             ArgumentError: There is no such object.
         """
+        checked_text('name', name)
         if name not in self._carried:
             raise ArgumentError(
                 f'there is no attached object {name!r}; there are {sorted(self._carried)}'
@@ -292,6 +298,7 @@ class CollisionScene(ReadOnce):
 
     def _obstacle(self, name: str) -> _Obstacle:
         """Return an obstacle by name."""
+        checked_text('name', name)
         if name not in self._obstacles:
             raise ArgumentError(
                 f'there is no obstacle {name!r}; there are {sorted(self._obstacles)}'

@@ -31,6 +31,7 @@ from ros_ik.model.building.tables.rows import Rows
 from ros_ik.model.building.tables.rows import shape_row
 from ros_ik.model.building.tables.rows import ShapeData
 from ros_ik.model.conventions.checks import axis_number
+from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.keywords import UNUSED_BUILDER
 from ros_ik.model.conventions.keywords import UNUSED_FINALIZE
 from ros_ik.model.conventions.keywords import used
@@ -68,7 +69,9 @@ class ModelBuilder(UrdfMethods):
         super().__init__()
         used('ModelBuilder', unused, (), UNUSED_BUILDER)
         self.up_axis = axis_number('up_axis', up_axis)
-        self.gravity = -9.81 * np.eye(3)[self.up_axis] if gravity is None else gravity
+        self.gravity = -9.81 * np.eye(3)[self.up_axis]
+        if gravity is not None:
+            self.gravity = checked_array('gravity', gravity, (3,))
 
     def _empty(self) -> ModelBuilder:
         """Return an empty builder with the same defaults."""

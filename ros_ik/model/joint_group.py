@@ -112,9 +112,9 @@ def checked_joint_group(
         ArgumentError: As :func:`make_joint_group`, a group of another model, or no group at all.
     """
     if group is None:
-        return model.joint_group('')
+        group = ''
     if not isinstance(group, JointGroup):
-        return model.joint_group(group)
+        return make_joint_group(model, group, argument=name)
     labels = [model.joint_label[k] for k in group.joint_indices if k < model.joint_count]
     if len(group.dof_variable) != model.joint_dof_count or tuple(labels) != group.joint_names:
         raise ArgumentError(f'{name}: {group.title} belongs to another model')
@@ -122,9 +122,12 @@ def checked_joint_group(
 
 
 def make_joint_group(
-    model: Model, spec: str | Sequence[str], world: int | None = None
+    model: Model, spec: str | Sequence[str], world: int | None = None, *, argument: str = 'spec'
 ) -> JointGroup:
-    """Create the group that ``spec`` names; see :meth:`Model.joint_group`."""
+    """Create the group that ``spec`` names; see :meth:`Model.joint_group`.
+
+    Errors call it ``argument``.
+    """
     tip = ''
     if isinstance(spec, np.ndarray):
         spec = spec.tolist()
@@ -133,8 +136,8 @@ def make_joint_group(
     is_list = isinstance(spec, Iterable) and all(isinstance(joint, str) for joint in spec)
     if not is_list:
         raise ArgumentError(
-            f'spec must be the name of a group, base_link:tip_link, or a list of joint names, '
-            f'got {spec!r}'
+            f'{argument} must be the name of a group, base_link:tip_link, or a list of joint '
+            f'names, got {spec!r}'
         )
     if not isinstance(spec, str):
         name = ','.join(spec)

@@ -33,6 +33,7 @@ from ros_ik.model.conventions.attribute_enums import AttributeAssignment
 from ros_ik.model.conventions.attribute_enums import AttributeFrequency
 from ros_ik.model.conventions.attribute_enums import AttributeNamespace
 from ros_ik.model.conventions.checks import checked_device
+from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.labels import LabelIndex
 from ros_ik.model.joint_group import JointGroup
@@ -77,9 +78,13 @@ class Model(ModelFields):
         Raises:
             ArgumentError: The joints do not form a forest; see ModelBuilder.finalize.
         """
+        from ros_ik.model.builder import ModelBuilder  # it imports this module
+
         super().__init__()
+        if not isinstance(builder, ModelBuilder):
+            raise ArgumentError(f'builder must be a ModelBuilder, got {type(builder).__name__}')
         self.device = checked_device(device)
-        self.requires_grad = requires_grad
+        self.requires_grad = checked_flag('requires_grad', requires_grad)
         self.urdf_warnings = tuple(builder.urdf_warnings)
         self.srdf_warnings = tuple(builder.srdf_warnings)
         self.semantic = builder.semantic

@@ -7,6 +7,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Mapping
 from collections.abc import Sequence
+import inspect
 import os
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,11 @@ from ros_ik.model.building.tables.columns import COLUMNS
 from ros_ik.model.building.worlds.worlds import Worlds
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.checks import axis_number
+from ros_ik.model.conventions.checks import check_flags
+from ros_ik.model.conventions.checks import checked_amount
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.checks import checked_pose
+from ros_ik.model.conventions.checks import checked_text
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.keywords import UNUSED_URDF
 from ros_ik.model.conventions.keywords import used
@@ -124,20 +128,32 @@ class UrdfMethods(Worlds):
         used('add_urdf', unused, (), UNUSED_URDF)
         if (source is None) == (text is None):
             raise ArgumentError('source: add_urdf takes a description, as source or as text')
+        check_flags(
+            floating=False if floating is None else floating,
+            override_root_xform=override_root_xform,
+            hide_visuals=hide_visuals,
+            parse_visuals_as_colliders=parse_visuals_as_colliders,
+            enable_self_collisions=enable_self_collisions,
+            ignore_inertial_definitions=ignore_inertial_definitions,
+            bodies_follow_joint_ordering=bodies_follow_joint_ordering,
+            collapse_fixed_joints=collapse_fixed_joints,
+            collapse_massless_fixed_root=collapse_massless_fixed_root,
+        )
+        checked_text('label_prefix', '' if label_prefix is None else label_prefix)
         self._check_base(floating, base_joint, parent_body)
         if override_root_xform and xform is None:
             raise ArgumentError('override_root_xform needs xform')
         up = axis_number('up_axis', up_axis)
         folders = (
             *checked_folders('package_paths', package_paths),
-            *checked_folders('package_dirs', package_dirs or ()),
+            *checked_folders('package_dirs', () if package_dirs is None else package_dirs),
         )
         if source is not None:
             text, folders = read_source(source, folders)
         described = self._empty()
         parse_urdf(
             described,
-            text or '',
+            text,  # type: ignore[arg-type]  # read from source if it was None
             package_paths=folders,
             floating=bool(floating),
             base_joint=base_joint,
@@ -146,7 +162,7 @@ class UrdfMethods(Worlds):
             visuals_as_colliders=parse_visuals_as_colliders,
         )
         semantic = None
-        if srdf:
+        if srdf is not None and not (isinstance(srdf, str) and not srdf):
             semantic = read_srdf(srdf, folders, may_name_file=source is not None)
             semantic = semantic.named_as(described.joint_label, described.body_label)
             described.srdf_warnings += semantic.faults(described.joint_label, described.body_label)
@@ -156,7 +172,7 @@ class UrdfMethods(Worlds):
         described.filter_description(semantic)
         self._adapt(
             described,
-            scale=scale,
+            scale=checked_amount('scale', scale),
             up_axis=up,
             hide_visuals=hide_visuals,
             enable_self_collisions=enable_self_collisions,
@@ -213,6 +229,11 @@ class UrdfMethods(Worlds):
         if floating is not None and base_joint is not None:
             raise ArgumentError('base_joint: give it or floating, not both')
         if base_joint is not None:
+            known = inspect.signature(self.add_joint).parameters
+            if not isinstance(base_joint, Mapping) or not set(base_joint) <= set(known):
+                raise ArgumentError(
+                    f'base_joint must hold arguments of add_joint by name, got {base_joint!r}'
+                )
             taken = {'parent', 'child', 'parent_xform', 'child_xform'} & set(base_joint)
             if taken:
                 raise ArgumentError(f'base_joint must not hold {", ".join(sorted(taken))}')

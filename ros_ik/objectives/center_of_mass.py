@@ -24,6 +24,7 @@ from ros_ik.kinematics.dynamics.center_of_mass import center_of_mass_functions
 from ros_ik.kinematics.dynamics.center_of_mass import mass_distribution
 from ros_ik.kinematics.dynamics.center_of_mass import MassDistribution
 from ros_ik.kinematics.runtime.arguments import checked_link
+from ros_ik.model.conventions.checks import checked_items
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import PositionTargetObjective
 from ros_ik.objectives.base.formula import block_functions
@@ -143,7 +144,8 @@ class IKObjectiveCenterOfMass(PositionTargetObjective):
         super().__init__(target_positions, checked_weight('weight', weight, 3))
         self._bodies = None
         if bodies is not None:
-            self._bodies = [checked_link('an index in bodies', body) for body in bodies]
+            indices = checked_items('bodies', bodies, 'body indices')
+            self._bodies = [checked_link('an index in bodies', body) for body in indices]
         self.reference_link_index = checked_link('reference_link_index', reference_link_index)
         self._masses: dict[type, MassDistribution] = {}
 

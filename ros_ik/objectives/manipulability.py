@@ -30,6 +30,8 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.runtime.read_once import read_only
+from ros_ik.numbers import integer_array
+from ros_ik.numbers import shown
 from ros_ik.objectives.base.arguments import checked_vector
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import BuiltinObjective
@@ -224,9 +226,11 @@ class IKObjectiveManipulability(BuiltinObjective):
         super().__init__(checked_weight('weight', weight))
         self.link_index = checked_link('link_index', link_index)
         self.reference_link_index = checked_link('reference_link_index', reference_link_index)
-        self._axes = tuple(int(axis) for axis in axes)
-        if not self._axes or set(self._axes) - set(_ALL_AXES) or len(set(self._axes)) != len(axes):
-            raise ArgumentError(f'axes must be different numbers from 0 to 5, got {tuple(axes)}')
+        given = integer_array('axes', axes)
+        self._axes = tuple(given.ravel().tolist())
+        is_set = given.ndim == 1 and 0 < len(set(self._axes)) == len(self._axes)
+        if not is_set or set(self._axes) - set(_ALL_AXES):
+            raise ArgumentError(f'axes must be different numbers from 0 to 5, got {shown(axes)}')
         self._threshold = self._parameter('threshold', _checked_threshold(threshold), 1)
         self._offset = self._parameter(
             'link_offset', checked_vector('link_offset', link_offset, 3), 3

@@ -25,6 +25,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.runtime.read_once import read_only
+from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.objectives.base.arguments import checked_pose
 from ros_ik.objectives.base.arguments import checked_quaternions
@@ -175,7 +176,7 @@ class IKObjectivePose(LinkObjective):
         super().__init__(np.concatenate([position, rotation]))
         self.link_index = checked_link('link_index', link_index)
         self.reference_link_index = checked_link('reference_link_index', reference_link_index)
-        self.exact_jacobian = bool(exact_jacobian)
+        self.exact_jacobian = checked_flag('exact_jacobian', exact_jacobian)
         offset = checked_pose('link_offset', IDENTITY_POSE if link_offset is None else link_offset)
         self._offset = self._parameter('link_offset', offset, 7)
         targets = checked_quaternions('target_poses', target_poses, 3, unit=True)

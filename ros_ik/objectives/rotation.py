@@ -19,6 +19,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.runtime.read_once import read_only
+from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.objectives.base.arguments import checked_quaternions
 from ros_ik.objectives.base.arguments import checked_unit
 from ros_ik.objectives.base.arguments import checked_weight
@@ -165,7 +166,9 @@ class IKObjectiveRotation(LinkObjective):
         """
         super().__init__(checked_weight('weight', weight, 3))
         self.link_index = checked_link('link_index', link_index)
-        self.canonicalize_quat_err = bool(canonicalize_quat_err)
+        self.canonicalize_quat_err = checked_flag(
+            'canonicalize_quat_err', canonicalize_quat_err
+        )
         offset = checked_unit('link_offset_rotation', link_offset_rotation, 4)
         self._offset = self._parameter('link_offset_rotation', offset, 4)
         targets = checked_quaternions('target_rotations', target_rotations, 0)

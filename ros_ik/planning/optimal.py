@@ -8,7 +8,11 @@ import dataclasses
 
 import numpy as np
 
+from ros_ik.kinematics.runtime.arguments import checked_instance
+from ros_ik.kinematics.runtime.arguments import checked_options
+from ros_ik.model.conventions.checks import checked_items
 from ros_ik.numbers import check_bounded
+from ros_ik.numbers import real_array
 from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.context.budget import RequestError
@@ -59,7 +63,9 @@ def solve_optimal(
         RequestError: A value out of range, an unknown link or joint, joints whose state is needed
             and unknown, the time limit has passed or the budget was cancelled.
     """
-    budget = budget or Budget()
+    checked_instance('planner', Planner, planner)
+    budget = checked_options('budget', Budget, budget)
+    checked_instance('request', OptimalRequest, request)
     command = make_command(planner, request)
     coords, joint_q, joint_qd = _start(planner, request)
     planner.require_measured(planner.needed_dofs(), coords)
@@ -104,21 +110,24 @@ def _violation(
 
 def _start(planner: Planner, request: OptimalRequest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the coordinates of the request, and the complete state at the start."""
-    coords = planner.driving_coordinates(request.start_names)
-    positions, velocities = np.array(request.start_positions), np.array(request.start_velocities)
+    with argument_errors_as_request_errors():
+        names = checked_items('start_names', request.start_names, 'joint names')
+        positions = real_array('start_positions', request.start_positions)
+        velocities = real_array('start_velocities', request.start_velocities)
+    coords = planner.driving_coordinates(names)
     for name, values, sizes in (
-        ('position', positions, (len(coords),)),
-        ('velocity', velocities, (0, len(coords))),
+        ('position', positions, ((len(coords),),)),
+        ('velocity', velocities, ((0,), (len(coords),))),
     ):
-        if len(values) not in sizes:
+        if values.shape not in sizes:
             raise RequestError(
-                f'start.{name}: expected {len(coords)} values, one per name, got {len(values)}'
+                f'start.{name}: expected {len(coords)} values, one per name, got {values.size}'
             )
         with argument_errors_as_request_errors():
             check_bounded(f'start.{name}', values)
     joint_qd = np.zeros(planner.model.joint_dof_count)
     if len(velocities):
         starts = planner.model.joint_qd_start.numpy()
-        dofs = [starts[planner.model.joint_index(name)] for name in request.start_names]
+        dofs = [starts[planner.model.joint_index(name)] for name in names]
         joint_qd[dofs] = velocities
     return coords, planner.configurations(coords, positions[None])[0], joint_qd

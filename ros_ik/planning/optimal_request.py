@@ -8,13 +8,22 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 import contextlib
 import dataclasses
+from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import checked_instance
+from ros_ik.model.conventions.checks import as_number
+from ros_ik.model.conventions.checks import checked_array
+from ros_ik.model.conventions.checks import checked_items
+from ros_ik.model.conventions.checks import checked_text
 from ros_ik.model.conventions.poses import pose_fault
 from ros_ik.model.conventions.poses import unit_pose
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
+from ros_ik.numbers import real_array
+from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.planner import Planner
 from ros_ik.solvers import CommandHeaderBuilder
@@ -25,8 +34,15 @@ from ros_ik.solvers.optimal_control.commands.targets import check_joint
 # Maximum number of costs, because every iteration evaluates them and a search cannot be
 # interrupted.
 _MAX_POSES, _MAX_JOINTS = 64, 1024
+# Fields that the builder of a command has under the same names; 0 selects their defaults.
+_OPTIONS = (
+    'velocity_limit_scaling', 'acceleration_limit_scaling', 'error_scaling', 'stop_cost',
+    'min_delta_cost', 'patience',
+)  # fmt: skip
 # Longest hold of the last point [s].
 _LONGEST_HOLD = 3600.0
+
+_Cost = TypeVar('_Cost')
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -107,17 +123,13 @@ def make_command(planner: Planner, request: OptimalRequest) -> OptimalControlCom
     Raises:
         RequestError: A value out of range, an unknown link or joint; the message names the field.
     """
-    for name, costs, most in (
-        ('cartesian_costs', request.poses, _MAX_POSES),
-        ('joint_costs', request.joints, _MAX_JOINTS),
-    ):
-        if len(costs) > most:
-            raise RequestError(f'{name}: at most {most} are permitted, got {len(costs)}')
+    poses = _costs('cartesian_costs', request.poses, PoseCost, _MAX_POSES)
+    joints = _costs('joint_costs', request.joints, JointCost, _MAX_JOINTS)
     builder = OptimalControlCommandBuilder()
-    for index, pose in enumerate(request.poses):
+    for index, pose in enumerate(poses):
         with _naming(f'cartesian_costs[{index}]'):
             _add_pose(builder, planner, pose)
-    for index, joint in enumerate(request.joints):
+    for index, joint in enumerate(joints):
         with _naming(f'joint_costs[{index}]'):
             planner.driving_coordinates([joint.joint])
             check_joint(joint.joint, planner.model, planner.robot.group)
@@ -125,20 +137,37 @@ def make_command(planner: Planner, request: OptimalRequest) -> OptimalControlCom
     center = request.center_of_mass
     if center is not None:
         with _naming('center_of_mass'):
+            checked_instance('the cost', CenterOfMassCost, center)
             builder.set_center_of_mass_target(
-                _label(planner, center.reference_link), np.array(center.position), center.weight
+                _label(planner, center.reference_link),
+                checked_array('position', center.position, (3,)),
+                center.weight,
             )
     _set_options(builder, request)
     with _naming('the request'):
         return builder.build(planner.model)
 
 
+def _costs(name: str, costs: Any, kind: type[_Cost], most: int) -> Sequence[_Cost]:
+    """Return the costs of a field, or raise RequestError."""
+    with argument_errors_as_request_errors():
+        found = checked_items(name, costs, 'costs')
+        for index, cost in enumerate(found):
+            checked_instance(f'{name}[{index}]', kind, cost)
+    if len(found) > most:
+        raise RequestError(f'{name}: at most {most} are permitted, got {len(found)}')
+    return found
+
+
 def _add_pose(builder: OptimalControlCommandBuilder, planner: Planner, cost: PoseCost) -> None:
     """Add a pose target to a command, or raise RequestError."""
-    pose = unit_pose(cost.pose)
+    given = real_array('pose', cost.pose)
+    if given.shape != (7,):
+        raise RequestError(f'pose must be 7 numbers, got shape {list(given.shape)}')
+    pose = unit_pose(given)
     if pose is None:
-        raise RequestError(f'target: {pose_fault(cost.pose)}')
-    if not cost.link:
+        raise RequestError(f'target: {pose_fault(given)}')
+    if not checked_text('link', cost.link):
         raise RequestError("link must name a link, got ''")
     transform = np.eye(4)
     transform[:3, :3] = matrix_from_quaternion(pose[3:])
@@ -154,16 +183,17 @@ def _add_pose(builder: OptimalControlCommandBuilder, planner: Planner, cost: Pos
 
 def _set_options(builder: OptimalControlCommandBuilder, request: OptimalRequest) -> None:
     """Set the given options; 0 selects the default."""
+    with argument_errors_as_request_errors():
+        for name in _OPTIONS:
+            as_number(name, getattr(request, name))
+        as_number('control_hold_time', request.control_hold_time)
     scaling = request.acceleration_limit_scaling
     if not scaling <= 1.0:
         raise RequestError(f'acceleration_limit_scaling must be in (0, 1], got {scaling}')
     hold = request.control_hold_time
     if not 0.0 <= hold <= _LONGEST_HOLD:
         raise RequestError(f'control_hold_time must be in [0, {_LONGEST_HOLD:g}] s, got {hold}')
-    for name in (
-        'velocity_limit_scaling', 'acceleration_limit_scaling', 'error_scaling', 'stop_cost',
-        'min_delta_cost', 'patience',
-    ):  # fmt: skip
+    for name in _OPTIONS:
         value = getattr(request, name)
         if value != 0:
             with _naming(''):  # the error names the option

@@ -143,5 +143,5 @@ def test_what_a_collision_barrier_refuses(named, message):
 def test_unknown_links_of_a_pair_and_of_a_scene_are_named():
     with pytest.raises(ArgumentError, match="no link 'panda_hnd'.*closest: panda_hand"):
         BodyPairBarrier(geometry(), 'panda_link0', 'panda_hnd')
-    with pytest.raises(ArgumentError, match='link: expected an index in .*got 99'):
+    with pytest.raises(ArgumentError, match='link_b: expected an index in .*got 99'):
         BodyPairBarrier(geometry(), 0, 99)

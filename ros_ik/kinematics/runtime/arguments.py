@@ -16,6 +16,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.numbers import as_integer
 from ros_ik.numbers import real_array
+from ros_ik.numbers import shown
 
 # Largest number of rows, because the device indexes rows and threads with 32 bits.
 _MAX_ROWS = 2**31 - 1
@@ -60,19 +61,15 @@ def checked_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     return value
 
 
-def checked_flag(name: str, value: Any) -> bool:
-    """Return a boolean of Python or NumPy, or 0 or 1, or raise ArgumentError."""
-    if isinstance(value, bool | np.bool_) or as_integer(value) in (0, 1):
-        return bool(value)
-    raise ArgumentError(f'{name} must be True or False, got {value!r}')
-
-
 def checked_options(name: str, kind: type[_Options], value: _Options | None) -> _Options:
     """Return settings, the defaults of their type for None, or raise ArgumentError."""
-    if value is None:
-        return kind()
+    return kind() if value is None else checked_instance(name, kind, value)
+
+
+def checked_instance(name: str, kind: type[_Options], value: Any) -> _Options:
+    """Return an object of a class, or raise ArgumentError naming the argument."""
     if not isinstance(value, kind):
-        raise ArgumentError(f'{name} must be {kind.__name__}, got {value!r}')
+        raise ArgumentError(f'{name} must be {kind.__name__}, got {shown(value)}')
     return value
 
 

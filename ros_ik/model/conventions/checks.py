@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Mapping
 from collections.abc import Sequence
 import math
 from typing import Any
@@ -16,7 +17,9 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.conventions.poses import norm_fault
 from ros_ik.numbers import as_integer
+from ros_ik.numbers import integer_array
 from ros_ik.numbers import real_array
+from ros_ik.numbers import shown
 
 # Quaternions of float32 origin are unit to about 1e-7 and stay as they are.
 NORM_ROUNDING = 1e-6
@@ -69,6 +72,46 @@ def checked_array(where: str, values: Any, shape: tuple[int, ...]) -> np.ndarray
     return array
 
 
+def checked_flag(name: str, value: Any) -> bool:
+    """Return a boolean of Python or NumPy, or 0 or 1, or raise ArgumentError."""
+    if isinstance(value, bool | np.bool_) or as_integer(value) in (0, 1):
+        return bool(value)
+    raise ArgumentError(f'{name} must be True or False, got {value!r}')
+
+
+def check_flags(**flags: Any) -> None:
+    """Check several arguments, given by name, as :func:`checked_flag` does."""
+    for name, value in flags.items():
+        checked_flag(name, value)
+
+
+def checked_text(name: str, value: Any) -> str:
+    """Return a string, or raise ArgumentError naming the argument."""
+    if not isinstance(value, str):
+        raise ArgumentError(f'{name} must be a string, got {shown(value)}')
+    return value
+
+
+def checked_items(name: str, values: Any, content: str) -> tuple[Any, ...]:
+    """Return the items of a list, or of anything else that can be iterated except text.
+
+    Args:
+        name: Name of the argument.
+        values: The list.
+        content: What it should hold, for the error.
+
+    Raises:
+        ArgumentError: Something that is not a list, such as one item or an array without
+            dimensions.
+    """
+    if not isinstance(values, str | bytes | Mapping):
+        try:
+            return tuple(values)
+        except TypeError:
+            pass
+    raise ArgumentError(f'{name} must be a list of {content}, got {shown(values)}')
+
+
 def checked_inertia(where: str, values: Any) -> np.ndarray:
     """Return an inertia as a read-only float64 [3, 3].
 
@@ -117,12 +160,22 @@ def checked_index(where: str, index: int, count: int, *, least: int = 0) -> int:
     return number
 
 
-def link_index(model: Any, link: int | str, *, least: int = -1) -> int:
+def checked_rows(where: str, indices: Any, count: int, *, least: int = 0) -> np.ndarray:
+    """Return indices in [least, count) as an int array [n], or raise ArgumentError."""
+    rows = integer_array(where, indices)
+    if rows.ndim != 1 or np.any(rows < least) or np.any(rows >= count):
+        given = shown(indices)
+        raise ArgumentError(f'{where}: expected indices in [{least}, {count}), got {given}')
+    return rows
+
+
+def link_index(model: Any, link: int | str, *, least: int = -1, name: str = 'link') -> int:
     """Return the index of a link given by name or index, -1 for the world.
 
     Args:
         model: The model.
         link: Its name or index.
+        name: Name of the argument, for errors.
         least: 0 if the world is not allowed.
 
     Raises:
@@ -130,7 +183,7 @@ def link_index(model: Any, link: int | str, *, least: int = -1) -> int:
     """
     if isinstance(link, str):
         return int(model.body_index(link))
-    return checked_index('link', link, model.body_count, least=least)
+    return checked_index(name, link, model.body_count, least=least)
 
 
 def link_indices(name: str, model: Any, links: Any) -> list[int]:
@@ -148,7 +201,7 @@ def link_indices(name: str, model: Any, links: Any) -> list[int]:
         links = links.tolist()
     if isinstance(links, str) or not isinstance(links, Iterable):
         raise ArgumentError(f'{name} must be a list of links, got {links!r}')
-    return [link_index(model, link) for link in links]
+    return [link_index(model, link, name=f'{name}[{k}]') for k, link in enumerate(links)]
 
 
 def checked_device(device: wp.DeviceLike) -> wp.Device:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from collections.abc import Sequence
 import dataclasses
 import os
@@ -14,6 +13,7 @@ from urllib.parse import unquote
 from urllib.parse import urlsplit
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.conventions.checks import checked_items
 
 # Marker file of colcon in an install space, and default names of the source and build space.
 _INSTALL_MARK = '.colcon_install_layout'
@@ -73,9 +73,8 @@ def checked_folders(name: str, folders: Any) -> tuple[str | Path, ...]:
         ArgumentError: One path instead of a list of them, of whose letters '/' would permit every
             file, or an entry that is not a path.
     """
-    is_list = isinstance(folders, Iterable) and not isinstance(folders, str | bytes)
-    given = tuple(folders) if is_list else ()
-    if not is_list or not all(isinstance(folder, str | os.PathLike) for folder in given):
+    given = checked_items(name, folders, 'folders')
+    if not all(isinstance(folder, str | os.PathLike) for folder in given):
         raise ArgumentError(f'{name} must be a list of folders, got {folders!r}')
     return given
 

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.conventions.checks import check_flags
 from ros_ik.model.conventions.checks import checked_array
+from ros_ik.model.conventions.checks import checked_rows
 from ros_ik.model.conventions.checks import link_indices
 from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.conventions.joint_type import GeoType
@@ -19,6 +21,7 @@ from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.model import Model
 from ros_ik.model.model_argument import require_model
 from ros_ik.model.shapes.collision_shapes import convex_shapes
+from ros_ik.numbers import host_array
 from ros_ik.numbers import real_array
 
 _COLUMNS = ('kind', 'body', 'pose', 'size', 'radius', 'bound', 'error', 'shape')
@@ -81,6 +84,7 @@ class CollisionGeometry:
         Raises:
             ArgumentError: No model, an unknown link, or a shape whose mesh was not found.
         """
+        check_flags(allow_missing=allow_missing)
         flags, body = require_model(model).shape_flags.numpy(), model.shape_body.numpy()
         wanted = (flags & int(ShapeFlags.COLLIDE_SHAPES)) != 0
         if links is not None:
@@ -102,7 +106,7 @@ class CollisionGeometry:
             ArgumentError: An unknown shape, or a mesh whose vertices are not finite.
             ModelError: A mesh file that cannot be read.
         """
-        found = convex_shapes(model, shapes)
+        found = convex_shapes(require_model(model), shapes)
         return cls(
             model=model,
             error=found.hull_error,
@@ -130,10 +134,11 @@ class CollisionGeometry:
         Raises:
             ArgumentError: An unknown link, a wrong shape or a negative radius.
         """
-        body = np.array(link_indices('links', model, links), dtype=int)
+        body = np.array(link_indices('links', require_model(model), links), dtype=int)
         count = len(body)
         center = checked_array('centers', centers, (count, 3))
-        radius = np.broadcast_to(real_array('radii', radii), (count,))
+        radius = real_array('radii', radii)
+        radius = np.full(count, radius) if radius.ndim == 0 else radius
         radius = checked_array('radii', radius, (count,))
         if np.any(radius < 0.0):
             raise ArgumentError(f'radii must not be negative, got {radius.min()}')
@@ -160,10 +165,23 @@ class CollisionGeometry:
             radius: Radii [m], [n].
             error: Excess of each over the represented shape [m]; None for 0.
             shape: Shape of the model that each represents, or None.
+
+        Raises:
+            ArgumentError: An unknown link, a wrong shape, a number that is not finite or a
+                negative radius.
         """
-        body, radius = real_array('body', body), real_array('radius', radius)
+        body = checked_rows('body', body, require_model(model).body_count, least=-1)
         count = len(body)
-        ends = real_array('ends', ends).reshape(count, 2, 3)
+        radius = checked_array('radius', radius, (count,))
+        if np.any(radius < 0.0):
+            raise ArgumentError(f'radius must not be negative, got {radius.min()}')
+        ends = checked_array('ends', ends, (count, 2, 3))
+        excess = checked_array('error', np.zeros(count) if error is None else error, (count,))
+        shapes = np.full(count, -1)
+        if shape is not None:
+            shapes = checked_rows('shape', shape, model.shape_count, least=-1)
+            if len(shapes) != count:
+                raise ArgumentError(f'shape: expected {count} shapes, got {len(shapes)}')
         axis = 0.5 * (ends[:, 1] - ends[:, 0])
         half = np.linalg.norm(axis, axis=1)
         pose = np.zeros((count, 7))
@@ -173,21 +191,30 @@ class CollisionGeometry:
         return cls(
             model=model,
             kind=np.where(half > 0.0, int(GeoType.CAPSULE), int(GeoType.SPHERE)),
-            body=np.asarray(body, dtype=int),
+            body=body,
             pose=pose,
             size=np.column_stack([np.zeros((count, 2)), half]),
-            radius=np.asarray(radius, dtype=np.float64),
+            radius=radius,
             bound=half + radius,
             first=zeros,
             count=zeros,
             points=np.zeros((0, 3)),
-            error=np.zeros(count) if error is None else np.asarray(error, dtype=np.float64),
-            shape=zeros - 1 if shape is None else np.asarray(shape, dtype=int),
+            error=excess,
+            shape=shapes,
         )
 
     def select(self, rows: np.ndarray) -> CollisionGeometry:
-        """Return some of the primitives; ``rows`` is a mask or indices."""
-        columns = {name: getattr(self, name)[rows] for name in (*_COLUMNS, 'first', 'count')}
+        """Return some of the primitives; ``rows`` is a mask or indices.
+
+        Raises:
+            ArgumentError: A mask of another length, or an unknown primitive.
+        """
+        mask = host_array(rows, 'rows')
+        if mask.dtype == bool and mask.shape == (len(self),):
+            kept = np.flatnonzero(mask)
+        else:
+            kept = checked_rows('rows', rows, len(self))
+        columns = {name: getattr(self, name)[kept] for name in (*_COLUMNS, 'first', 'count')}
         return dataclasses.replace(self, **columns)
 
     def __add__(self, other: CollisionGeometry) -> CollisionGeometry:

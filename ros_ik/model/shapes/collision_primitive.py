@@ -10,6 +10,7 @@ import dataclasses
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.conventions.checks import as_number
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.hulls.hull_reduction import reduced_points
@@ -126,7 +127,7 @@ def checked_shape(name: str, shape: CollisionShape) -> None:
 
 def _positive(name: str, value: float) -> float:
     """Return a finite number above zero, or raise ArgumentError."""
-    number = float(value)
+    number = as_number(name, value)
     if not (np.isfinite(number) and number > 0.0):
         raise ArgumentError(f'{name} must be positive, got {value}')
     return number

@@ -20,6 +20,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.checks import checked_index
+from ros_ik.model.conventions.checks import checked_items
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.hulls.hull_reduction import reduced_points
 from ros_ik.model.hulls.hull_reduction import unique_rows
@@ -97,7 +98,9 @@ def convex_shapes(model: Model, shapes: Sequence[int] | np.ndarray | None = None
         ArgumentError: An unknown shape, or a mesh whose vertices are not finite numbers [n, 3].
         ModelError: A file of a mesh that cannot be read.
     """
-    asked = range(model.shape_count) if shapes is None else shapes
+    asked: Sequence[int] = range(model.shape_count)
+    if shapes is not None:
+        asked = checked_items('shapes', shapes, 'indices of shapes')
     indices = sorted({checked_index('shapes', k, model.shape_count) for k in asked})
     kinds, scales = model.shape_type.numpy(), model.shape_scale.numpy().astype(np.float64)
     # Shapes that share a mesh share its reduction, which takes long.

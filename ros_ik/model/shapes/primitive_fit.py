@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.checks import checked_amount
 from ros_ik.model.conventions.checks import checked_index
@@ -114,6 +116,8 @@ def _fitted(
 ) -> CollisionGeometry:
     """Fit the shapes that need it, and keep the rest."""
     tolerance = checked_amount('tolerance', tolerance)
+    if not (cache_dir is None or isinstance(cache_dir, str | os.PathLike)):
+        raise ArgumentError(f'cache_dir must be a folder or None, got {cache_dir!r}')
     wanted = np.isin(given.kind, [int(known) for known in _FITTED])
     cache = FitCache(cache_dir)
     known: dict[str, tuple[list[Capsule], np.ndarray]] = {}

@@ -174,7 +174,7 @@ def _ordered(root_link: str, joints: dict[str, _Joint], ordering: str | None) ->
     """Return the joints depth or breadth first from the root, children in document order."""
     if ordering is None:
         return list(joints.values())
-    if ordering not in ('dfs', 'bfs'):
+    if not isinstance(ordering, str) or ordering not in ('dfs', 'bfs'):
         raise ArgumentError(f"joint_ordering must be 'dfs', 'bfs' or None, got {ordering!r}")
     below: dict[str, list[_Joint]] = {}
     for joint in joints.values():

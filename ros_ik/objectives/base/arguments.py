@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.model.conventions.checks import checked_items
 from ros_ik.model.conventions.checks import checked_norm
 from ros_ik.model.conventions.poses import norm_fault
 from ros_ik.numbers import integer_array
@@ -85,9 +85,7 @@ def checked_weight(name: str, weight: Any, count: int = 1) -> np.ndarray:
 
 def checked_objectives(objectives: Any) -> list[Any]:
     """Return a list of objectives; raise ArgumentError if it is empty or contains others."""
-    if not isinstance(objectives, Iterable):
-        raise ArgumentError(f'objectives must be a list of objectives, got {objectives!r}')
-    found = list(objectives)
+    found = list(checked_items('objectives', objectives, 'objectives'))
     if not found:
         raise ArgumentError('objectives must hold at least one objective, got none')
     for k, objective in enumerate(found):

@@ -12,6 +12,7 @@ import time
 
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
+from ros_ik.model.conventions.checks import as_number
 from ros_ik.model.conventions.labels import listed
 
 
@@ -55,10 +56,17 @@ class Budget:
         Args:
             seconds: Time limit [s].
             now: Clock [s].
+
+        Raises:
+            ArgumentError: Not a number, or a clock that cannot be called.
         """
-        self.seconds = seconds
+        if math.isnan(as_number('seconds', seconds)):
+            raise ArgumentError('seconds must not be NaN')
+        if not callable(now):
+            raise ArgumentError(f'now must be a function, got {now!r}')
+        self.seconds = float(seconds)
         self._now = now
-        self._end = now() + seconds
+        self._end = now() + self.seconds
         self._reason = ''
 
     @property

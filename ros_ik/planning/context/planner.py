@@ -102,7 +102,7 @@ class Planner(PlanningContext):
         Raises:
             RequestError: An unknown link.
         """
-        return Frame(self.link(link), IDENTITY) if link else self.task_frames()[0]
+        return self.task_frames()[0] if _is_default(link) else Frame(self.link(link), IDENTITY)
 
     def task_frames(self) -> list[Frame]:
         """Return the controlled frame of each frame task, with its offset in the link."""
@@ -117,7 +117,7 @@ class Planner(PlanningContext):
         Raises:
             RequestError: An unknown link.
         """
-        return self.link(link) if link else self.robot.base_link
+        return self.robot.base_link if _is_default(link) else self.link(link)
 
     def link(self, name: str) -> int:
         """Return the index of a link.
@@ -139,7 +139,7 @@ class Planner(PlanningContext):
         """
         coords = []
         for index, name in enumerate(names):
-            coord = self.robot.coord_of.get(name)
+            coord = self.robot.coord_of.get(name) if isinstance(name, str) else None
             if coord is None:
                 raise RequestError(self._no_joint(name))
             if name in names[:index]:
@@ -253,3 +253,8 @@ class Planner(PlanningContext):
         except ArgumentError as error:
             return str(error)
         return f'joint {name!r} does not have one degree of freedom'
+
+
+def _is_default(link: str) -> bool:
+    """Return True for '', which names no link."""
+    return isinstance(link, str) and not link

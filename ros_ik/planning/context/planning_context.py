@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ros_ik.kinematics.runtime.arguments import checked_instance
 from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
 from ros_ik.planning.context.barrier_solvers import BarrierSolvers
@@ -55,8 +56,9 @@ class PlanningContext:
         Raises:
             RosIkError: The description or a setting is invalid.
         """
+        checked_instance('settings', Settings, settings)
         self._builder = ModelBuilder()
-        self._builder.add_urdf(urdf, srdf=srdf or None, package_paths=package_paths)
+        self._builder.add_urdf(urdf, srdf=srdf, package_paths=package_paths)
         self.robot: ControlledRobot = resolve_robot(self._builder.finalize(device), settings)
         self.model: Model = self.robot.model
         self.settings = settings

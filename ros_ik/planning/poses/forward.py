@@ -8,8 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ros_ik.kinematics.runtime.arguments import checked_instance
+from ros_ik.kinematics.runtime.arguments import checked_options
 from ros_ik.model.conventions import poses
+from ros_ik.model.conventions.checks import checked_items
+from ros_ik.model.conventions.checks import checked_text
 from ros_ik.numbers import check_bounded
+from ros_ik.numbers import real_array
 from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.context.budget import RequestError
@@ -44,10 +49,21 @@ def solve_fk(
         RequestError: An unknown link or joint, a position that is not finite, joints whose state
             is needed and unknown, the time limit has passed or the budget was cancelled.
     """
-    budget = budget or Budget()
-    frames = [planner.frame(link) for link in links if link] if links else planner.task_frames()
-    if len(frames) < len(links):
+    checked_instance('planner', Planner, planner)
+    budget = checked_options('budget', Budget, budget)
+    with argument_errors_as_request_errors():
+        links = [checked_text('links', link) for link in checked_items('links', links, 'links')]
+        joint_names = checked_items('joint_names', joint_names, 'joint names')
+        checked_text('reference_frame', reference_frame)
+        positions = real_array('positions', positions)
+    if positions.size and positions.shape[1:] != (len(joint_names),):
+        raise RequestError(
+            f'positions must have shape [n, {len(joint_names)}], one number per joint name, got '
+            f'{list(positions.shape)}'
+        )
+    if '' in links:
         raise RequestError("links must have names, got ''")
+    frames = [planner.frame(link) for link in links] if links else planner.task_frames()
     reference = planner.reference(reference_frame)
     coords = planner.driving_coordinates(joint_names)
     with argument_errors_as_request_errors():

@@ -5,13 +5,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Sized
 import dataclasses
 import enum
 
 import numpy as np
 
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.model.conventions.checks import as_number
+from ros_ik.model.conventions.checks import checked_flag
+from ros_ik.model.conventions.checks import checked_items
+from ros_ik.model.conventions.checks import checked_text
 from ros_ik.model.conventions.poses import multiply
 from ros_ik.model.conventions.poses import pose_rows
+from ros_ik.numbers import real_array
 from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.planner import Planner
@@ -82,6 +90,38 @@ class IkRequest:
     tolerance_frame: str = ''
     base_poses: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 7)))
     preference: str = ''
+
+    def check(self) -> None:
+        """Check the types and shapes of the fields; names and ranges are checked later.
+
+        Raises:
+            RequestError: Another type or shape; the message names the field.
+        """
+        with argument_errors_as_request_errors():
+            for name in (
+                'link', 'reference_frame', 'joint_group', 'tolerance_frame', 'preference',
+            ):  # fmt: skip
+                checked_text(name, getattr(self, name))
+            for name, least in (('max_solutions', 0), ('n_goals', 0), ('threads', 1)):
+                checked_count(name, getattr(self, name), least)
+            checked_flag('check_collisions', self.check_collisions)
+            for name in ('position_tolerance', 'rotation_tolerance'):
+                as_number(name, getattr(self, name))
+            for name in ('position_tolerances', 'rotation_tolerances'):
+                axes = real_array(name, getattr(self, name))
+                if axes.ndim != 1:
+                    raise ArgumentError(f'{name} must be none or 3 positive numbers, got {axes}')
+            for name in ('poses', 'base_poses'):
+                rows = real_array(name, getattr(self, name))
+                if rows.size and (rows.ndim != 2 or rows.shape[1] != 7):
+                    raise ArgumentError(f'{name} must have shape [n, 7], got {list(rows.shape)}')
+            if not isinstance(self.seeds, Sized):  # an iterator would be empty afterwards
+                raise ArgumentError(f'seeds must be a list of seeds, got {self.seeds!r}')
+            for k, seed in enumerate(checked_items('seeds', self.seeds, 'seeds')):
+                if len(checked_items(f'seeds[{k}]', seed, 'names and positions')) != 2:
+                    raise ArgumentError(f'seeds[{k}] must be names and positions, got {seed!r}')
+                checked_items(f'the names of seeds[{k}]', seed[0], 'joint names')
+                real_array(f'the positions of seeds[{k}]', seed[1])
 
     @property
     def set_size(self) -> int:

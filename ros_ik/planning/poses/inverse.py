@@ -11,6 +11,8 @@ import time
 
 import numpy as np
 
+from ros_ik.kinematics.runtime.arguments import checked_instance
+from ros_ik.kinematics.runtime.arguments import checked_options
 from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.chain_solver_cache import ChainTask
@@ -51,7 +53,9 @@ def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None)
             state is needed and unknown, collision shapes that a check needs and that are missing
             (UnmeasuredError), or the budget was cancelled.
     """
-    budget = budget or Budget()
+    checked_instance('planner', Planner, planner)
+    budget = checked_options('budget', Budget, budget)
+    checked_instance('request', IkRequest, request).check()
     tolerance, preference = request.checked_tolerance(), request.checked_preference()
     if request.check_collisions:
         planner.require_shapes()
@@ -73,7 +77,7 @@ def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None)
         tolerance_frame=tolerance.frame,
         n_solutions=request.n_solutions,
         check_collisions=request.check_collisions,
-        threads=request.threads,
+        threads=int(request.threads),
     )
     wanted, parts = max(1, request.max_solutions), []
     for rows in _slices(n, planner.chains.most_poses(task), n_goals, budget):

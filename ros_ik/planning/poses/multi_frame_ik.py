@@ -10,6 +10,8 @@ import numpy as np
 import warp as wp
 
 from ros_ik.barriers import CollisionBarrier
+from ros_ik.kinematics.runtime.arguments import checked_instance
+from ros_ik.kinematics.runtime.arguments import checked_options
 from ros_ik.model.conventions.poses import multiply
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.planning.context.budget import Budget
@@ -52,7 +54,8 @@ def solve_frames_together(
         RequestError: No joint may move, collisions are not watched, collision shapes are missing
             (UnmeasuredError), or the budget was cancelled.
     """
-    budget = budget or Budget()
+    checked_instance('planner', Planner, planner)
+    budget = checked_options('budget', Budget, budget)
     variables = planner.variables_of(joint_group)
     group = planner.robot.group
     mask = np.isin(group.dof_variable, variables)

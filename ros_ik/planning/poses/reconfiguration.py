@@ -10,6 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ros_ik.kinematics.runtime.arguments import checked_instance
+from ros_ik.kinematics.runtime.arguments import checked_options
+from ros_ik.model.conventions.checks import checked_array
+from ros_ik.model.conventions.checks import checked_index
+from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.context.planner import Planner
 from ros_ik.planning.poses.ik_request import IkRequest
@@ -48,21 +53,27 @@ def reconfigure(
         budget: Time budget.
 
     Raises:
+        ArgumentError: An argument of another type or shape.
         RequestError: Joints whose state is needed and unknown, or the budget was cancelled.
     """
-    budget = budget or Budget()
+    checked_instance('planner', Planner, planner)
+    budget = checked_options('budget', Budget, budget)
     robot, labels = planner.robot, planner.model.body_label
-    offset = planner.task_frames()[task].offset
+    frames = planner.task_frames()
+    offset = frames[checked_index('task', task, len(frames))].offset
+    pose = checked_pose('pose', pose)
+    positions = checked_array('start', start, (robot.group.n_variables,))
+    distance, angle = checked_array('tolerances', tolerances, (2,)).tolist()
     request = IkRequest(
         poses=pose_multiply(pose, pose_inverse(offset))[None],
         link=labels[robot.task_links[task]],
         reference_frame=labels[robot.task_references[task]],
         max_solutions=_MAX_SOLUTIONS,
         check_collisions=not robot.unmeasured_links,
-        position_tolerance=tolerances[0],
-        rotation_tolerance=tolerances[1],
+        position_tolerance=distance,
+        rotation_tolerance=angle,
     )
-    with planner.at(robot.group.joint_names, start.tolist()):
+    with planner.at(robot.group.joint_names, positions.tolist()):
         answer = solve_ik(planner, request, budget)
         if answer.codes[0] == PoseCode.TIMED_OUT:
             return Reconfiguration(message='the search for another configuration ran out of time')

@@ -16,6 +16,7 @@ import math
 
 import numpy as np
 
+from ros_ik.model.conventions.checks import as_number
 from ros_ik.numbers import check_bounded
 from ros_ik.numbers import real_array
 from ros_ik.planning.context.budget import argument_errors_as_request_errors
@@ -113,11 +114,11 @@ def make_spline(points: Sequence[Point], n_joints: int) -> Spline:
         RequestError: No point, a wrong number of values, a number that is not finite, or times
             that do not increase.
     """
-    if not points:
+    if not len(points):
         raise RequestError('the trajectory has no points')
     for index, point in enumerate(points):
         _check_point(index, point, n_joints)
-    time = np.array([point.time for point in points])
+    time = np.array([point.time for point in points], dtype=np.float64)
     in_order = np.isfinite(time) & (time >= 0.0) & ~(np.diff(time, prepend=-np.inf) <= 0.0)
     if not in_order.all():
         late = int(np.argmin(in_order))
@@ -140,19 +141,22 @@ def make_spline(points: Sequence[Point], n_joints: int) -> Spline:
 
 
 def _check_point(index: int, point: Point, n_joints: int) -> None:
+    with argument_errors_as_request_errors():
+        as_number(f'points[{index}].time', point.time)
     for name in ('positions', 'velocities', 'accelerations'):
         values = getattr(point, name)
+        with argument_errors_as_request_errors():
+            numbers = real_array(f'points[{index}].{name}', values)
+        if numbers.ndim != 1:
+            raise RequestError(
+                f'points[{index}].{name} must be one number per joint, got shape {numbers.shape}'
+            )
         if len(values) != n_joints and (name == 'positions' or len(values)):
             raise RequestError(
                 f'point {index}: expected {n_joints} {name}, one per joint, got {len(values)}'
             )
         with argument_errors_as_request_errors():
-            numbers = real_array(f'points[{index}].{name}', values)
             check_bounded(f'points[{index}].{name}', numbers)
-        if numbers.ndim != 1:
-            raise RequestError(
-                f'points[{index}].{name} must be one number per joint, got shape {numbers.shape}'
-            )
 
 
 def _derivative(

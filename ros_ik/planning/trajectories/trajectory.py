@@ -11,6 +11,12 @@ import numpy as np
 
 from ros_ik.barriers import Barrier
 from ros_ik.barriers import CollisionBarrier
+from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_instance
+from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.runtime.arguments import checked_options
+from ros_ik.model.conventions.checks import checked_items
+from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.planner import Planner
@@ -85,12 +91,19 @@ def check_trajectory(
         budget: Time budget.
 
     Raises:
+        ArgumentError: Another type of the planner, the points or the budget.
         RequestError: An unknown joint, points that do not fit, a bound exceeded, joints whose
             state is needed and unknown, the time limit has passed or the budget was cancelled.
     """
-    budget = budget or Budget()
-    if not (np.isfinite(max_step) and max_step >= 0.0):
-        raise RequestError(f'max_step must be finite and not negative, got {max_step}')
+    checked_instance('planner', Planner, planner)
+    budget = checked_options('budget', Budget, budget)
+    points = checked_items('points', points, 'points')
+    for point in points:
+        checked_instance('a point in points', Point, point)
+    with argument_errors_as_request_errors():
+        max_step = checked_number('max_step', max_step)
+        most_checks = checked_count('most_checks', most_checks)
+        joint_names = checked_items('joint_names', joint_names, 'joint names')
     coords = planner.driving_coordinates(joint_names)
     if not len(coords):
         raise RequestError('the trajectory names no joints')

@@ -15,8 +15,8 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
-from ros_ik.kinematics.runtime.arguments import checked_flag
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
+from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES

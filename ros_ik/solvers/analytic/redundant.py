@@ -24,7 +24,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
-from ros_ik.kinematics.runtime.arguments import checked_flag
+from ros_ik.kinematics.runtime.arguments import checked_instance
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
@@ -32,6 +32,7 @@ from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model import Model
+from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.conventions.poses import pose_rows
@@ -141,10 +142,12 @@ class RedundantClosedFormIK:
         self.chain, locked_joint_q = folded_chain(model, link, joint_group, joint_q, offset)
         self._link_index = index = link_index(model, link, least=0)
         self.model, self.link = model, model.body_label[index]
-        self.form = form or closed_form(
-            model, link, joint_group, joint_q=locked_joint_q, offset=offset,
-            tolerances=settings.structure,
-        )
+        if form is None:
+            form = closed_form(
+                model, link, joint_group, joint_q=locked_joint_q, offset=offset,
+                tolerances=settings.structure,
+            )  # fmt: skip
+        self.form = checked_instance('form', ClosedForm, form)
         if not self.form.redundant_joint:
             raise without_form(self.link, self.form.reason or 'six joints leave none redundant')
         tool = checked_pose('offset', offset)

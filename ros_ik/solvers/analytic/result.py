@@ -9,6 +9,7 @@ import dataclasses
 import numpy as np
 
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_instance
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.arguments import checked_options
 from ros_ik.solvers.analytic.structure.structure import StructureTolerances
@@ -45,8 +46,9 @@ class ClosedFormSettings:
         """Check the values.
 
         Raises:
-            ArgumentError: A number that is not positive, or no steps.
+            ArgumentError: A number that is not positive, no steps, or another type.
         """
+        checked_instance('structure', StructureTolerances, self.structure)
         for name in (
             'position_tolerance', 'rotation_tolerance', 'separation', 'singular_value', 'length',
         ):  # fmt: skip

@@ -14,7 +14,6 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
-from ros_ik.kinematics.runtime.arguments import checked_flag
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
@@ -22,6 +21,7 @@ from ros_ik.kinematics.runtime.row_list import BYTES_PER_ROW
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model import Model
+from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES

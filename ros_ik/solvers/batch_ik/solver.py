@@ -24,6 +24,7 @@ from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.launch_lock import LAUNCH_LOCK
+from ros_ik.model.conventions.checks import check_flags
 from ros_ik.objectives.base.arguments import checked_objectives
 from ros_ik.objectives.base.link_objective import LinkObjective
 from ros_ik.objectives.base.record import is_recorded
@@ -158,6 +159,7 @@ class IKSolver(ReadOnce):
         n_problems = checked_count('n_problems', n_problems, 1)
         n_seeds = checked_count('n_seeds', n_seeds, 1)
         rng_seed = checked_count('rng_seed', rng_seed)
+        check_flags(respect_limits=respect_limits, use_graph=use_graph, use_fused=use_fused)
         _check_sampling(n_seeds, self._sampler_kind, noise_std)
         self.model = checked_model(model)
         objectives = checked_objectives(objectives)

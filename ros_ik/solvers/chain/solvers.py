@@ -18,6 +18,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.solvers.chain.batch import ChainBatch
 from ros_ik.solvers.chain.ik_chain import ChainData
 from ros_ik.solvers.chain.ik_chain import IkChain
@@ -135,7 +136,9 @@ class DlsSolver(_ChainSolver):
         Raises:
             ArgumentError: A number out of range.
         """
-        self.damping, self.adaptive_damping = damping, bool(adaptive_damping)
+        self.damping, self.adaptive_damping = damping, checked_flag(
+            'adaptive_damping', adaptive_damping
+        )
         super().__init__(max_iter, step_size, tolerance)
 
     def _rules(self) -> dict[str, Any]:

@@ -10,8 +10,11 @@ import math
 from typing import Any
 from typing import NamedTuple
 
+import numpy as np
+
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.limits import Limit
 from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.solvers.differential_ik.problem import StepProblem
@@ -74,6 +77,10 @@ class ProblemCache:
         Raises:
             ArgumentError: No task, a negative regularization, or arguments of the wrong type.
         """
+        if np.ndarray in (type(tasks), type(limits), type(barriers)):
+            checked_parts(tasks, limits, barriers)  # arrays are compared element by element
+        if type(regularization) is not float:
+            regularization = checked_number('regularization', regularization)
         recent = self._recent
         if (
             recent is None

@@ -13,6 +13,7 @@ from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.former_names import renamed_argument
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_instance
 from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
@@ -83,6 +84,7 @@ def rollout(
     Raises:
         ArgumentError: A wrong shape, a number out of range, or a start or step that is not finite.
     """
+    checked_instance('solver', DifferentialIK, solver)
     checked_parts(tasks, limits, barriers)
     if checked_count('n_steps', n_steps, 1) > MAX_STEPS:
         raise ArgumentError(f'n_steps must be from 1 to {MAX_STEPS}, got {n_steps}')
@@ -90,6 +92,11 @@ def rollout(
         'delta_q_before_last', delta_q_before_last, 'delta_q_before', delta_q_before
     )
     start = _finite('joint_q', joint_q)
+    if start.ndim not in (1, 2):
+        raise ArgumentError(
+            'joint_q must have shape [joint_coord_count] or [n_robots, joint_coord_count], got '
+            f'{list(start.shape)}'
+        )
     lead, dofs = start.shape[:-1], solver.model.joint_dof_count
     last = _step('last_delta_q', last_delta_q, (*lead, dofs), np.zeros((*lead, dofs)))
     before_last = _step('delta_q_before_last', delta_q_before_last, (*lead, dofs), last)

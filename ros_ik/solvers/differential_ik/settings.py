@@ -8,8 +8,8 @@ import dataclasses
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
-from ros_ik.kinematics.runtime.arguments import checked_flag
 from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.solvers.differential_ik.checks.enforce_mode import EnforceMode
 
 
@@ -57,6 +57,7 @@ class DifferentialIKSettings:
         checked_count('max_iterations', self.max_iterations, 1)
         checked_number('feasibility_tolerance', self.feasibility_tolerance, positive=True)
         checked_number('barrier_lead', self.barrier_lead)
+        checked_flag('warm_start', self.warm_start)
         checked_flag('level_feedforward', self.level_feedforward)
         try:
             object.__setattr__(self, 'enforce_mode', EnforceMode(self.enforce_mode))

@@ -22,6 +22,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.former_names import FormerName
 from ros_ik.former_names import renamed_argument
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_instance
 from ros_ik.kinematics.runtime.arguments import checked_options
 from ros_ik.kinematics.runtime.array_exchange import as_warp
 from ros_ik.kinematics.runtime.array_exchange import check_device
@@ -38,6 +39,7 @@ from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.limits import Limit
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
+from ros_ik.model.conventions.checks import checked_items
 from ros_ik.model.joint_group import checked_joint_group
 from ros_ik.model.model_argument import require_model
 from ros_ik.solvers.differential_ik.configurations import Configurations
@@ -51,6 +53,7 @@ from ros_ik.solvers.differential_ik.step_output import solved_into
 from ros_ik.solvers.differential_ik.step_output import STATUSES
 from ros_ik.solvers.differential_ik.step_output import write_step
 from ros_ik.solvers.differential_ik.step_output import wrong_step
+from ros_ik.solvers.differential_ik.tasks.arguments import checked_parts
 from ros_ik.solvers.differential_ik.tasks.arguments import sorted_arguments
 from ros_ik.solvers.differential_ik.tasks.residuals import StepResiduals
 from ros_ik.solvers.differential_ik.tasks.task import Task
@@ -348,7 +351,8 @@ class DifferentialIK(ReadOnce):
     ) -> list[np.ndarray]:
         """Return the residuals of each task at ``joint_q``, a list of [.., residual_dim]."""
         self._configurations.write(joint_q)
-        key = tuple(tasks)
+        key = checked_items('tasks', tasks, 'tasks')
+        checked_parts(key, (), ())
         errors = self._residuals.get(
             key, lambda: StepResiduals(self._state, self._tree, self._joint_q, key)
         ).evaluate()
@@ -364,7 +368,12 @@ class DifferentialIK(ReadOnce):
         self._problems.forget_steps()
 
     def continue_from(self, other: DifferentialIK) -> None:
-        """Copy the state of another solver of the same problem after its last step and check."""
+        """Copy the state of another solver of the same problem after its last step and check.
+
+        Raises:
+            ArgumentError: Not a solver.
+        """
+        checked_instance('other', DifferentialIK, other)
         self._checks.may_reach = other._checks.may_reach
         self._problems.continue_from(other._problems)
 

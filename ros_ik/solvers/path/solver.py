@@ -12,9 +12,9 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_choice
 from ros_ik.kinematics.runtime.arguments import checked_count
-from ros_ik.kinematics.runtime.arguments import checked_flag
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.model.conventions import poses as pose_math
+from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.numbers import check_bounded
 from ros_ik.numbers import real_array

@@ -17,9 +17,9 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_choice
 from ros_ik.kinematics.runtime.arguments import checked_count
-from ros_ik.kinematics.runtime.arguments import checked_flag
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
+from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.model.model_argument import require_model
 from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.batch import all_solutions

@@ -11,8 +11,8 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.launch_lock import shares_launch_lock
-from ros_ik.numbers import host_array
 from ros_ik.numbers import integer_array
+from ros_ik.numbers import real_array
 
 if TYPE_CHECKING:
     from ros_ik.model.model import Model
@@ -73,12 +73,10 @@ def checked_margins(margin: Any, count: int) -> np.ndarray:
     Raises:
         ArgumentError: Another number of margins, or one that is negative or not finite.
     """
-    try:
-        margins = np.broadcast_to(host_array(margin).astype(np.float64), (count,))
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(
-            f'margin must be one number or one per pair ({count}), got {margin!r}'
-        ) from error
+    given = real_array('margin', margin)
+    if given.shape not in ((), (1,), (count,)):
+        raise ArgumentError(f'margin must be one number or one per pair ({count}), got {margin!r}')
+    margins = np.broadcast_to(given, (count,))
     if not np.all(np.isfinite(margins) & (margins >= 0.0)):
         raise ArgumentError(f'margin must be finite numbers >= 0, got {margin!r}')
     return margins

@@ -91,7 +91,7 @@ class CollisionChecker(ReadOnce):
             ArgumentError: An argument of another type or shape, out of range, or a pair of
                 unknown shapes or of one body.
         """
-        if scalar not in (wp.float32, wp.float64):
+        if not any(scalar is known for known in (wp.float32, wp.float64)):
             raise ArgumentError(f'scalar must be wp.float32 or wp.float64, got {scalar!r}')
         self.model, self.scalar = require_model(model), scalar
         self.n = checked_index('n', n, np.iinfo(np.int32).max, least=1)

@@ -48,7 +48,7 @@ def enum_member(cls: type[_Member], name: str, value: object) -> _Member:
     """
     key = value.value if isinstance(value, enum.Enum) else value
     for member in cls:
-        if member.value == key:
+        if isinstance(key, str) and member.value == key:
             return member
     known = ', '.join(repr(member.value) for member in cls)
     raise ArgumentError(f'{name} must be one of {known}, got {value!r}')

@@ -24,6 +24,7 @@ from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.launch_lock import LAUNCH_LOCK
+from ros_ik.model.conventions.checks import checked_items
 from ros_ik.objectives.base.arguments import checked_objectives
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.base.arguments import check_batch
@@ -80,7 +81,9 @@ class IKOptimizerLBFGS(BatchOptimizer):
         Raises:
             ArgumentError: An invalid argument; the error names it.
         """
-        alphas = _LINE_SEARCH_ALPHAS if line_search_alphas is None else tuple(line_search_alphas)
+        alphas = _LINE_SEARCH_ALPHAS
+        if line_search_alphas is not None:
+            alphas = checked_items('line_search_alphas', line_search_alphas, 'step lengths')
         history_len = checked_count('history_len', history_len, 1)
         n_batch = checked_count('n_batch', n_batch, 1)
         _check(h0_scale, alphas, wolfe_c1, wolfe_c2)

@@ -25,6 +25,7 @@ from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.launch_lock import LAUNCH_LOCK
+from ros_ik.model.conventions.checks import check_flags
 from ros_ik.numbers import check_writable
 from ros_ik.objectives.base.arguments import checked_objectives
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
@@ -112,6 +113,7 @@ class BatchOptimizer(ReadOnce, abc.ABC):
             ArgumentError: An invalid argument; the error names it.
         """
         n_batch = checked_count('n_batch', n_batch, 1)
+        check_flags(respect_limits=respect_limits, use_graph=use_graph)
         check_tolerances(cost_tolerance, gradient_tolerance)
         check_batch('n_batch', n_batch, checked_model(model), checked_objectives(objectives))
         mode = enum_member(IKJacobianType, 'jacobian_mode', jacobian_mode)

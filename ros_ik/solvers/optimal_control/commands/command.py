@@ -13,16 +13,16 @@ Every error is multiplied by ``error_scaling`` before it is squared. The builder
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any
 
 import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.dynamics.center_of_mass import check_mass
-from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.model import Model
+from ros_ik.model.conventions.checks import checked_text
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
+from ros_ik.model.model_argument import require_model
 from ros_ik.numbers import host_array
 from ros_ik.numbers import real_value
 from ros_ik.objectives.base.arguments import checked_pose
@@ -31,6 +31,7 @@ from ros_ik.solvers.optimal_control.commands.targets import CartesianTarget
 from ros_ik.solvers.optimal_control.commands.targets import CenterOfMassTarget
 from ros_ik.solvers.optimal_control.commands.targets import check_names
 from ros_ik.solvers.optimal_control.commands.targets import CommandHeader
+from ros_ik.solvers.optimal_control.commands.targets import finite_number
 from ros_ik.solvers.optimal_control.commands.targets import JointPositionTarget
 from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
 
@@ -47,7 +48,7 @@ class CommandHeaderBuilder:
 
     def set_control_hold_time(self, control_hold_time: float) -> CommandHeaderBuilder:
         """Set the duration for which the last point is held [s], at least 0."""
-        value = _number('control_hold_time', control_hold_time, minimum=0.0)
+        value = finite_number('control_hold_time', control_hold_time, minimum=0.0)
         self._header = dataclasses.replace(self._header, control_hold_time=value)
         return self
 
@@ -89,7 +90,8 @@ class OptimalControlCommandBuilder:
             ArgumentError: Not a rigid transform, a negative or non-finite weight, an empty name,
                 or a link that is its own reference.
         """
-        reference, link = _name('ref_link_name', ref_link_name), _name('link_name', link_name)
+        reference = checked_text('ref_link_name', ref_link_name)
+        link = checked_text('link_name', link_name)
         if not link or link == reference:
             raise ArgumentError(
                 f'link_name must name a link other than ref_link_name, got {link_name!r}'
@@ -98,8 +100,8 @@ class OptimalControlCommandBuilder:
             reference,
             link,
             _rigid_transform(T),
-            _number('translation_weight', translation_weight, minimum=0.0),
-            _number('rotation_weight', rotation_weight, minimum=0.0),
+            finite_number('translation_weight', translation_weight, minimum=0.0),
+            finite_number('rotation_weight', rotation_weight, minimum=0.0),
         )
         return self._set(cartesian_targets=(*self._command.cartesian_targets, target))
 
@@ -116,12 +118,12 @@ class OptimalControlCommandBuilder:
         Raises:
             ArgumentError: An empty name, a number that is not finite, a negative weight.
         """
-        if not _name('joint_name', joint_name):
+        if not checked_text('joint_name', joint_name):
             raise ArgumentError("joint_name must name a joint, got ''")
         target = JointPositionTarget(
             joint_name,
-            _number('target_position', target_position),
-            _number('weight', weight, minimum=0.0),
+            finite_number('target_position', target_position),
+            finite_number('weight', weight, minimum=0.0),
         )
         return self._set(joint_position_targets=(*self._command.joint_position_targets, target))
 
@@ -142,7 +144,9 @@ class OptimalControlCommandBuilder:
         position = checked_vector('pose', np.ravel(pose) if column else pose, 3)
         position.setflags(write=False)
         target = CenterOfMassTarget(
-            _name('ref_link_name', ref_link_name), position, _number('weight', weight, minimum=0.0)
+            checked_text('ref_link_name', ref_link_name),
+            position,
+            finite_number('weight', weight, minimum=0.0),
         )
         return self._set(center_of_mass_target=target)
 
@@ -150,31 +154,29 @@ class OptimalControlCommandBuilder:
         self, velocity_limit_scaling: float
     ) -> OptimalControlCommandBuilder:
         """Set the fraction of the velocity limits that is used, (0, 1]."""
-        value = _positive('velocity_limit_scaling', velocity_limit_scaling, maximum=1.0)
-        return self._set(velocity_limit_scaling=value)
+        return self._set(velocity_limit_scaling=velocity_limit_scaling)
 
     def set_acceleration_limit_scaling(
         self, acceleration_limit_scaling: float
     ) -> OptimalControlCommandBuilder:
         """Set the factor on the acceleration limits, positive."""
-        value = _positive('acceleration_limit_scaling', acceleration_limit_scaling)
-        return self._set(acceleration_limit_scaling=value)
+        return self._set(acceleration_limit_scaling=acceleration_limit_scaling)
 
     def set_error_scaling(self, error_scaling: float) -> OptimalControlCommandBuilder:
         """Set the factor on every error before it is squared, positive."""
-        return self._set(error_scaling=_positive('error_scaling', error_scaling))
+        return self._set(error_scaling=error_scaling)
 
     def set_stop_cost(self, stop_cost: float) -> OptimalControlCommandBuilder:
         """Set the total cost, at least 0, below which the command is solved."""
-        return self._set(stop_cost=_number('stop_cost', stop_cost, minimum=0.0))
+        return self._set(stop_cost=stop_cost)
 
     def set_min_delta_cost(self, min_delta_cost: float) -> OptimalControlCommandBuilder:
         """Set the improvement per iteration, at least 0, below which ``patience`` applies."""
-        return self._set(min_delta_cost=_number('min_delta_cost', min_delta_cost, minimum=0.0))
+        return self._set(min_delta_cost=min_delta_cost)
 
     def set_patience(self, patience: int) -> OptimalControlCommandBuilder:
         """Set the number of tolerated iterations without sufficient improvement, at least 1."""
-        return self._set(patience=checked_count('patience', patience, 1))
+        return self._set(patience=patience)
 
     def set_command_header(
         self, command_header_builder: CommandHeaderBuilder
@@ -206,7 +208,7 @@ class OptimalControlCommandBuilder:
         if not costs and command.center_of_mass_target is None:
             raise ArgumentError('the command has no target: add at least one')
         if model is not None:
-            check_names(command, model)
+            check_names(command, require_model(model))
             if command.center_of_mass_target is not None:
                 check_mass(model)
         return command
@@ -214,32 +216,6 @@ class OptimalControlCommandBuilder:
     def _set(self, **changes: Any) -> OptimalControlCommandBuilder:
         self._command = dataclasses.replace(self._command, **changes)
         return self
-
-
-def _name(argument: str, value: str) -> str:
-    if not isinstance(value, str):
-        raise ArgumentError(f'{argument} must be a string, got {value!r}')
-    return value
-
-
-def _number(argument: str, value: float, minimum: float = -math.inf) -> float:
-    """Return a finite number that is at least ``minimum``, or raise naming the argument."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f'{argument} must be a number, got {value!r}') from error
-    if not math.isfinite(number) or number < minimum:
-        least = '' if minimum == -math.inf else f' of at least {minimum:g}'
-        raise ArgumentError(f'{argument} must be a finite number{least}, got {value!r}')
-    return number
-
-
-def _positive(argument: str, value: float, maximum: float = math.inf) -> float:
-    number = _number(argument, value)
-    if not 0.0 < number <= maximum:
-        wanted = 'positive' if maximum == math.inf else f'in (0, {maximum:g}]'
-        raise ArgumentError(f'{argument} must be {wanted}, got {value!r}')
-    return number
 
 
 def _rigid_transform(T: np.ndarray) -> np.ndarray:

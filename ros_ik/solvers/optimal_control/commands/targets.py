@@ -8,12 +8,17 @@ See :mod:`ros_ik.solvers.optimal_control.commands.command`.
 from __future__ import annotations
 
 import dataclasses
+import math
+from typing import Any
 
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_instance
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
+from ros_ik.model.conventions.checks import checked_items
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -109,6 +114,37 @@ class OptimalControlCommand:
     patience: int | None = None
     header: CommandHeader = CommandHeader()
 
+    def __post_init__(self) -> None:
+        """Check the values, and store numbers as such.
+
+        Raises:
+            ArgumentError: A number out of range, or another type; it names the field.
+        """
+        kinds = {
+            'cartesian_targets': CartesianTarget, 'joint_position_targets': JointPositionTarget,
+        }  # fmt: skip
+        for name, kind in kinds.items():
+            targets = checked_items(name, getattr(self, name), 'targets')
+            for k, target in enumerate(targets):
+                checked_instance(f'{name}[{k}]', kind, target)
+            self._store(name, targets)
+        if self.center_of_mass_target is not None:
+            center = self.center_of_mass_target
+            checked_instance('center_of_mass_target', CenterOfMassTarget, center)
+        checked_instance('header', CommandHeader, self.header)
+        speed = _positive('velocity_limit_scaling', self.velocity_limit_scaling, maximum=1.0)
+        self._store('velocity_limit_scaling', speed)
+        for name in ('acceleration_limit_scaling', 'error_scaling'):
+            self._store(name, _positive(name, getattr(self, name)))
+        for name in ('stop_cost', 'min_delta_cost'):
+            if getattr(self, name) is not None:
+                self._store(name, finite_number(name, getattr(self, name), minimum=0.0))
+        if self.patience is not None:
+            self._store('patience', checked_count('patience', self.patience, 1))
+
+    def _store(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
 
 def check_names(command: OptimalControlCommand, model: Model) -> None:
     """Raise ArgumentError if the model lacks a link or joint of the command."""
@@ -170,3 +206,23 @@ def structure_of(command: OptimalControlCommand) -> tuple:
         None if center is None else center.ref_link_name,
         bool(command.joint_position_targets),
     )
+
+
+def finite_number(argument: str, value: float, minimum: float = -math.inf) -> float:
+    """Return a finite number that is at least ``minimum``, or raise naming the argument."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f'{argument} must be a number, got {value!r}') from error
+    if not math.isfinite(number) or number < minimum:
+        least = '' if minimum == -math.inf else f' of at least {minimum:g}'
+        raise ArgumentError(f'{argument} must be a finite number{least}, got {value!r}')
+    return number
+
+
+def _positive(argument: str, value: float, maximum: float = math.inf) -> float:
+    number = finite_number(argument, value)
+    if not 0.0 < number <= maximum:
+        wanted = 'positive' if maximum == math.inf else f'in (0, {maximum:g}]'
+        raise ArgumentError(f'{argument} must be {wanted}, got {value!r}')
+    return number
