@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of trajectories: limits exactly, barriers against Pinocchio, both between the points."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -271,6 +272,23 @@ def test_barriers_are_checked_at_small_steps_of_mimic_joints(factor):
     assert report.violation.what == 'self_collision'
     assert report.violation.time == pytest.approx(2.0 * (0.5 - 0.04), abs=1e-3)
     assert report.minimum_values[0] < -0.02
+
+
+@pytest.mark.parametrize(('offset', 'end'), [(0.0, 2.0), (9.0, 3.0), (-9.0, 3.0)])
+def test_limits_that_exclude_every_position_of_a_driver_have_no_effect(offset, end):
+    """A mimic joint at 2 to 8 or so narrows the range of its driver, unless it leaves none."""
+    text = SLIDE_THROUGH_BALL.replace(' multiplier="{factor}"', f' offset="{offset}"')
+    text = text.replace('lower="-3" upper="3" velocity="500"', 'lower="-2" upper="2" velocity="9"')
+    settings = dataclasses.replace(SLIDE_SETTINGS, barriers_self_collision_enabled=False)
+    planner = Planner(text, '', settings)
+    joint_q = planner.model.neutral_joint_q()
+    planner.measure(joint_q, np.ones(len(joint_q), dtype=bool))
+    for position in (end - 0.01, 0.01 - end):
+        report = check_trajectory(planner, ['turn'], through((0.0, [position])))
+        assert report.violation is None
+    for position in (end + 0.01, -0.01 - end):
+        report = check_trajectory(planner, ['turn'], through((0.0, [position])))
+        assert 'turn' in report.violation.what
 
 
 def test_other_joints_are_as_measured():

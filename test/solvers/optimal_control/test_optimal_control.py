@@ -223,6 +223,46 @@ def test_mimic_joints_follow_and_keep_their_limits():
     assert abs(gap) < 1e-9  # one of them rests at its limit
 
 
+# A joint whose mimic joint has limits that exclude every position of it: -0.5 to 0.5.
+EXCLUDED = """<robot name="r"><link name="base"/><link name="a"/><link name="b"/>
+<joint name="driver" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+<joint name="follower" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+<limit lower="-0.5" upper="0.5" velocity="9" effort="1"/>
+<mimic joint="driver" offset="{offset}" multiplier="{factor}"/></joint></robot>"""
+
+
+@pytest.mark.parametrize(('offset', 'factor'), [(5.0, 1.0), (-5.0, 1.0), (3.0, 0.5), (5.0, -2.0)])
+def test_limits_that_exclude_every_position_of_a_driver_have_no_effect(offset, factor):
+    """The driver had gone to the middle between both ranges, outside its own limits."""
+    model = Model.from_urdf(EXCLUDED.format(offset=offset, factor=factor), device='cpu')
+    for margin in (0.0, 0.1):
+        solver = OptimalControl(model, position_margin=margin)
+        for start in (0.0, 0.8):
+            q = np.array([start, offset + factor * start])
+            for target in (0.3, -3.0, 3.0):
+                made = OptimalControlCommandBuilder().add_joint_position_target('driver', target)
+                result = solver.solve(made.build(model), q)
+                assert result.status is SolveStatus.CONVERGED and not result.relaxed
+                driver, follower = result.positions.T
+                assert np.all(np.abs(driver) <= 1.0 - margin + 1e-9)
+                expected = np.clip(target, margin - 1.0, 1.0 - margin)
+                assert driver[-1] == pytest.approx(expected, abs=1e-4)
+                assert np.allclose(follower, offset + factor * driver, rtol=0, atol=1e-12)
+
+
+def test_a_margin_removes_no_limits_of_a_mimic_joint():
+    """The follower may be at 0.48 to 0.5 alone, where a margin of 0.02 leaves one position."""
+    text = EXCLUDED.format(offset=1.48, factor=1.0)
+    for margin, allowed in ((0.01, 0.01), (0.02, 0.02)):
+        model = Model.from_urdf(text, device='cpu')
+        solver = OptimalControl(model, position_margin=margin)
+        made = OptimalControlCommandBuilder().add_joint_position_target('driver', 0.5)
+        result = solver.solve(made.build(model), np.array([-0.99, 0.49]))
+        assert np.all(result.positions[:, 1] <= 0.5) and np.all(result.positions[:, 0] >= -1.0)
+        assert abs(result.positions[-1, 1] - 0.49) <= allowed
+
+
 def test_the_cost_that_two_targets_of_a_joint_leave_counts_for_the_stop_cost(panda):
     """2^2 (0.5^2 + 0.5^2) = 2 remain between targets that are 1 rad apart, scaled by 2."""
     q = panda.model.neutral_joint_q()
