@@ -53,6 +53,23 @@ def test_publish_when_idle_repeats_the_held_position():
     assert_comes_to_rest(rig, StatusCode.COMMAND_STALE, silent=False)
 
 
+@pytest.mark.parametrize(('timeout', 'holds'), [(0.1, True), (0.3, False)])
+def test_joint_states_of_ten_hertz_need_a_timeout_of_several_periods(timeout, holds):
+    """They come up to 2 ms early or late, as docs/troubleshooting.md tells."""
+    rig, rng = Rig.shared(joint_state_timeout=timeout), np.random.default_rng(1)
+    rig.aim(rig.moved((0.0, 0.15, 0.0)))
+    rig.received = rig.now
+    codes, next_state = [], rig.now + 0.1
+    for _ in range(300):
+        if rig.now + rig.dt >= next_state:
+            rig.received = next_state
+            next_state += 0.1 + rng.uniform(-0.002, 0.002)
+        codes.append(rig.tick().code)
+    assert (StatusCode.JOINT_STATE_STALE in codes) == holds
+    assert set(codes) <= {StatusCode.JOINT_STATE_STALE, StatusCode.OK}
+    assert holds or rig.outputs[-1].tasks[0].reached
+
+
 def test_stale_joint_states_stop_and_tracking_goes_on_without_a_jump(moving):
     moving.received = moving.now
     moving.tick(10)

@@ -134,3 +134,25 @@ def test_a_robot_that_moves_is_not_stopped_to_build_the_model_that_it_has():
         rig.executor.add_node(rig.node)
         assert results(rig, [GOOD]) == [(GOOD, True)]
         assert results(rig, [BAD]) == [(BAD, False)]
+
+
+def test_a_malformed_srdf_refuses_later_descriptions_until_a_good_or_an_empty_one_comes():
+    """A description is the newest URDF with the newest SRDF, and the reason names the SRDF."""
+    with listening() as rig:
+        rig.executor.add_node(rig.node)
+        semantic = rig.node.create_publisher(String, 'robot_description_semantic', LATCHED)
+        source = rig.source
+        assert results(rig, [GOOD]) == [(GOOD, True)]
+        source.release()  # the node runs it
+        for srdf in ('<robot', '<robot name="r"><group/></robot>'):
+            semantic.publish(String(data=srdf))
+            spin_until(rig, lambda srdf=srdf: source._history.newest.srdf == srdf)
+            assert results(rig, []) == [(GOOD, False)]
+            assert 'SRDF' in source.error or 'group' in source.error
+            changed = f'{GOOD}<!-- {len(srdf)} -->'
+            assert results(rig, [changed]) == [(changed, False)]
+            assert results(rig, [GOOD]) == [(GOOD, False)]
+        semantic.publish(String(data=''))
+        spin_until(rig, lambda: not source._history.newest.srdf)
+        assert results(rig, []) == [(GOOD, True)]
+        assert results(rig, [GOOD + '\n']) == [(GOOD + '\n', True)]
