@@ -63,6 +63,7 @@ class Snapshot:
         rates: Used messages since the last snapshot, by topic [Hz].
         dropped: Number of dropped messages, by reason.
         notice: Fault of the robot description or the parameters, or ''.
+        same_name: Sentence about other nodes of the same name, or ''.
     """
 
     node_name: str
@@ -78,6 +79,7 @@ class Snapshot:
     rates: Mapping[str, float]
     dropped: Mapping[str, int]
     notice: str
+    same_name: str
 
 
 def diagnostics(snapshot: Snapshot) -> DiagnosticArray:
@@ -119,6 +121,8 @@ def _loop(snapshot: Snapshot) -> Entry:
     }
     if CLOCK in snapshot.output.waiting_for:
         return 'loop', _WARN, snapshot.text, values
+    if snapshot.same_name:
+        return 'loop', _WARN, snapshot.same_name, values
     if missed_part > _MISSED_PART:
         return 'loop', _WARN, f'{missed_part:.1%} of the deadlines were missed', values
     return 'loop', _OK, f'{snapshot.control_rate:g} Hz', values

@@ -15,6 +15,7 @@ from ros_ik.node.control.command_messages import LATEST
 from ros_ik.node.control.control_loop import ControlLoop
 from ros_ik.node.reports.diagnostics import diagnostics
 from ros_ik.node.reports.diagnostics import Snapshot
+from ros_ik.node.reports.same_name import SameName
 from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.servo import StatusCode
 from ros_ik.settings import Settings
@@ -93,6 +94,7 @@ class Reporter:
         self.problem = ''
         self._node, self._settings, self._loop = node, settings, loop
         self._message_stats = message_stats
+        self._same_name = SameName(node)
         self._logged = ''
         self._logged_at: dict[StatusCode, float] = {}
         self._counted: dict[str, int] = {}
@@ -146,6 +148,7 @@ class Reporter:
                 rates=self._rates(),
                 dropped=self._message_stats.counts,
                 notice=self.problem,
+                same_name=self._same_name.sentence(time.monotonic()),
             )
         )
         message.header.stamp = self._node.get_clock().now().to_msg()

@@ -47,7 +47,7 @@ def entries(code=StatusCode.OK, has_servo=True, unmeasured=(), **changes):
             'stopped': True, 'stop_requested': False,
         },
         'rates': {'joint_states': 100.0, 'target_pose': 30.0}, 'dropped': {'too_old': 4},
-        'now': 10.0, 'notice': '', 'text': 'as the status says',
+        'now': 10.0, 'notice': '', 'same_name': '', 'text': 'as the status says',
     }  # fmt: skip
     for name, change in changes.items():
         values[name] = {**values[name], **change} if isinstance(change, dict) else change
@@ -104,6 +104,11 @@ def test_what_is_unknown_is_left_out():
     assert found['model'] == (ERROR, 'as the status says', {'generation': '0'})
     # The control thread may have received states since then.
     assert entries(now=6.0)['joint states'][2]['oldest age s'] == '0.000'
+
+
+def test_other_nodes_of_the_name_are_a_warning():
+    found = entries(same_name='2 nodes are called /left/ros_ik')
+    assert found['loop'][:2] == (WARN, '2 nodes are called /left/ros_ik')
 
 
 def test_a_hundredth_of_missed_deadlines_is_in_order_and_more_are_not():

@@ -23,6 +23,7 @@ class Rig:
     """A reporter of a loop without a thread, and the lines and snapshots that it makes."""
 
     def __init__(self):
+        self.names = [('ros_ik', '/left')]
         self.now, self.lines, self.snapshots, self.published = 100.0, [], [], []
         logger = SimpleNamespace(
             info=lambda text: self.lines.append(('info', text)),
@@ -31,6 +32,8 @@ class Rig:
         self.timer = SimpleNamespace(timer_period_ns=0)
         node = SimpleNamespace(
             get_name=lambda: 'ros_ik',
+            get_namespace=lambda: '/left',
+            get_node_names_and_namespaces=lambda: self.names,
             get_fully_qualified_name=lambda: '/left/ros_ik',
             get_logger=lambda: logger,
             create_publisher=lambda *_: SimpleNamespace(publish=self.published.append),
@@ -168,3 +171,13 @@ def test_diagnostics_tell_of_drops_and_faults(rig):
     assert (snapshot.controlled, snapshot.statistics, snapshot.now) == (
         'a servo', 'statistics', 7.0,
     )  # fmt: skip
+
+
+def test_diagnostics_tell_of_other_nodes_of_the_name(rig):
+    rig.names.append(('ros_ik', '/left'))
+    for _ in range(2):
+        rig.due()
+        rig.now += 31.0
+    first, second = (snapshot.same_name for snapshot in rig.snapshots)
+    assert first == '' and second.startswith('2 nodes are called /left/ros_ik')
+    assert rig.lines == [('warning', second)]
