@@ -78,6 +78,7 @@ class Jobs:
         log: Callable[[str], None],
         package_paths: Sequence[str] = (),
         catch_up: Callable[[Budget], None] = lambda budget: None,
+        idle_steps: Callable[[], Sequence[Callable[[Planner], None]]] = tuple,
     ) -> None:
         """Start the thread.
 
@@ -88,6 +89,8 @@ class Jobs:
             package_paths: Folders in which meshes are looked up.
             catch_up: Function called before a request is answered. It waits until settings, state
                 and obstacles that are under way were applied.
+            idle_steps: Function that returns further steps of the preparation. Each is called
+                with the new planner while no request waits.
         """
         self._catch_up = catch_up
         self._package_paths = package_paths
@@ -97,6 +100,9 @@ class Jobs:
         self._running: Job | None = None
         self._description: Description | None = None
         self._built: _Built | None = None
+        self._idle_steps = idle_steps
+        # Steps that are left for the planner.
+        self._left: collections.deque[Callable[[Planner], None]] = collections.deque()
         self._settings: Settings | None = None
         self._state: PlannerRobotState | None = None
         self._world: ObstacleState | None = None
@@ -162,16 +168,20 @@ class Jobs:
         while True:
             with self._news:
                 self._running = None
-                self._news.wait_for(lambda: self._ending or self._unbuilt() or self._has_work())
+                self._news.wait_for(
+                    lambda: self._ending or self._unbuilt() or self._has_work() or self._left
+                )
                 if self._ending:
                     return
                 description = self._unbuilt()
-                if description is None:
-                    self._running = job = self._waiting.popleft()
+                if description is None and self._has_work():
+                    self._running = self._waiting.popleft()
             if description is not None:
                 self._build(description, description.settings)
+            elif self._running is not None:
+                self._answer(self._running)
             else:
-                self._answer(job)
+                self._prepare_further()
 
     def _unbuilt(self) -> Description | None:
         """Return the newest description if it is still to be built, otherwise None."""
@@ -184,7 +194,22 @@ class Jobs:
     def _build(self, description: Description, settings: Settings) -> None:
         # The memory of the previous planner is released first.
         self._built = None
+        self._left.clear()
         self._built = _Built(description, self._make_planner(description, settings))
+        if not isinstance(self._built.planner, str):
+            self._left.extend(self._idle_steps())
+
+    def _prepare_further(self) -> None:
+        """Make one step of the preparation; errors end it, not the thread."""
+        assert self._built is not None and not isinstance(self._built.planner, str)
+        try:
+            self._left.popleft()(self._built.planner)
+        except RosIkError:
+            self._left.clear()  # joint states are missing; a request that needs them reports that
+        except Exception:  # noqa: BLE001 a request fails with the same reason
+            self._left.clear()
+            self._log(traceback.format_exc())
+            self._replace_lost_device()
 
     def _make_planner(self, description: Description, settings: Settings) -> Planner | str:
         """Return the planner of a robot, or the reason why there is none."""

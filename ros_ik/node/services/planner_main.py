@@ -39,6 +39,7 @@ from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.node.services import moveit
 from ros_ik.node.services import moveit_package
 from ros_ik.node.services import optimal
+from ros_ik.node.services.idle_preparation import idle_steps
 from ros_ik.node.services.jobs import Job
 from ros_ik.node.services.jobs import Jobs
 from ros_ik.node.services.messages import answer_check_trajectory
@@ -136,7 +137,7 @@ class PlannerNode(GuardedNode):
         }
         self.jobs = Jobs(
             identity.settings.services_max_waiting, _prepare, self._log_error, package_paths(),
-            catch_up,
+            catch_up, idle_steps,
         )  # fmt: skip
         # Other callback groups accept no request before the previous one is answered.
         group = ReentrantCallbackGroup()

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The queue of planners' requests: one at a time, a bounded number waits, all get an answer."""
 
+import contextlib
+import functools
 import threading
 import time
 
@@ -12,12 +14,19 @@ from support.rigs.planning_rig import robot_text
 from ros_ik.demo.robots import find_robot
 from ros_ik.errors import ArgumentError
 from ros_ik.node.services import jobs as jobs_module
+from ros_ik.node.services.idle_preparation import idle_steps
 from ros_ik.node.services.jobs import Job
 from ros_ik.node.services.jobs import Jobs
 from ros_ik.node.services.process_link import Description
 from ros_ik.node.services.process_link import ObstacleState
 from ros_ik.node.services.process_link import PlannerRobotState
 from ros_ik.planning import Budget
+from ros_ik.planning import OptimalRequest
+from ros_ik.planning import Planner
+from ros_ik.planning import PoseCost
+from ros_ik.planning import solve_fk
+from ros_ik.planning import solve_optimal
+from ros_ik.planning.optimal_request import make_command
 from ros_ik.servo import Obstacle
 from ros_ik.settings import read_settings
 
@@ -371,3 +380,94 @@ def test_a_lost_device_is_replaced_and_settings_and_states_stay(jobs, answers, m
     assert second is not first and settings is changed
     assert joint_q[0] == pytest.approx(neutral[0] + 0.1)
     assert len(chosen) == 2
+
+
+class Steps:
+    """Steps of the preparation in pauses, which wait until the test lets them go on."""
+
+    def __init__(self, count, error=None):
+        self.order, self.count, self.error = [], count, error
+        self.begun, self.go = [[threading.Event() for _ in range(count)] for _ in range(2)]
+
+    def __call__(self):
+        return [lambda planner, k=k: self._step(k) for k in range(self.count)]
+
+    def _step(self, k):
+        self.order.append(k)
+        self.begun[k].set()
+        assert self.go[k].wait(PATIENCE)
+        if self.error is not None:
+            raise self.error
+
+
+def _note(order, name, planner, budget):
+    order.append(name)
+
+
+@contextlib.contextmanager
+def prepared_in_pauses(steps, answers):
+    """Yield jobs with further steps of the preparation, which are all let go at the end."""
+    jobs = Jobs(2, lambda planner: None, answers.logged.append, idle_steps=steps)
+    try:
+        yield jobs
+    finally:
+        for go in steps.go:
+            go.set()
+        jobs.end('the test is over')
+        wait_for_threads()
+
+
+def test_a_request_comes_before_the_next_step_of_the_preparation(answers):
+    steps = Steps(3)
+    with prepared_in_pauses(steps, answers) as jobs:
+        # A request that waits for the model comes before the first step.
+        jobs.submit(answers.job('first', lambda planner, budget: steps.order.append('first')))
+        jobs.describe(description())
+        assert steps.begun[0].wait(PATIENCE)
+        assert steps.order == ['first', 0]
+        for name in 'ab':
+            work = functools.partial(_note, steps.order, name)
+            jobs.submit(answers.job(name, work))
+        steps.go[0].set()
+        answers.wait('a', 'b')
+        assert steps.begun[1].wait(PATIENCE)
+        assert steps.order == ['first', 0, 'a', 'b', 1]
+        # Another robot is prepared from the first step on.
+        jobs.describe(description(2))
+        for go in steps.go:
+            go.set()
+        assert steps.begun[2].wait(PATIENCE)
+        jobs.submit(answers.job('last', lambda planner, budget: 'done'))
+        answers.wait('last')
+        assert steps.order == ['first', 0, 'a', 'b', 1, 0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ('error', 'is_logged'), [(ArgumentError('no joint states'), False), (ValueError('odd'), True)]
+)
+def test_an_error_ends_the_preparation_and_no_request(answers, error, is_logged):
+    steps = Steps(2, error)
+    with prepared_in_pauses(steps, answers) as jobs:
+        steps.go[0].set()
+        jobs.describe(description())
+        assert steps.begun[0].wait(PATIENCE)
+        jobs.submit(answers.job('after', lambda planner, budget: 'done'))
+        answers.wait('after')
+        assert answers.given == {'after': 'done'} and steps.order == [0]
+        assert bool(answers.logged) == is_logged
+
+
+def test_a_first_optimal_command_finds_its_solver_and_its_graphs():
+    told = description()
+    planner = Planner(told.urdf, told.srdf, told.settings)
+    planner.measure(planner.joint_q, np.ones(len(planner.joint_q), dtype=bool))
+    for step in idle_steps():
+        step(planner)
+    solver = planner.optimal
+    (problem,) = solver._problems
+    pose = solve_fk(planner, planner.robot.group.joint_names, planner.joint_q[None, :7])[0, 0]
+    link = planner.model.body_label[planner.task_frames()[0].link]
+    request = OptimalRequest(poses=[PoseCost('', link, pose, 1.0, 1.0)])
+    assert solver._problem(make_command(planner, request)) is problem
+    solve_optimal(planner, request)
+    assert planner.optimal is solver
