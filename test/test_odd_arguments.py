@@ -61,7 +61,9 @@ ALSO_CALLED = {
     'ignored_links': 'link', 'touch_links': 'link', 'spec': 'joint', 'group': 'joint',
     'joint_group': 'joint', 'positions': 'joint', 'delta_q': 'an array', 'barriers': 'limits',
     'limits': 'barriers|delta_q', 'link_indices': 'pairs', 'most_checks': 'checks',
-    'joint_limit_lower': 'joint_limit_upper',
+    'joint_limit_lower': 'joint_limit_upper', 'dof': 'axis', 'linear_axes': 'axis',
+    'angular_axes': 'axis', 'parent': 'body', 'radius': 'scale', 'half_height': 'scale',
+    'height': 'plane',
 }  # fmt: skip
 # Functions of the caller, which an error of theirs ends.
 FUNCTIONS = {'on_progress', 'preference'}
@@ -73,6 +75,25 @@ def defaults(function, **given):
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     found = {p.name: p.default for p in parameters if p.kind not in kinds and p.name != 'self'}
     return {**found, **given}
+
+
+def two_links():
+    """Return a builder of two links and a joint that is in no articulation."""
+    builder = rk.ModelBuilder()
+    builder.add_link('a')
+    builder.add_link('b')
+    builder.add_joint_fixed(-1, 0)
+    return builder
+
+
+# Methods of a builder of two links, with the arguments that have no default.
+BUILDING = {
+    'add_link': {}, 'add_body': {}, 'add_joint_revolute': {'parent': 0, 'child': 1},
+    'add_joint_fixed': {'parent': 0, 'child': 1}, 'add_joint_ball': {'parent': 0, 'child': 1},
+    'add_joint_d6': {'parent': 0, 'child': 1}, 'add_articulation': {'joints': [0]},
+    'add_shape_cylinder': {'body': 0}, 'add_shape_sphere': {'body': 0}, 'add_ground_plane': {},
+    'begin_world': {},
+}  # fmt: skip
 
 
 def _make_cases():
@@ -132,6 +153,16 @@ def _make_cases():
     add('Model', rk.Model, builder=builder, device='cpu')
     add('ModelBuilder', rk.ModelBuilder)
     add('joint_group', model.joint_group)
+    add('write_steps', model.joint_group().write_steps, variables=Q, step=np.zeros(6))
+    add('variable_limits', model.joint_group().variable_limits, limits=Q)
+    for method, given in BUILDING.items():
+        add(
+            method, lambda method=method, **given: getattr(two_links(), method)(**given),
+            of=getattr(two_links(), method), **given,
+        )  # fmt: skip
+    for method in ('add_builder', 'add_world'):
+        add(method, lambda method=method, **given: getattr(rk.ModelBuilder(), method)(**given),
+            of=getattr(rk.ModelBuilder(), method), builder=two_links())
     for name, function in (
         ('from_model', rk.CollisionGeometry.from_model), ('fit_capsules', rk.fit_capsules),
         ('fit_spheres', rk.fit_spheres),

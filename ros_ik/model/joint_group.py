@@ -16,6 +16,7 @@ from ros_ik.model.conventions.labels import listed
 from ros_ik.numbers import as_integer
 from ros_ik.numbers import check_writable
 from ros_ik.numbers import host_array
+from ros_ik.numbers import real_array
 
 if TYPE_CHECKING:
     from ros_ik.model.model import Model
@@ -64,11 +65,15 @@ class JointGroup:
             step: Output [joint_dof_count]; degrees of freedom without a variable are unchanged.
 
         Raises:
-            ArgumentError: A read-only ``step``.
+            ArgumentError: Wrong shapes, or a read-only ``step``.
         """
         check_writable('step', step)
         driven = self.dof_variable >= 0
+        if getattr(step, 'shape', None) != driven.shape:
+            raise ArgumentError(f'step must be an array of shape {list(driven.shape)}')
         values = host_array(variables, 'variables')
+        if values.shape != (self.n_variables,):
+            raise ArgumentError(f'variables must have shape {[self.n_variables]}')
         step[driven] = self.dof_scale[driven] * values[self.dof_variable[driven]]
 
     def variable_limits(self, limits: np.ndarray) -> np.ndarray:
@@ -83,7 +88,10 @@ class JointGroup:
         """
         driven = np.flatnonzero((self.dof_variable >= 0) & (self.dof_scale != 0.0))
         result = np.full(self.n_variables, np.inf)
-        least = host_array(limits, 'limits')[driven] / np.abs(self.dof_scale[driven])
+        given = real_array('limits', limits)
+        if given.shape != self.dof_variable.shape:
+            raise ArgumentError(f'limits must have shape {list(self.dof_variable.shape)}')
+        least = given[driven] / np.abs(self.dof_scale[driven])
         np.minimum.at(result, self.dof_variable[driven], least)
         return result
 

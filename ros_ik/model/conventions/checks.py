@@ -85,6 +85,20 @@ def check_flags(**flags: Any) -> None:
         checked_flag(name, value)
 
 
+def checked_names(name: str, values: Any) -> Mapping[str, Any]:
+    """Return values by name, none for None, or raise ArgumentError naming the argument."""
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping):
+        raise ArgumentError(f'{name} must be values by name, got {shown(values)}')
+    return values
+
+
+def label_or(label: Any, default: str) -> str:
+    """Return a label, a default for None or '', or raise ArgumentError."""
+    return (checked_text('label', label) if label is not None else '') or default
+
+
 def checked_text(name: str, value: Any) -> str:
     """Return a string, or raise ArgumentError naming the argument."""
     if not isinstance(value, str):

@@ -15,6 +15,7 @@ from ros_ik.model.building.tables.joint_dof import checked_dof
 from ros_ik.model.building.tables.joint_dof import DofData
 from ros_ik.model.building.tables.joint_dof import JointDofConfig
 from ros_ik.model.building.tables.rows import FIXED_SIZES
+from ros_ik.model.conventions.checks import checked_items
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.keywords import JOINT
 from ros_ik.model.conventions.keywords import used
@@ -77,7 +78,9 @@ def checked_axes(
     angular: Sequence[Any] | None,
 ) -> tuple[tuple[DofData, ...], tuple[DofData, ...]]:
     """Return the axes of a joint, checked against its type."""
-    given = len(linear or ()), len(angular or ())
+    linear = checked_items('linear_axes', () if linear is None else linear, 'axes')
+    angular = checked_items('angular_axes', () if angular is None else angular, 'axes')
+    given = len(linear), len(angular)
     if kind in _FIXED_AXES:
         if given not in ((0, 0), AXIS_COUNTS[kind]):
             raise ArgumentError(f'{where}: {kind.name} has axes {AXIS_COUNTS[kind]}, got {given}')
@@ -86,6 +89,6 @@ def checked_axes(
         raise ArgumentError(f'{where}: {kind.name} has axes {AXIS_COUNTS[kind]}, got {given}')
     if max(given) > MAX_AXES:
         raise ArgumentError(f'{where}: at most three axes of a kind, got {given}')
-    axes = (*(linear or ()), *(angular or ()))
+    axes = (*linear, *angular)
     checked = [checked_dof(f'{where} axis {k}', axis) for k, axis in enumerate(axes)]
     return tuple(checked[: given[0]]), tuple(checked[given[0] :])

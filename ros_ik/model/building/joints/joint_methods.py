@@ -99,8 +99,8 @@ class JointMethods(JointRows):
         armature = default.armature if armature is None else armature
         friction = default.friction if friction is None else friction
         where = f'joint {common.get("label") or ""!r}'
-        armature = checked_amount(f'{where} armature', armature or 0.0)
-        friction = checked_amount(f'{where} friction', friction or 0.0)
+        armature = checked_amount(f'{where} armature', 0.0 if armature is None else armature)
+        friction = checked_amount(f'{where} friction', 0.0 if friction is None else friction)
         index = self.add_joint(JointType.BALL, parent, child, **common)
         first = self.joint_qd_start[index]
         self.joint_armature[first : first + 3] = [armature] * 3

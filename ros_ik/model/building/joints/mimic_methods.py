@@ -13,7 +13,9 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model.building.tables.collision_filters import CollisionFilters
 from ros_ik.model.building.tables.rows import FIXED_SIZES
 from ros_ik.model.conventions.checks import as_number
+from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.model.conventions.checks import checked_index
+from ros_ik.model.conventions.checks import label_or
 from ros_ik.model.conventions.joint_type import JointType
 
 # Larger coefficients are errors in a description, and would overflow float32 along chains.
@@ -67,12 +69,12 @@ class MimicMethods(CollisionFilters):
                 raise ArgumentError(f'{where}: {name} must be finite, got {value}')
         constraint = self.append_row(
             'constraint_mimic',
-            constraint_mimic_label=label or '',
+            constraint_mimic_label=label_or(label, ''),
             constraint_mimic_joint0=int(joint0),
             constraint_mimic_joint1=int(joint1),
             constraint_mimic_coef0=coef0,
             constraint_mimic_coef1=coef1,
-            constraint_mimic_enabled=bool(enabled),
+            constraint_mimic_enabled=checked_flag('enabled', enabled),
             constraint_mimic_world=self.current_world,
         )
         self.set_custom_values('constraint_mimic', constraint, custom_attributes)

@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 
 from ros_ik.model.building.joints.joint_methods import JointMethods
+from ros_ik.model.conventions.checks import check_flags
 from ros_ik.model.conventions.checks import checked_amount
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_inertia
+from ros_ik.model.conventions.checks import checked_names
 from ros_ik.model.conventions.checks import checked_pose
+from ros_ik.model.conventions.checks import label_or
 from ros_ik.model.conventions.flags import BodyFlags
 
 
@@ -48,7 +51,9 @@ class LinkMethods(JointMethods):
             ArgumentError: A negative mass or moment of inertia, or a number that is not finite;
                 the error names the link.
         """
-        label = label or f'body_{self.body_count}'
+        label = label_or(label, f'body_{self.body_count}')
+        check_flags(lock_inertia=lock_inertia, is_kinematic=is_kinematic)
+        checked_names('custom_attributes', custom_attributes)
         where = f'link {label!r}'
         inertia = np.zeros((3, 3)) if inertia is None else inertia
         body = self.append_row(

@@ -24,10 +24,12 @@ from ros_ik.model.building.links.shape_properties import combine
 from ros_ik.model.building.links.shape_properties import mass_properties
 from ros_ik.model.building.links.shape_properties import shape_radius
 from ros_ik.model.conventions import poses
+from ros_ik.model.conventions.checks import as_number
 from ros_ik.model.conventions.checks import checked_amount
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.checks import checked_pose
+from ros_ik.model.conventions.checks import label_or
 from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.conventions.keywords import SHAPE
@@ -103,8 +105,8 @@ class ShapeMethods(LinkMethods):
             **shape: Arguments of :meth:`add_shape`.
         """
         return self.add_shape_plane(
-            (*np.eye(3)[self.up_axis], -height), width=0.0, length=0.0,
-            label=label or 'ground_plane', **shape,
+            (*np.eye(3)[self.up_axis], -as_number('height', height)), width=0.0, length=0.0,
+            label=label_or(label, 'ground_plane'), **shape,
         )  # fmt: skip
 
     def add_shape_sphere(self, body: int, *, radius: float = 1.0, **shape: Any) -> int:
@@ -158,7 +160,7 @@ class ShapeMethods(LinkMethods):
             barrel_radius: Bulge of its side [m]; only 0 is supported.
             **shape: Arguments of :meth:`add_shape`.
         """
-        if barrel_radius != 0.0:
+        if as_number('barrel_radius', barrel_radius) != 0.0:
             raise ArgumentError(
                 f'barrel_radius: only straight cylinders are supported, got {barrel_radius}'
             )

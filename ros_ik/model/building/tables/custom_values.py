@@ -18,6 +18,7 @@ from ros_ik.model.building.tables.custom_attribute import CustomAttribute
 from ros_ik.model.building.tables.custom_attribute import CustomFrequency
 from ros_ik.model.building.tables.custom_attribute import ModelAttributeError
 from ros_ik.model.conventions.attribute_enums import AttributeFrequency
+from ros_ik.model.conventions.checks import checked_names
 
 # Frequencies with several rows per joint, and the column with the first row of each joint.
 _ROWS_OF_JOINT = {
@@ -130,7 +131,7 @@ class CustomValues(BuilderColumns):
             ModelAttributeError: An attribute that is not declared.
             ArgumentError: An attribute of another frequency.
         """
-        for key, value in (given or {}).items():
+        for key, value in checked_names('custom_attributes', given).items():
             attribute = self._declared(key)
             if attribute.frequency != frequency_of(domain):
                 raise ArgumentError(

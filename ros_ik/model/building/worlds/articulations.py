@@ -13,6 +13,8 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model.building.links.shape_methods import ShapeMethods
 from ros_ik.model.building.tables.columns import BuilderColumns
 from ros_ik.model.conventions.checks import checked_index
+from ros_ik.model.conventions.checks import checked_items
+from ros_ik.model.conventions.checks import label_or
 
 
 class Articulations(ShapeMethods):
@@ -39,9 +41,10 @@ class Articulations(ShapeMethods):
             ArgumentError: No joints, one that does not exist or is in an articulation already,
                 another order, or another world than the current one.
         """
-        label = label or f'articulation_{self.articulation_count}'
+        label = label_or(label, f'articulation_{self.articulation_count}')
         where = f'articulation {label!r}'
-        if not len(joints):
+        joints = checked_items('joints', joints, 'joints')
+        if not joints:
             raise ArgumentError(f'{where}: needs at least one joint')
         for joint in joints:
             checked_index(f'joint of {where}', joint, self.joint_count)

@@ -14,7 +14,10 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model.building.worlds.articulations import Articulations
 from ros_ik.model.building.worlds.merging import merge_copies
 from ros_ik.model.conventions.checks import checked_array
+from ros_ik.model.conventions.checks import checked_items
+from ros_ik.model.conventions.checks import checked_names
 from ros_ik.model.conventions.checks import checked_pose
+from ros_ik.model.conventions.checks import checked_text
 from ros_ik.numbers import as_integer
 
 
@@ -60,12 +63,13 @@ class Worlds(Articulations):
             ArgumentError: Another world has not ended.
         """
         self._check_outside('begin_world()')
+        given = checked_names('attributes', attributes)
         vector = checked_array('gravity', self.gravity if gravity is None else gravity, (3,))
         self.close_articulations()
         self._current_world = self.world_count
         self.world_count += 1
         self.world_gravity.append(vector)
-        for key, value in (attributes or {}).items():
+        for key, value in given.items():
             self.set_custom_values('world', self.current_world, {key: value})
 
     def end_world(self) -> None:
@@ -136,7 +140,14 @@ class Worlds(Articulations):
             self._check_outside('replicate()')
         if xforms is None:
             xforms = grid_poses(count, spacing)
-        prefixes = [None] * count if label_prefixes is None else list(label_prefixes)
+        if not isinstance(builder, Worlds):
+            raise ArgumentError(f'builder must be a ModelBuilder, got {type(builder).__name__}')
+        xforms = checked_items('xforms', xforms, 'poses')
+        prefixes = [None] * count
+        if label_prefixes is not None:
+            prefixes = list(checked_items('label_prefixes', label_prefixes, 'labels'))
+        for prefix in prefixes:
+            checked_text('label_prefix', '' if prefix is None else prefix)
         for name, given in (('xforms', xforms), ('label_prefixes', prefixes)):
             if len(given) != count:
                 raise ArgumentError(f'{name} must have {count} entries, got {len(given)}')
