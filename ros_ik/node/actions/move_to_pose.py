@@ -8,11 +8,8 @@ process searches for one. The joints move there, and then the pose is the target
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any
-
-import numpy as np
 
 from ros_ik.node.actions.action_motion import ActionMotion
 from ros_ik.node.actions.action_motion import SETTLING
@@ -22,24 +19,13 @@ from ros_ik.node.actions.action_server import Outcome
 from ros_ik.node.actions.commander import Commander
 from ros_ik.node.actions.goal_state import GoalEvent
 from ros_ik.node.actions.goal_state import GoalState
+from ros_ik.node.actions.pose_goal import read_goal
 from ros_ik.node.actions.straight_motion import StraightMotion
-from ros_ik.node.subscribers.rejections import explain_frame
-from ros_ik.node.subscribers.rejections import explain_numbers
-from ros_ik.node.subscribers.transforms import UnresolvedFrame
-from ros_ik.node.transport.message_stats import Drop
-from ros_ik.node.transport.pose_messages import pose_numbers
 from ros_ik.servo import JointTarget
 from ros_ik.servo import JointVelocityTarget
 from ros_ik.servo import Mode
 from ros_ik.servo import PoseTarget
-from ros_ik.servo import Rejection
 from ros_ik.servo import StatusCode
-from ros_ik.servo.motion.pose_math import float_difference
-from ros_ik.servo.motion.pose_math import float_length
-from ros_ik.servo.motion.pose_math import pose_inverse
-from ros_ik.servo.motion.pose_math import pose_multiply
-from ros_ik.servo.targets.active_axes import ActiveAxes
-from ros_ik.settings import TaskSettings
 from ros_ik_interfaces.action import MoveToPose
 
 # Maximum number of configuration changes per goal, and time limit of a search [s]; the first
@@ -66,22 +52,13 @@ class MoveToPoseMotion(ActionMotion):
             GoalError: It cannot be followed, with the reason.
         """
         super().__init__(commander)
-        self._task = _task_index(commander, goal.task)
-        settings = commander.settings
-        for name in ('linear_tolerance', 'angular_tolerance', 'timeout'):
-            _check_not_negative(name, getattr(goal, name))
-        task = settings.tasks[self._task]
-        self._tolerances = (
-            goal.linear_tolerance or task.linear_tolerance,
-            goal.angular_tolerance or task.angular_tolerance,
-        )
-        self._timeout = min(goal.timeout or math.inf, settings.actions_timeout)
-        self._target = self._pose = self._read(goal)
+        self._goal = read_goal(goal, commander)
+        self._task = self._goal.task
+        self._target = self._goal.target
         self._started = self._within_since = self._aimed = commander.now()
         self._may_reconfigure = goal.allow_reconfiguration
         self._changes: list[str] = []
-        self._errors = self._measure(task)
-        self._check_jump()
+        self._errors = self._measure()
 
     @staticmethod
     def refusal(error: GoalError) -> MoveToPose.Result:
@@ -110,16 +87,16 @@ class MoveToPoseMotion(ActionMotion):
             self._machine.handle(GoalEvent.PERSIST)
 
     def _read_state(self, now: float) -> None:
-        self._errors = self._measure(self._commander.settings.tasks[self._task])
+        self._errors = self._measure()
 
     def _advance(self, now: float) -> GoalEnd | None:
         if self._joint_motion is not None or not self._is_within():
             self._within_since = now
         elif now - self._within_since >= SETTLING:
             return self._finish(Outcome.SUCCEEDED, self._result(True, '; '.join(self._changes)))
-        if now - self._started > self._timeout:
+        if now - self._started > self._goal.timeout:
             parts = (self._commander.output.text, *self._changes)
-            return self.abort(f'not reached within {self._timeout:g} s: {"; ".join(parts)}')
+            return self.abort(f'not reached within {self._goal.timeout:g} s: {"; ".join(parts)}')
         if self._joint_motion is not None:
             self._follow_joint_motion(self._joint_motion, now, self._target)
         elif self.state is not GoalState.PERSISTING:
@@ -145,7 +122,7 @@ class MoveToPoseMotion(ActionMotion):
             start = commander.output.joint_q[commander.servo.robot.coords]
             self._asked_at = now
             self._question = commander.planner.ask(
-                self._task, self._pose.pose, start, self._tolerances, _SEARCH_TIME
+                self._task, self._goal.target.pose, start, self._goal.tolerances, _SEARCH_TIME
             )
 
     def _read_answer(self, now: float) -> None:
@@ -193,8 +170,8 @@ class MoveToPoseMotion(ActionMotion):
         self._machine.handle(GoalEvent.RESUME)
         self._withdraw()
         self._joint_motion, self._aimed = None, now
-        robot, pose = self._commander.servo.robot, self._pose.pose.tolist()
-        frame = robot.model.body_label[self._pose.frame_link]
+        robot, pose = self._commander.servo.robot, self._goal.target.pose.tolist()
+        frame = robot.model.body_label[self._goal.target.frame_link]
         self._target = self._commander.reader.pose(
             self._task, frame, pose[:3], pose[3:], now, lasting=True
         )
@@ -206,35 +183,11 @@ class MoveToPoseMotion(ActionMotion):
         self._machine.handle(GoalEvent.PERSIST)
         self._changes.append(reason)
 
-    def _read(self, goal: MoveToPose.Goal) -> PoseTarget:
-        """Return the target in the reference link of the task."""
-        commander, header, pose = self._commander, goal.target.header, goal.target.pose
-        frame = commander.find(header.frame_id, header.stamp)
-        if isinstance(frame, UnresolvedFrame):
-            raise GoalError(frame.reason, f'target: {explain_frame(header.frame_id, frame.text)}')
-        given = frame.moved_pose(np.array(pose_numbers(pose))).tolist()
-        target = commander.reader.pose(
-            self._task, frame.link, given[:3], given[3:], commander.now(), lasting=True
-        )
-        if isinstance(target, Rejection):
-            text = explain_numbers(target, pose_numbers(pose), header.frame_id)
-            raise GoalError(target, f'target: {text}')
-        reference = commander.servo.robot.task_references[self._task]
-        if target.frame_link == reference:
-            return target
-        links = commander.measured_links()
-        in_world = pose_multiply(links[target.frame_link], target.pose)
-        fixed = pose_multiply(pose_inverse(links[reference]), in_world)
-        return dataclasses.replace(target, pose=fixed, frame_link=reference)
-
-    def _measure(self, task: TaskSettings) -> tuple[float, float]:
+    def _measure(self) -> tuple[float, float]:
         """Return position and orientation error of the measured frame, on active axes."""
-        measured = self._commander.output.tasks[self._task].current_pose
-        if measured is None:
-            return math.nan, math.nan
-        difference = float_difference(self._pose.pose.tolist(), measured.tolist())
-        linear, angular = ActiveAxes.of_task(task).part(difference)
-        return float_length(linear), float_length(angular)
+        commander = self._commander
+        measured = commander.output.tasks[self._task].current_pose
+        return self._goal.errors(measured, commander.settings)
 
     def _is_within(self) -> bool:
         """Return True if measured and commanded frame are within the tolerances."""
@@ -243,20 +196,8 @@ class MoveToPoseMotion(ActionMotion):
         return all(
             error <= tolerance
             for errors in (self._errors, commanded)
-            for error, tolerance in zip(errors, self._tolerances, strict=True)
+            for error, tolerance in zip(errors, self._goal.tolerances, strict=True)
         )
-
-    def _check_jump(self) -> None:
-        settings = self._commander.settings
-        if settings.target_jump_policy != 'reject':
-            return
-        limits = settings.max_target_step_linear, settings.max_target_step_angular
-        if any(e > limit for e, limit in zip(self._errors, limits, strict=True)):
-            raise GoalError(
-                Rejection.TARGET_JUMP,
-                f'the target is {self._errors[0]:.3g} m and {self._errors[1]:.3g} rad away, more '
-                'than max_target_step_* permit while target_jump_policy is reject',
-            )
 
     def _other_targets(self) -> tuple[Any, ...]:
         command = self._commander.command
@@ -285,15 +226,3 @@ class MoveToPoseMotion(ActionMotion):
             linear_error=self._errors[0],
             angular_error=self._errors[1],
         )
-
-
-def _task_index(commander: Commander, name: str) -> int:
-    names = [task.name for task in commander.settings.tasks]
-    if name and name not in names:
-        raise GoalError(Drop.INVALID_GOAL, f'task: there is no {name!r}, only {", ".join(names)}')
-    return names.index(name) if name else 0
-
-
-def _check_not_negative(name: str, value: float) -> None:
-    if not (math.isfinite(value) and value >= 0.0):
-        raise GoalError(Drop.INVALID_GOAL, f'{name} must be finite and not negative, got {value}')
