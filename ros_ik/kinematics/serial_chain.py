@@ -21,7 +21,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.kinematics.tree import root_pose
-from ros_ik.model.building.joints.mimic_range import driver_range
+from ros_ik.model.building.joints.mimic_range import range_in_force
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.poses import cross
@@ -173,8 +173,7 @@ class _Builder:
             (float(self._lower[k]), float(self._upper[k])) for k in (driver_dof, dof)
         )
         before = self.bounds.get(coordinate, driver)
-        low, high = driver_range(before, follower, coef0, coef1)
-        self.bounds[coordinate] = (low, high) if low <= high else before
+        self.bounds[coordinate] = range_in_force(before, follower, coef0, coef1)
 
     def _append(self, transform: np.ndarray) -> None:
         self.constants[-1] = self.constants[-1] @ transform

@@ -15,7 +15,7 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_instance
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.arguments import checked_options
-from ros_ik.model.building.joints.mimic_range import driver_ranges
+from ros_ik.model.building.joints.mimic_range import range_in_force
 from ros_ik.model.conventions.checks import checked_items
 from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import Budget
@@ -171,11 +171,11 @@ def _bounds(planner: Planner, joint_names: Sequence[str]) -> JointBounds:
     acceleration *= settings.limits_acceleration_scale
     velocity = robot.velocity * settings.limits_velocity_scale
     lower, upper = robot.lower.copy(), robot.upper.copy()
-    ranges, _ = driver_ranges(model.mimic_driver, start, lower, upper)
-    for leads, ends in ranges.items():
-        lower[leads], upper[leads] = ends
-    for follower, (driver, _offset, factor) in model.mimic_driver.items():
+    for follower, (driver, offset, factor) in model.mimic_driver.items():
         own, leads = start[follower], start[driver]
+        lower[leads], upper[leads] = range_in_force(
+            (lower[leads], upper[leads]), (lower[own], upper[own]), offset, factor
+        )
         if factor != 0.0:
             velocity[leads] = min(velocity[leads], velocity[own] / abs(factor))
             acceleration[leads] = min(acceleration[leads], acceleration[own] / abs(factor))

@@ -16,7 +16,7 @@ from ros_ik.kinematics.newton.newton_model import dof_limits
 from ros_ik.kinematics.newton.newton_model import Mimic
 from ros_ik.kinematics.newton.newton_model import mimic_constraints
 from ros_ik.model.building.joints.configuration_space import resolve_mimics
-from ros_ik.model.building.joints.mimic_range import driver_range
+from ros_ik.model.building.joints.mimic_range import range_in_force
 from ros_ik.model.conventions.joint_type import JointType
 
 _QUATERNION_JOINTS = (JointType.BALL, JointType.FREE, JointType.DISTANCE)
@@ -182,9 +182,9 @@ def _coordinate_limits(
     for link in mimics:
         follower, driver = start[link.joint0], start[link.joint1]
         own, of_follower = ((lower[k], upper[k]) for k in (driver, follower))
-        low, high = driver_range(own, of_follower, link.coef0, link.coef1)
-        if low <= high:
-            lower[driver], upper[driver] = low, high
+        lower[driver], upper[driver] = range_in_force(
+            own, of_follower, link.coef0, link.coef1
+        )
         lower[follower], upper[follower] = -np.inf, np.inf
     return lower, upper
 

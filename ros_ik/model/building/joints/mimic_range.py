@@ -29,34 +29,39 @@ def driver_range(
     return max(own[0], low), min(own[1], high)
 
 
-def driver_ranges(
+def range_in_force(
+    own: tuple[float, float], follower: tuple[float, float], coef0: float, coef1: float
+) -> tuple[float, float]:
+    """Return :func:`driver_range`, or ``own`` where the limits of the follower have no effect.
+
+    They have none if they exclude every position that is left to the driver.
+    """
+    low, high = driver_range(own, follower, coef0, coef1)
+    return (low, high) if low <= high else own
+
+
+def limits_without_effect(
     mimic_driver: Mapping[int, tuple[int, float, float]],
     starts: np.ndarray,
     lower: np.ndarray,
     upper: np.ndarray,
-) -> tuple[dict[int, tuple[float, float]], list[int]]:
-    """Return the range of each driver, and the mimic joints whose limits have no effect.
-
-    Limits of a mimic joint that exclude every position that is left to its driver have none.
+) -> list[int]:
+    """Return the degrees of freedom of the mimic joints whose limits have no effect.
 
     Args:
         mimic_driver: Driver, coef0 and coef1 of each mimic joint, as :class:`Model` has them.
         starts: First degree of freedom of each joint.
         lower: Lower limit of each degree of freedom [rad or m].
         upper: Upper limit of each degree of freedom [rad or m].
-
-    Returns:
-        Lower and upper limit by the degree of freedom of each driver, and those of the mimic
-        joints without effect.
     """
-    ranges: dict[int, tuple[float, float]] = {}
-    without_effect = []
+    lower, upper, found = lower.copy(), upper.copy(), []
     for joint, (driver_joint, coef0, coef1) in mimic_driver.items():
-        follower, driver = int(starts[joint]), int(starts[driver_joint])
-        before = ranges.get(driver, (float(lower[driver]), float(upper[driver])))
-        of_follower = float(lower[follower]), float(upper[follower])
-        low, high = driver_range(before, of_follower, coef0, coef1)
+        follower, driver = (
+            (float(lower[k]), float(upper[k])) for k in (starts[joint], starts[driver_joint])
+        )
+        low, high = driver_range(driver, follower, coef0, coef1)
         if low > high:
-            without_effect.append(follower)
-        ranges[driver] = (low, high) if low <= high else before
-    return ranges, without_effect
+            found.append(int(starts[joint]))
+        else:
+            lower[starts[driver_joint]], upper[starts[driver_joint]] = low, high
+    return found

@@ -27,6 +27,7 @@ import warp as wp
 from ros_ik.barriers import Barrier
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.stepping.variable_steps import variable_steps_function
 from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
 
 
@@ -101,6 +102,7 @@ def lead_functions() -> SimpleNamespace:
     - ``lead_row(i, row, lead, program)``: convert the bound of a row of y to that of x.
     """
     Program, Lead = step_program_struct(), step_lead_struct()
+    write_variable_steps = variable_steps_function()
     zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
 
     @compiled_kernel()
@@ -114,11 +116,7 @@ def lead_functions() -> SimpleNamespace:
         lead: Lead,
     ):
         i = wp.tid()
-        for j in range(lead.last.shape[1]):
-            lead.last[i, j] = zero
-        for k in range(dof.shape[0]):
-            if factor[k] != zero:
-                lead.last[i, variable[k]] = last_step[i, dof[k]] / factor[k]
+        write_variable_steps(i, last_step, dof, variable, factor, lead.last)
         for j in range(lead.last.shape[1]):
             last = lead.last[i, j]
             lead.lower[i, j] = last + (lower[i, j] - last) / lead.share

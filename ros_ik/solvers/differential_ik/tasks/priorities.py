@@ -22,6 +22,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.stepping.variable_steps import variable_steps_function
 from ros_ik.solvers.differential_ik.tasks.rows import step_rows_struct
 from ros_ik.solvers.qp.cholesky import factor_row_function
 
@@ -31,6 +32,7 @@ from ros_ik.solvers.qp.cholesky import factor_row_function
 def add_levels_kernel() -> wp.Kernel:
     """Build the kernel that adds the rows of each level to the program, float64."""
     Rows, factor_row = step_rows_struct(), factor_row_function(wp.float64)
+    write_variable_steps = variable_steps_function()
     zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
 
     @wp.func
@@ -82,7 +84,7 @@ def add_levels_kernel() -> wp.Kernel:
         regularization: wp.array(dtype=wp.float64),  # [1]
         last_step: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count], [0, 0]: no feedforward
         # scratch
-        previous: wp.array2d(dtype=wp.float64),  # [n, variables], the last step
+        previous: wp.array2d(dtype=wp.float64),  # [n, variables], the last step, or zeros
         J: wp.array3d(dtype=wp.float64),  # [n, rows, variables], in that order, without weights
         Y: wp.array3d(dtype=wp.float64),  # [n, rows, variables]
         L: wp.array3d(dtype=wp.float64),  # [n, rows, rows]
@@ -98,11 +100,8 @@ def add_levels_kernel() -> wp.Kernel:
             for k in range(n):
                 N[i, j, k] = zero
             N[i, j, j] = one
-            previous[i, j] = zero
         if last_step.shape[0] > 0:
-            for k in range(rows.dof.shape[0]):
-                if rows.factor[k] != zero:
-                    previous[i, rows.variable[k]] = last_step[i, rows.dof[k]] / rows.factor[k]
+            write_variable_steps(i, last_step, rows.dof, rows.variable, rows.factor, previous)
         for level in range(level_start.shape[0] - 1):
             first = level_start[level]
             last = level_start[level + 1]

@@ -19,7 +19,7 @@ from ros_ik.limits.default_acceleration import default_acceleration
 from ros_ik.model import JointGroup
 from ros_ik.model import JointType
 from ros_ik.model import Model
-from ros_ik.model.building.joints.mimic_range import driver_ranges
+from ros_ik.model.building.joints.mimic_range import limits_without_effect
 
 # Value for no limit, large, but with finite products with times.
 _UNBOUNDED = 1e9
@@ -105,7 +105,9 @@ class GroupLimits:
         own_lower, own_upper, speed, _ = model.limits64()
         # Without the margin, which must not remove limits.
         starts = model.joint_qd_start.numpy()
-        _, without_effect = driver_ranges(model.mimic_driver, starts, own_lower, own_upper)
+        without_effect = limits_without_effect(
+            model.mimic_driver, starts, own_lower, own_upper
+        )
         lower[without_effect], upper[without_effect] = -np.inf, np.inf
         self._lower, self._upper = lower[self.driven], upper[self.driven]
         if velocity is not None:
