@@ -24,6 +24,7 @@ from ros_ik.barriers.pair_measurement import PairMeasurement
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import dofs_of_links
 from ros_ik.kinematics.collision.pairs.pair_functions import FAR
+from ros_ik.kinematics.collision.pairs.pair_functions import pair_structs
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
 
@@ -114,22 +115,18 @@ class CollisionBarrier(Barrier):
 
     def launch_sweep(self, travel: wp.array, may_fall: wp.array) -> None:
         """Mark robots with pairs that may come too close; see :meth:`Barrier.launch_sweep`."""
-        state = self._state
-        motion = [state.joint_S_s, self._dofs, self._moves, travel]
-        self._measurement.launch_sweep(state.body_q, motion, self._work(state.body_q), may_fall)
+        body_q = self._state.body_q
+        self._measurement.launch_sweep(body_q, self._motion, travel, self._work(body_q), may_fall)
 
     def launch_follow(self, check: PathCheck, column: int) -> None:
         """Check every pair along the paths; see :meth:`Barrier.launch_follow`."""
-        state = self._state
-        motion = [state.joint_S_s, self._dofs, self._moves]
-        now = self._work(state.body_q)
-        self._measurement.launch_follow(state.body_q, motion, now, check, column)
+        body_q = self._state.body_q
+        self._measurement.launch_follow(body_q, self._motion, self._work(body_q), check, column)
 
     def launch_jacobian(self, jacobian: wp.array, start_idx: int) -> None:
         """Write the derivatives of the values that were last written for the state's poses."""
-        motion = [self._state.joint_S_s, self._dofs, self._variable, self._scale, self._moves]
         work = self._work(self._state.body_q)
-        self._measurement.launch_jacobian(motion, work, jacobian, start_idx)
+        self._measurement.launch_jacobian(self._motion, work, jacobian, start_idx)
 
     @property
     def step_row_count(self) -> int:
@@ -142,10 +139,9 @@ class CollisionBarrier(Barrier):
             super().launch_rows(box, values, jacobian, start)
             return
         state = self._state
-        motion = [state.joint_S_s, self._dofs, self._variable, self._scale, self._moves]
         self._measurement.launch_rows(
             state.body_q,
-            [*motion, self._leader],
+            self._motion,
             [*box, self.margin, self.recovery_speed, state.dt],
             self._chosen(state.body_q),
             values,
@@ -218,11 +214,15 @@ class CollisionBarrier(Barrier):
         self._moves_host = np.zeros((model.body_count + 1, len(active)), dtype=np.int32)
         for body, dofs in enumerate(dofs_of_links(model, range(model.body_count))):
             self._moves_host[body + 1] = np.isin(active, dofs)
-        self._moves = wp.array(self._moves_host, dtype=wp.int32, device=device)
-        self._leader = wp.array(self._first_links_of_groups(), dtype=wp.int32, device=device)
-        self._dofs = wp.array(active, dtype=wp.int32, device=device)
-        self._variable = wp.array(group.dof_variable[active], dtype=wp.int32, device=device)
-        self._scale = wp.array(group.dof_scale[active], dtype=state.scalar, device=device)
+        self._driven = {
+            name: wp.array(values, dtype=wp.int32, device=device)
+            for name, values in (
+                ('dofs', active), ('variable', group.dof_variable[active]),
+                ('moves', self._moves_host), ('leader', self._first_links_of_groups()),
+            )
+        }  # fmt: skip
+        scale = group.dof_scale[active]
+        self._driven['scale'] = wp.array(scale, dtype=state.scalar, device=device)
         self._measurement = PairMeasurement(
             scene.rows,
             scene.table(state.scalar, device),
@@ -243,6 +243,15 @@ class CollisionBarrier(Barrier):
         for body in (*np.flatnonzero(carries), *np.flatnonzero(~carries)):
             first.setdefault(self._moves_host[body + 1].tobytes(), int(body))
         return [first[moved.tobytes()] for moved in self._moves_host[1:]]
+
+    @property
+    def _motion(self) -> Any:
+        """Struct of how the variables move the links at the poses of the state."""
+        motion = pair_structs(self._state.scalar).PairMotion()
+        motion.joint_S_s = self._state.joint_S_s
+        for name, values in self._driven.items():
+            setattr(motion, name, values)
+        return motion
 
     def _work(self, body_q: wp.array) -> Any:
         """Return the work space for link poses: of the state, of a part of it, or others."""

@@ -14,6 +14,7 @@ from ros_ik.barriers.collision_table import CollisionTable
 from ros_ik.kinematics.collision.pairs.pair_functions import FAR
 from ros_ik.kinematics.collision.pairs.pair_functions import pair_structs
 from ros_ik.kinematics.collision.pairs.pair_kernels import pair_kernels
+from ros_ik.kinematics.collision.pairs.pair_rows import rank_work_struct
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.stop_path import PathCheck
@@ -79,7 +80,7 @@ class PairMeasurement:
         self.arrays.d_max = scalar(FAR if d_max is None else d_max)
         self._works: dict[Any, Any] = {}
         self._travels: dict[int, wp.array] = {}
-        self._scratch: dict[int, list[wp.array]] = {}
+        self._ranks: dict[int, Any] = {}
         self._body_q: dict[int, wp.array] = {}
         self.pairs = np.zeros((0, 2), dtype=int)
 
@@ -152,7 +153,7 @@ class PairMeasurement:
     def launch_rows(
         self,
         body_q: wp.array,
-        motion: list[Any],
+        motion: Any,
         step: list[Any],
         work: Any,
         values: wp.array,
@@ -163,7 +164,7 @@ class PairMeasurement:
 
         Args:
             body_q: Link poses in the world, [n, body_count].
-            motion: joint_S_s, dofs, variable, scale, moves, leader; see the kernel.
+            motion: Struct ``PairMotion``.
             step: Box and gains of the step, number of the barrier, margin, recovery speed,
                 duration.
             work: Work space for n robots; half of its rows are for violated pairs.
@@ -171,34 +172,39 @@ class PairMeasurement:
             jacobian: Output, [n, total_rows, n_variables].
             start: First row.
         """
-        n, rows, variables = body_q.shape[0], work.pair.shape[1], jacobian.shape[2]
-        key = work.pair.ptr
-        if key not in self._scratch:
-            vec3 = spatial_functions(self._scalar).vec3
-            self._scratch[key] = [
-                wp.zeros((n, body_q.shape[1], 3), dtype=vec3, device=self._device),
-                wp.zeros((n, len(self._rows.kind)), dtype=vec3, device=self._device),
-                wp.zeros((n, len(self._rows.kind)), dtype=self._scalar, device=self._device),
-                wp.zeros((n, rows), dtype=self._scalar, device=self._device),
-                wp.zeros((n, 1, variables), dtype=self._scalar, device=self._device),
-            ]
+        key, free = work.pair.ptr, work.pair.shape[1] // 2
+        if key not in self._ranks:
+            self._ranks[key] = self._rank_work(body_q.shape, 2 * free, jacobian.shape[2])
         self._launch_place(body_q, work)
         launch(
             self._kernels.choose,
-            n,
-            inputs=[body_q, *motion, *step, self.arrays, rows // 2, start],
-            outputs=[work, *self._scratch[key], values, jacobian],
+            body_q.shape[0],
+            inputs=[body_q, motion, *step, self.arrays, free, start],
+            outputs=[work, self._ranks[key], values, jacobian],
             device=self._device,
         )
 
+    def _rank_work(self, links: tuple[int, ...], n_rows: int, n_variables: int) -> Any:
+        shapes, vec3 = len(self._rows.kind), spatial_functions(self._scalar).vec3
+        n = links[0]
+        work = rank_work_struct(self._scalar)()
+        for name, shape, dtype in (
+            ('link', (*links, 3), vec3), ('drift', (n, shapes), vec3),
+            ('extra', (n, shapes), self._scalar), ('key', (n, n_rows), self._scalar),
+            ('slopes', (n, 1, n_variables), self._scalar),
+        ):  # fmt: skip
+            setattr(work, name, wp.zeros(shape, dtype=dtype, device=self._device))
+        return work
+
     def launch_sweep(
-        self, body_q: wp.array, motion: list[Any], work: Any, may_meet: wp.array
+        self, body_q: wp.array, motion: Any, travel: wp.array, work: Any, may_meet: wp.array
     ) -> None:
         """Mark the robots with pairs that may fall below d_min; see the kernel.
 
         Args:
             body_q: Link poses in the world, [n, body_count].
-            motion: joint_S_s, dofs, moves and the bounds of the motion.
+            motion: Struct ``PairMotion``.
+            travel: Bounds of the motion of each degree of freedom, [n, joint_dof_count].
             work: Work space for n robots.
             may_meet: Output, int32 [n].
         """
@@ -207,19 +213,19 @@ class PairMeasurement:
         launch(
             self._kernels.sweep,
             n,
-            inputs=[body_q, *motion, self.arrays],
+            inputs=[body_q, motion, travel, self.arrays],
             outputs=[work, self._allocate_paths(n), may_meet],
             device=self._device,
         )
 
     def launch_follow(
-        self, body_q: wp.array, motion: list[Any], now: Any, check: PathCheck, column: int
+        self, body_q: wp.array, motion: Any, now: Any, check: PathCheck, column: int
     ) -> None:
         """Check every pair along the path of its robot; see the kernel.
 
         Args:
             body_q: Link poses at the start of the paths, [n, body_count].
-            motion: joint_S_s at the start, dofs and moves.
+            motion: Struct ``PairMotion`` for these poses.
             now: Work space for these poses.
             check: The paths and the output arrays.
             column: Column of ``check.unsafe``.
@@ -232,7 +238,7 @@ class PairMeasurement:
             self._kernels.follow,
             n,
             inputs=[
-                check.path.arrays, *motion, self.arrays, now, check.tolerance, check.between,
+                check.path.arrays, motion, self.arrays, now, check.tolerance, check.between,
                 column,
             ],
             outputs=[
@@ -242,13 +248,11 @@ class PairMeasurement:
             device=self._device,
         )  # fmt: skip
 
-    def launch_jacobian(
-        self, motion: list[Any], work: Any, jacobian: wp.array, start: int
-    ) -> None:
+    def launch_jacobian(self, motion: Any, work: Any, jacobian: wp.array, start: int) -> None:
         """Write the derivatives of the values that :meth:`launch_values` last computed.
 
         Args:
-            motion: joint_S_s, dofs, variable, scale, moves; see the kernel.
+            motion: Struct ``PairMotion``.
             work: The work space of that launch.
             jacobian: Output, [n, total_rows, n_variables].
             start: First row of ``n_rows``.
@@ -256,7 +260,7 @@ class PairMeasurement:
         launch(
             self._kernels.jacobian,
             (jacobian.shape[0], self._threads_of_rows),
-            inputs=[*motion, self.arrays, start, self._threads_of_rows, work],
+            inputs=[motion, self.arrays, start, self._threads_of_rows, work],
             outputs=[jacobian],
             device=self._device,
         )

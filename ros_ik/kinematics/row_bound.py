@@ -1,6 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Lower bound d of a barrier's row J x >= d, the least change of its value h in one step.
+"""Lower bound d of a barrier's row J x >= d, and the value of the barrier for a given bound.
+
+d is the least change of the value h of the barrier in one step:
 
     d = -dt gain (h - margin) / (1 + |h - margin|),    at most dt recovery |J| if positive
 
@@ -8,6 +10,7 @@ d is -inf if h is infinite, which makes the row inactive.
 """
 
 import functools
+from types import SimpleNamespace
 from typing import no_type_check
 
 import warp as wp
@@ -15,10 +18,13 @@ import warp as wp
 
 @no_type_check
 @functools.cache
-def row_bound_function(scalar: type) -> wp.Function:
-    """Build ``row_bound(inside, slope, gain, recovery, dt)`` with inside = h - margin.
+def row_bound_functions(scalar: type) -> SimpleNamespace:
+    """Build the functions, with inside = h - margin.
 
-    ``slope`` is |J|, which is used only below the margin.
+    - ``row_bound(inside, slope, gain, recovery, dt)``: d; ``slope`` is |J|, which is used only
+      below the margin.
+    - ``inside_of_fall(fall, gain, dt)``: the positive value of ``inside`` for which d = -fall;
+      inf for a fall that no row allows.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -35,4 +41,11 @@ def row_bound_function(scalar: type) -> wp.Function:
             bound = wp.min(bound, dt * recovery * slope)
         return bound
 
-    return row_bound
+    @wp.func
+    def inside_of_fall(fall: scalar, gain: scalar, dt: scalar) -> scalar:
+        part = fall / (gain * dt)
+        if part < scalar(1.0):
+            return part / (scalar(1.0) - part)
+        return scalar(wp.inf)
+
+    return SimpleNamespace(row_bound=row_bound, inside_of_fall=inside_of_fall)

@@ -13,7 +13,7 @@ import pytest
 import warp as wp
 
 from ros_ik.kinematics import eval_jacobian
-from ros_ik.kinematics.row_bound import row_bound_function
+from ros_ik.kinematics.row_bound import row_bound_functions
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.conventions.poses import multiply
 from ros_ik.model.conventions.poses import pose_rows
@@ -58,7 +58,7 @@ MARKS = {
     'default acceleration of a joint': r'velocity / _RISE_TIME',
     'limits of a driver, by those of its mimic joint': r'- (link\.)?coef0\) / ',
     'contact by design': r'<= margin \+',
-    'least change of a barrier': r'gain \* inside|_gain \* self\._settings',
+    'least change of a barrier': r'gain \* inside|fall / \(gain|_gain \* self\._settings',
     'displacement along a stop': r'steps_to_stop\(size',
     'damping of Levenberg-Marquardt': r'miss \* miss \* miss',
     "J'J and J'r, from a Jacobian in memory": r'line\[j\] \+ value|value \+ value',
@@ -181,7 +181,7 @@ def test_valid_poses_on_host_and_device_are_the_same():
 def test_the_report_requires_no_less_of_a_barrier_than_the_step_does():
     rng = np.random.default_rng(3)
     h, slope, margin, gain, dt = rng.normal(size=300), rng.uniform(0.0, 2.0, 300), 0.1, 5.0, 0.01
-    row_bound = row_bound_function(wp.float64)
+    row_bound = row_bound_functions(wp.float64).row_bound
 
     @no_type_check
     @wp.kernel(enable_backward=False, module='unique')

@@ -24,10 +24,9 @@ def pair_distance_kernels(scalar: type, convex: bool, module: wp.Module) -> Simp
         convex: True if there are shapes other than spheres, capsules and half-spaces.
         module: Module in which they are compiled.
     """
-    types = spatial_functions(scalar)
-    transform, twist = types.transform, types.twist
+    transform = spatial_functions(scalar).transform
     structs = pair_structs(scalar)
-    Pairs, PairWork = structs.Pairs, structs.PairWork
+    Pairs, PairWork, PairMotion = structs.Pairs, structs.PairWork, structs.PairMotion
     place_shape = place_shape_function(scalar)
     pair_distance = distance_functions(scalar, convex).pair_distance
     write_slopes = write_slopes_function(scalar, convex)
@@ -81,11 +80,7 @@ def pair_distance_kernels(scalar: type, convex: bool, module: wp.Module) -> Simp
 
     @compiled_kernel(module=module)
     def distance_jacobian(
-        joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
-        dofs: wp.array(dtype=wp.int32),  # [n_active], driven by a variable
-        variable: wp.array(dtype=wp.int32),  # [n_active]
-        scale: wp.array(dtype=scalar),  # [n_active]
-        moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world
+        motion: PairMotion,
         data: Pairs,
         start_idx: int,
         stride: int,  # threads of a robot
@@ -96,10 +91,7 @@ def pair_distance_kernels(scalar: type, convex: bool, module: wp.Module) -> Simp
         for row in range(thread, work.pair.shape[1], stride):
             k = work.pair[robot, row]
             if k >= 0:
-                write_slopes(
-                    robot, k, joint_S_s, dofs, variable, scale, moves, data, work, jacobian,
-                    start_idx + row,
-                )  # fmt: skip
+                write_slopes(robot, k, motion, data, work, jacobian, start_idx + row)
             else:
                 for j in range(jacobian.shape[2]):
                     jacobian[robot, start_idx + row, j] = scalar(0.0)

@@ -28,12 +28,17 @@ FAR = 1e3
 @no_type_check
 @functools.cache
 def pair_structs(scalar: type) -> SimpleNamespace:
-    """Build the structs ``Pairs``, primitives and pairs to measure, and ``PairWork``, results.
+    """Build the structs of pairs.
+
+    - ``Pairs``: primitives and pairs to measure.
+    - ``PairWork``: results.
+    - ``PairMotion``: the degrees of freedom of a step and the links that they move.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
     """
-    vec3 = spatial_functions(scalar).vec3
+    types = spatial_functions(scalar)
+    vec3, twist = types.vec3, types.twist
     Shapes = collision_structs(scalar).Shapes
 
     @wp.struct
@@ -58,7 +63,16 @@ def pair_structs(scalar: type) -> SimpleNamespace:
         pair: wp.array2d(dtype=wp.int32)  # [n, n_rows], -1 = none
         distance: wp.array2d(dtype=scalar)  # [n, n_rows]
 
-    return SimpleNamespace(Pairs=Pairs, PairWork=PairWork)
+    @wp.struct
+    class PairMotion:
+        joint_S_s: wp.array2d(dtype=twist)  # [n, joint_dof_count], at the poses of the pairs
+        dofs: wp.array(dtype=wp.int32)  # [n_active], driven by a variable
+        variable: wp.array(dtype=wp.int32)  # [n_active]
+        scale: wp.array(dtype=scalar)  # [n_active]
+        moves: wp.array2d(dtype=wp.int32)  # [body_count + 1, n_active], row 0 is the world
+        leader: wp.array(dtype=wp.int32)  # [body_count], first link with the same motion
+
+    return SimpleNamespace(Pairs=Pairs, PairWork=PairWork, PairMotion=PairMotion)
 
 
 @no_type_check

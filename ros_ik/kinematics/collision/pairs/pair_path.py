@@ -45,9 +45,9 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         module: Module in which it is compiled.
     """
     types = spatial_functions(scalar)
-    vec3, quat, transform, twist = types.vec3, types.quat, types.transform, types.twist
-    structs = pair_structs(scalar)
-    Pairs, PairWork, Path = structs.Pairs, structs.PairWork, stop_path_struct(scalar)
+    vec3, quat, transform = types.vec3, types.quat, types.transform
+    structs, Path = pair_structs(scalar), stop_path_struct(scalar)
+    Pairs, PairWork, PairMotion = structs.Pairs, structs.PairWork, structs.PairMotion
     functions = distance_functions(scalar, convex)
     pair_distance, pair_direction = functions.pair_distance, functions.pair_direction
     pair_gap = functions.pair_gap
@@ -86,8 +86,7 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         high: scalar,
         a: int,
         b: int,
-        dofs: wp.array(dtype=wp.int32),
-        moves: wp.array2d(dtype=wp.int32),
+        motion: PairMotion,
         data: Pairs,
         work: PairWork,
     ):
@@ -105,11 +104,12 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         turned = scalar(0.0)
         uneven_travel = scalar(0.0)
         uneven_turn = scalar(0.0)
-        for j in range(dofs.shape[0]):
-            side = moves[body_a, j] - moves[body_b, j]
+        for j in range(motion.dofs.shape[0]):
+            side = motion.moves[body_a, j] - motion.moves[body_b, j]
             if side != 0:
-                theta, turn, off = joint_motion(path, robot, row, dofs[j], low, high)
-                S = path.joint_S_s[row, dofs[j]]
+                dof = motion.dofs[j]
+                theta, turn, off = joint_motion(path, robot, row, dof, low, high)
+                S = path.joint_S_s[row, dof]
                 part = arc(S, scalar(1.0), work.center[robot, a], reach_a)
                 if side > 0:
                     fall += theta * part
@@ -133,8 +133,7 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         k: int,
         path: Path,
         robot: int,
-        dofs: wp.array(dtype=wp.int32),
-        moves: wp.array2d(dtype=wp.int32),
+        motion: PairMotion,
         data: Pairs,
         floor: scalar,
         between: bool,
@@ -166,7 +165,7 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
             parts = wp.where(sample < 0, 1, 2)
             while parts > 0:
                 rest = fall
-                fall, bend = bounds(path, robot, row, begin, until, a, b, dofs, moves, data, work)
+                fall, bend = bounds(path, robot, row, begin, until, a, b, motion, data, work)
                 begin = low
                 until = high
                 parts -= 1
@@ -215,9 +214,7 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
     @compiled_kernel(module=module)
     def follow_pairs(
         path: Path,
-        joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count], at the start of the path
-        dofs: wp.array(dtype=wp.int32),  # [n_active], driven by a variable
-        moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world
+        motion: PairMotion,  # at the start of the path
         data: Pairs,
         now: PairWork,  # poses of the primitives at the start of the path
         tolerance: wp.array(dtype=scalar),  # [1]
@@ -231,26 +228,26 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
     ):
         robot = wp.tid()
         floor = data.d_min - tolerance[0]
-        set_travels(data, now, robot, joint_S_s, dofs, moves, path.travel, travels)
+        set_travels(data, now, robot, motion, path.travel, travels)
         for k in range(data.counts[3]):
             if unsafe[robot, column] != 0 and cut.shape[1] == 0:
                 break
             if may_reach(data, now, robot, k, travels):
-                fall = pair_fall(data, now, robot, k, joint_S_s, dofs, moves, path.travel)
+                fall = pair_fall(data, now, robot, k, motion, path.travel)
                 # A pair that does not move cannot get closer.
                 if not (fall == zero):
                     code = follow_pair(
-                        k, path, robot, dofs, moves, data, floor, between, work, body_q
+                        k, path, robot, motion, data, floor, between, work, body_q
                     )
                     if code != wp.static(SAFE):
                         unsafe[robot, column] = 1
                     if code == wp.static(SHRINKS) or (code != wp.static(SAFE) and not between):
-                        for j in range(dofs.shape[0]):
-                            side = (
-                                moves[data.shapes.body[data.pairs[k][0]] + 1, j]
-                                - moves[data.shapes.body[data.pairs[k][1]] + 1, j]
-                            )
-                            if side != 0 and dofs[j] < cut.shape[1]:
-                                cut[robot, dofs[j]] = 1
+                        body_a = data.shapes.body[data.pairs[k][0]]
+                        body_b = data.shapes.body[data.pairs[k][1]]
+                        for j in range(motion.dofs.shape[0]):
+                            side = motion.moves[body_a + 1, j] - motion.moves[body_b + 1, j]
+                            dof = motion.dofs[j]
+                            if side != 0 and dof < cut.shape[1]:
+                                cut[robot, dof] = 1
 
     return follow_pairs

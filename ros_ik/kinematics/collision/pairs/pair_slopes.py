@@ -24,10 +24,9 @@ from ros_ik.kinematics.spatial import spatial_functions
 @no_type_check
 @functools.cache
 def write_slopes_function(scalar: type, convex: bool) -> wp.Function:
-    """Build ``write_slopes(robot, k, <motion>, data, work, slopes, row)``.
+    """Build ``write_slopes(robot, k, motion, data, work, slopes, row)``.
 
-    The function writes dd/dx of the measured pair k into ``slopes[robot, row]``. <motion> stands
-    for joint_S_s, dofs, variable, scale and moves.
+    The function writes dd/dx of the measured pair k into ``slopes[robot, row]``.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -36,7 +35,7 @@ def write_slopes_function(scalar: type, convex: bool) -> wp.Function:
     types = spatial_functions(scalar)
     vec3, twist = types.vec3, types.twist
     structs = pair_structs(scalar)
-    Pairs, PairWork = structs.Pairs, structs.PairWork
+    Pairs, PairWork, PairMotion = structs.Pairs, structs.PairWork, structs.PairMotion
     pair_direction = distance_functions(scalar, convex).pair_direction
 
     @wp.func
@@ -50,10 +49,7 @@ def write_slopes_function(scalar: type, convex: bool) -> wp.Function:
         along: vec3,
         body_a: int,
         body_b: int,
-        joint_S_s: wp.array2d(dtype=twist),
-        dofs: wp.array(dtype=wp.int32),
-        moves: wp.array2d(dtype=wp.int32),
-        scale: wp.array(dtype=scalar),
+        motion: PairMotion,
     ) -> vec3:
         """Return the direction normal to ``along`` in which touching cores separate easiest."""
         best = vec3(scalar(0.0), scalar(0.0), scalar(1.0))
@@ -66,9 +62,10 @@ def write_slopes_function(scalar: type, convex: bool) -> wp.Function:
                 axis = wp.normalize(axis)
                 moment = wp.cross(point, axis)
                 total = scalar(0.0)
-                for j in range(dofs.shape[0]):
-                    factor = scalar(moves[body_a + 1, j] - moves[body_b + 1, j]) * scale[j]
-                    slope = factor * row_slope(joint_S_s[robot, dofs[j]], axis, moment)
+                for j in range(motion.dofs.shape[0]):
+                    sign = motion.moves[body_a + 1, j] - motion.moves[body_b + 1, j]
+                    slope = row_slope(motion.joint_S_s[robot, motion.dofs[j]], axis, moment)
+                    slope = scalar(sign) * motion.scale[j] * slope
                     total += slope * slope
                 if total > most:
                     most = total
@@ -79,11 +76,7 @@ def write_slopes_function(scalar: type, convex: bool) -> wp.Function:
     def write_slopes(
         robot: int,
         k: int,
-        joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
-        dofs: wp.array(dtype=wp.int32),  # [n_active], driven by a variable
-        variable: wp.array(dtype=wp.int32),  # [n_active]
-        scale: wp.array(dtype=scalar),  # [n_active]
-        moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world
+        motion: PairMotion,
         data: Pairs,
         work: PairWork,
         slopes: wp.array3d(dtype=scalar),  # [n, rows, n_variables]
@@ -100,15 +93,14 @@ def write_slopes_function(scalar: type, convex: bool) -> wp.Function:
             along = work.axis[robot, a]
             if wp.length_sq(along) == scalar(0.0):
                 along = work.axis[robot, b]
-            normal = freest_axis(
-                robot, point, wp.normalize(along), body_a, body_b, joint_S_s, dofs, moves, scale
-            )
+            normal = freest_axis(robot, point, wp.normalize(along), body_a, body_b, motion)
         moment = wp.cross(point, normal)
-        for j in range(dofs.shape[0]):
-            sign = moves[body_a + 1, j] - moves[body_b + 1, j]
+        for j in range(motion.dofs.shape[0]):
+            sign = motion.moves[body_a + 1, j] - motion.moves[body_b + 1, j]
             if sign != 0:
-                slope = row_slope(joint_S_s[robot, dofs[j]], normal, moment)
-                change = scalar(sign) * scale[j] * slope
-                slopes[robot, row, variable[j]] = slopes[robot, row, variable[j]] + change
+                slope = row_slope(motion.joint_S_s[robot, motion.dofs[j]], normal, moment)
+                change = scalar(sign) * motion.scale[j] * slope
+                variable = motion.variable[j]
+                slopes[robot, row, variable] = slopes[robot, row, variable] + change
 
     return write_slopes

@@ -53,19 +53,18 @@ def sweep_functions(scalar: type) -> SimpleNamespace:
     """Build functions that bound the approach of pairs for bounded motions of the joints.
 
     - ``arc``: see :func:`arc_function`.
-    - ``set_travels(data, work, robot, joint_S_s, dofs, moves, travel, travels)``: bound on the
+    - ``set_travels(data, work, robot, motion, travel, travels)``: bound on the
       motion of each shape in the world.
     - ``may_reach(data, work, robot, k, travels)``: true if the bounding spheres of a pair can
       touch.
-    - ``pair_fall(data, work, robot, k, joint_S_s, dofs, moves, travel)``: largest decrease of the
+    - ``pair_fall(data, work, robot, k, motion, travel)``: largest decrease of the
       distance of a pair.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
     """
-    twist = spatial_functions(scalar).twist
     structs = pair_structs(scalar)
-    Pairs, PairWork = structs.Pairs, structs.PairWork
+    Pairs, PairWork, PairMotion = structs.Pairs, structs.PairWork, structs.PairMotion
     arc = arc_function(scalar)
 
     @wp.func
@@ -75,9 +74,7 @@ def sweep_functions(scalar: type) -> SimpleNamespace:
         robot: int,
         shape: int,
         other: int,
-        joint_S_s: wp.array2d(dtype=twist),
-        dofs: wp.array(dtype=wp.int32),
-        moves: wp.array2d(dtype=wp.int32),
+        motion: PairMotion,
         travel: wp.array2d(dtype=scalar),
     ) -> scalar:
         """Return the bound on the motion of a shape by joints that do not also move ``other``."""
@@ -85,12 +82,11 @@ def sweep_functions(scalar: type) -> SimpleNamespace:
         body = data.shapes.body[shape]
         if body >= 0:
             reach = wp.max(data.shapes.bound[shape] - data.shapes.radius[shape], scalar(0.0))
-            for j in range(dofs.shape[0]):
-                if moves[body + 1, j] != 0 and moves[other + 1, j] == 0:
-                    dof = dofs[j]
-                    total += arc(
-                        joint_S_s[robot, dof], travel[robot, dof], work.center[robot, shape], reach
-                    )
+            for j in range(motion.dofs.shape[0]):
+                if motion.moves[body + 1, j] != 0 and motion.moves[other + 1, j] == 0:
+                    dof = motion.dofs[j]
+                    S = motion.joint_S_s[robot, dof]
+                    total += arc(S, travel[robot, dof], work.center[robot, shape], reach)
         return total
 
     @wp.func
@@ -98,17 +94,13 @@ def sweep_functions(scalar: type) -> SimpleNamespace:
         data: Pairs,
         work: PairWork,
         robot: int,
-        joint_S_s: wp.array2d(dtype=twist),
-        dofs: wp.array(dtype=wp.int32),
-        moves: wp.array2d(dtype=wp.int32),
+        motion: PairMotion,
         travel: wp.array2d(dtype=scalar),
         travels: wp.array2d(dtype=scalar),
     ):
         for k in range(data.counts[0]):
             shape = data.used[k]
-            travels[robot, shape] = shape_travel(
-                data, work, robot, shape, -1, joint_S_s, dofs, moves, travel
-            )
+            travels[robot, shape] = shape_travel(data, work, robot, shape, -1, motion, travel)
 
     @wp.func
     def may_reach(
@@ -127,17 +119,15 @@ def sweep_functions(scalar: type) -> SimpleNamespace:
         work: PairWork,
         robot: int,
         k: int,
-        joint_S_s: wp.array2d(dtype=twist),
-        dofs: wp.array(dtype=wp.int32),
-        moves: wp.array2d(dtype=wp.int32),
+        motion: PairMotion,
         travel: wp.array2d(dtype=scalar),
     ) -> scalar:
         a = data.pairs[k][0]
         b = data.pairs[k][1]
         body_a = data.shapes.body[a]
         body_b = data.shapes.body[b]
-        fall = shape_travel(data, work, robot, a, body_b, joint_S_s, dofs, moves, travel)
-        fall += shape_travel(data, work, robot, b, body_a, joint_S_s, dofs, moves, travel)
+        fall = shape_travel(data, work, robot, a, body_b, motion, travel)
+        fall += shape_travel(data, work, robot, b, body_a, motion, travel)
         return fall
 
     return SimpleNamespace(
@@ -154,10 +144,9 @@ def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kerne
         convex: True if there are shapes other than spheres, capsules and half-spaces.
         module: Module in which it is compiled.
     """
-    types = spatial_functions(scalar)
-    transform, twist = types.transform, types.twist
+    transform = spatial_functions(scalar).transform
     structs = pair_structs(scalar)
-    Pairs, PairWork = structs.Pairs, structs.PairWork
+    Pairs, PairWork, PairMotion = structs.Pairs, structs.PairWork, structs.PairMotion
     pair_distance = distance_functions(scalar, convex).pair_distance
     functions = sweep_functions(scalar)
     set_travels, pair_fall = functions.set_travels, functions.pair_fall
@@ -166,9 +155,7 @@ def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kerne
     @compiled_kernel(module=module)
     def sweep_pairs(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
-        joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
-        dofs: wp.array(dtype=wp.int32),  # [n_active], driven by a variable
-        moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world
+        motion: PairMotion,
         travel: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         data: Pairs,
         work: PairWork,
@@ -177,10 +164,10 @@ def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kerne
     ):
         robot = wp.tid()
         least = data.d_min + scalar(wp.static(ROUNDING))
-        set_travels(data, work, robot, joint_S_s, dofs, moves, travel, travels)
+        set_travels(data, work, robot, motion, travel, travels)
         for k in range(data.counts[3]):
             if may_reach(data, work, robot, k, travels):
-                fall = pair_fall(data, work, robot, k, joint_S_s, dofs, moves, travel)
+                fall = pair_fall(data, work, robot, k, motion, travel)
                 # A pair that does not move cannot get closer.
                 if not (fall == scalar(0.0)):
                     limit = least + fall

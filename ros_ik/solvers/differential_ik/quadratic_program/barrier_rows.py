@@ -19,7 +19,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.row_bound import row_bound_function
+from ros_ik.kinematics.row_bound import row_bound_functions
 from ros_ik.solvers.differential_ik.quadratic_program.lead import lead_functions
 from ros_ik.solvers.differential_ik.quadratic_program.lead import step_lead_struct
 from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
@@ -135,7 +135,7 @@ def barrier_row_functions() -> SimpleNamespace:
     """
     Program, Barriers, Stop = step_program_struct(), step_barriers_struct(), step_stop_struct()
     Lead, lead_row = step_lead_struct(), lead_functions().lead_row
-    row_bound, recovery = row_bound_function(wp.float64), recovery_functions()
+    row_bound, recovery = row_bound_functions(wp.float64).row_bound, recovery_functions()
     slow_towards_violation = recovery.slow_towards_violation
     change_at_constant_speed = recovery.change_at_constant_speed
     recovery_bound = recovery.recovery_bound
