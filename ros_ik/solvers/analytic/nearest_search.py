@@ -9,8 +9,8 @@ import warp as wp
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.lanes import lanes_on
 from ros_ik.kinematics.serial_chain import SerialChain
-from ros_ik.solvers.analytic.redundancy.nearest_kernel import CURVES
 from ros_ik.solvers.analytic.redundancy.nearest_kernel import nearest_kernel
+from ros_ik.solvers.analytic.redundancy.nearest_kernel import STARTS
 from ros_ik.solvers.analytic.values_stage import ValuesStage
 from ros_ik.solvers.pose_ik.search.setup import make_chain
 
@@ -32,7 +32,7 @@ class NearestSearch:
         self._stage, self._device = stage, stage.values.device
         self._settings = [make_chain(chain), stage.redundancy, length, tolerance]
         self._kernel = nearest_kernel(
-            len(chain.slides), any(chain.slides), lanes_on(self._device, CURVES)
+            len(chain.slides), any(chain.slides), lanes_on(self._device, STARTS)
         )
 
     def launch(self) -> None:

@@ -13,7 +13,7 @@ import warp as wp
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.serial_chain import SerialChain
-from ros_ik.solvers.analytic.redundancy.redundant_kernels import redundancy_struct
+from ros_ik.solvers.analytic.redundancy.redundant_joint import redundancy_struct
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import six_joint_poses_kernel
 from ros_ik.solvers.analytic.stage import SolutionStage
 from ros_ik.solvers.analytic.stage import StageArrays

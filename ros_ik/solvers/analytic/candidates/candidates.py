@@ -24,6 +24,7 @@ from ros_ik.solvers.analytic.subproblems.angle_equations import one_then_other
 from ros_ik.solvers.analytic.subproblems.angle_equations import with_either_eliminated
 from ros_ik.solvers.analytic.subproblems.rotations import angle_of
 from ros_ik.solvers.analytic.subproblems.rotations import mat22
+from ros_ik.solvers.analytic.subproblems.rotations import mat33
 from ros_ik.solvers.analytic.subproblems.rotations import mat63
 from ros_ik.solvers.analytic.subproblems.rotations import sincos
 from ros_ik.solvers.analytic.subproblems.rotations import vec2
@@ -152,6 +153,106 @@ def candidates_kernel(
         is_inside = within(bounds, angle_of(low)) or within(bounds, angle_of(high))
         return miss <= chart.loose and is_inside
 
+    @wp.func
+    def middles(h: mat63, R: mat33, pair_directions: LaneAngles, free: vec6):
+        """Return the directions with those of axis 6, the middle angles and which are singular."""
+        directions = pair_directions
+        total = LaneNumbers()
+        special = LaneNumbers()
+        lane = int(0)
+        while lane < wp.static(lanes):
+            angle, sixth, is_special = middle(
+                h, R, vec2(directions[0, lane], directions[1, lane]),
+                vec2(directions[2, lane], directions[3, lane]), free,
+            )  # fmt: skip
+            total[lane] = angle
+            directions[4, lane] = sixth[0]
+            directions[5, lane] = sixth[1]
+            special[lane] = wp.where(is_special, wp.float64(1.0), wp.float64(0.0))
+            lane += 1
+        return directions, total, special
+
+    @wp.func
+    def pair_misses(
+        chart: ChartAxes, bounds: mat62, directions: LaneAngles, miss: LaneNumbers
+    ) -> LaneNumbers:
+        """Return the misses, inf for pairs of which no solution is within the bounds."""
+        misses = LaneNumbers()
+        lane = int(0)
+        while lane < wp.static(lanes):
+            x = angle_of(vec2(directions[0, lane], directions[1, lane]))
+            y = angle_of(vec2(directions[2, lane], directions[3, lane]))
+            inside = within(bounds[0], x) and within(bounds[wp.static(y_axis)], y)
+            inside = inside and miss[lane] <= chart.loose
+            misses[lane] = wp.where(inside, miss[lane], wp.float64(wp.inf))
+            lane += 1
+        return misses
+
+    @wp.func
+    def misses_within(bounds: mat62, q: LaneAngles, miss: LaneNumbers) -> LaneNumbers:
+        """Return the misses of configurations, inf for those outside the bounds."""
+        misses = LaneNumbers()
+        lane = int(0)
+        while lane < wp.static(lanes):
+            inside = bool(True)
+            for j in range(6):
+                inside = inside and within(bounds[j], q[j, lane])
+            misses[lane] = wp.where(inside, miss[lane], wp.float64(wp.inf))
+            lane += 1
+        return misses
+
+    @wp.func
+    def resolved(
+        h: mat63, p: mat63, center: vec3, moved_center: vec3, R: mat33, t: vec3, free: vec6,
+        found_directions: LaneAngles, found_total: LaneNumbers, special: LaneNumbers,
+        miss: LaneNumbers, n_used: int,
+    ):  # fmt: skip
+        """Return the directions and middle angles at singular pairs, and if any pair is left."""
+        directions = found_directions
+        total = found_total
+        wanted = bool(False)
+        lane = int(0)
+        while lane < wp.static(lanes):
+            if lane < n_used and wp.isfinite(miss[lane]):
+                wanted = True
+                if special[lane] > wp.float64(0.0):
+                    X, Y, angle, sixth = middle_of_singular(
+                        h, p, center, moved_center, R, t,
+                        vec2(directions[0, lane], directions[1, lane]),
+                        vec2(directions[2, lane], directions[3, lane]), free, known,
+                    )  # fmt: skip
+                    for j in range(2):
+                        directions[j, lane] = X[j]
+                        directions[2 + j, lane] = Y[j]
+                        directions[4 + j, lane] = sixth[j]
+                    total[lane] = angle
+            lane += 1
+        return directions, total, wanted
+
+    @wp.func
+    def finished(
+        chart: ChartAxes, h: mat63, p: mat63, moved_center: vec3, R: mat33, t: vec3, free: vec6,
+        directions: LaneAngles, total: LaneNumbers,
+    ):  # fmt: skip
+        """Return both configurations of each pair, and the residuals of their last equations."""
+        below = LaneAngles()
+        above = LaneAngles()
+        residual = LaneNumbers()
+        lane = int(0)
+        while lane < wp.static(lanes):
+            low, high, off = finish(
+                h, p, chart.center, moved_center, R, t, chart.signs,
+                vec2(directions[0, lane], directions[1, lane]),
+                vec2(directions[2, lane], directions[3, lane]), total[lane],
+                vec2(directions[4, lane], directions[5, lane]), free, chart.opening,
+            )  # fmt: skip
+            for j in range(6):
+                below[j, lane] = within_half_turn(low[j])
+                above[j, lane] = within_half_turn(high[j])
+            residual[lane] = off
+            lane += 1
+        return below, above, residual
+
     @compiled_kernel(registers=255)
     def candidate_configurations(
         chart: ChartAxes,
@@ -182,11 +283,10 @@ def candidates_kernel(
         moved_center = R * chart.center + t
         A, B, d = equations(h, p, chart.center, moved_center, R)
         free_x, free_y = sincos(free[0]), sincos(free[wp.static(y_axis)])
-        nowhere = wp.float64(wp.inf)
         if wp.static(x_first or y_first):
             if chart.bounded != 0 and not may_exist(chart, A, B, d, free_x, free_y):
                 for slot in range(wp.static(MAX_CANDIDATES)):
-                    misses[problem, slot] = nowhere
+                    misses[problem, slot] = wp.float64(wp.inf)
                 return
         pairs, count = solve_pairs(chart, A, B, d, free_x, free_y)
         bounds = mat62()
@@ -196,7 +296,6 @@ def candidates_kernel(
                 bounds[j, 1] = chart.upper[chart.order[j]]
         first = int(0)
         while first < count:
-            # Directions of x, y and the angle of axis 6.
             directions = LaneAngles()
             miss = LaneNumbers()
             lane = int(0)
@@ -205,74 +304,23 @@ def candidates_kernel(
                     directions[j, lane] = pairs[first + lane, j]
                 miss[lane] = pairs[first + lane, 4]
                 lane += 1
-            total = LaneNumbers()
-            special = LaneNumbers()
-            lane = int(0)
-            while lane < wp.static(lanes):
-                angle, sixth, is_special = middle(
-                    h, R, vec2(directions[0, lane], directions[1, lane]),
-                    vec2(directions[2, lane], directions[3, lane]), free,
-                )  # fmt: skip
-                total[lane] = angle
-                directions[4, lane] = sixth[0]
-                directions[5, lane] = sixth[1]
-                special[lane] = wp.where(is_special, wp.float64(1.0), wp.float64(0.0))
-                lane += 1
+            directions, total, special = middles(h, R, directions, free)
             if chart.bounded != 0:
-                lane = int(0)
-                while lane < wp.static(lanes):
-                    x = angle_of(vec2(directions[0, lane], directions[1, lane]))
-                    y = angle_of(vec2(directions[2, lane], directions[3, lane]))
-                    inside = within(bounds[0], x) and within(bounds[wp.static(y_axis)], y)
-                    inside = inside and miss[lane] <= chart.loose
-                    miss[lane] = wp.where(inside, miss[lane], nowhere)
-                    lane += 1
+                miss = pair_misses(chart, bounds, directions, miss)
+            directions, total, wanted = resolved(
+                h, p, chart.center, moved_center, R, t, free, directions, total, special, miss,
+                count - first,
+            )  # fmt: skip
             above_miss = miss
-            wanted = bool(False)
-            lane = int(0)
-            while lane < wp.static(lanes):
-                if first + lane < count and wp.isfinite(miss[lane]):
-                    wanted = True
-                    if special[lane] > wp.float64(0.0):
-                        X, Y, angle, sixth = middle_of_singular(
-                            h, p, chart.center, moved_center, R, t,
-                            vec2(directions[0, lane], directions[1, lane]),
-                            vec2(directions[2, lane], directions[3, lane]), free, known,
-                        )  # fmt: skip
-                        for j in range(2):
-                            directions[j, lane] = X[j]
-                            directions[2 + j, lane] = Y[j]
-                            directions[4 + j, lane] = sixth[j]
-                        total[lane] = angle
-                lane += 1
             if wanted:
-                below = LaneAngles()
-                above = LaneAngles()
-                lane = int(0)
-                while lane < wp.static(lanes):
-                    low, high, off = finish(
-                        h, p, chart.center, moved_center, R, t, chart.signs,
-                        vec2(directions[0, lane], directions[1, lane]),
-                        vec2(directions[2, lane], directions[3, lane]), total[lane],
-                        vec2(directions[4, lane], directions[5, lane]), free, chart.opening,
-                    )  # fmt: skip
-                    for j in range(6):
-                        below[j, lane] = within_half_turn(low[j])
-                        above[j, lane] = within_half_turn(high[j])
-                    above_miss[lane] = miss[lane] + off
-                    miss[lane] += off
-                    lane += 1
+                below, above, residual = finished(
+                    chart, h, p, moved_center, R, t, free, directions, total
+                )
+                miss += residual
+                above_miss = miss
                 if chart.bounded != 0:
-                    lane = int(0)
-                    while lane < wp.static(lanes):
-                        below_inside = bool(True)
-                        above_inside = bool(True)
-                        for j in range(6):
-                            below_inside = below_inside and within(bounds[j], below[j, lane])
-                            above_inside = above_inside and within(bounds[j], above[j, lane])
-                        above_miss[lane] = wp.where(above_inside, above_miss[lane], nowhere)
-                        miss[lane] = wp.where(below_inside, miss[lane], nowhere)
-                        lane += 1
+                    miss = misses_within(bounds, below, miss)
+                    above_miss = misses_within(bounds, above, above_miss)
                 lane = int(0)
                 while lane < wp.static(lanes) and first + lane < count:
                     for j in range(6):

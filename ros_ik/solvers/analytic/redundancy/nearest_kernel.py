@@ -15,13 +15,14 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.analytic.redundancy.curve_functions import curve_functions
 from ros_ik.solvers.analytic.redundancy.curve_search import followed_function
-from ros_ik.solvers.analytic.redundancy.redundant_kernels import redundancy_struct
+from ros_ik.solvers.analytic.redundancy.redundant_joint import number_of_six
+from ros_ik.solvers.analytic.redundancy.redundant_joint import redundancy_struct
 from ros_ik.solvers.pose_ik.kernels.functions import direct_chain_functions
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 
 # Number of curves that are followed from their nearest samples, half of them from samples within
 # the limits, and least distance of samples of different curves in any joint [rad or m].
-CURVES, _APART = 16, 0.4
+STARTS, _APART = 16, 0.4
 # Penalty as a squared distance for each radian outside the limits, in the choice of samples.
 _OUTSIDE = 20.0
 
@@ -36,7 +37,7 @@ def nearest_kernel(n: int, has_slides: bool, lanes: int) -> wp.Kernel:
     Args:
         n: Number of joints.
         has_slides: True for chains with prismatic joints; see ``polish_functions``.
-        lanes: Number of curves that are followed together, a divisor of CURVES.
+        lanes: Number of curves that are followed together, a divisor of STARTS.
     """
     structure = zlib.crc32(repr((n, has_slides, lanes)).encode()) & 0x7FFFFFFF
     functions = direct_chain_functions(n, has_slides)
@@ -45,11 +46,111 @@ def nearest_kernel(n: int, has_slides: bool, lanes: int) -> wp.Kernel:
     followed = followed_function(n, has_slides, lanes)
     unit_pose = unit_pose_function()
     Redundancy = redundancy_struct()
-    StartNumbers = wp.types.vector(CURVES, wp.float64)
-    StartJoints = wp.types.matrix((n, CURVES), wp.float64)
+    StartNumbers = wp.types.vector(STARTS, wp.float64)
+    StartJoints = wp.types.matrix((n, STARTS), wp.float64)
     LaneNumbers = wp.types.vector(lanes, wp.float64)
     LaneJoints = wp.types.matrix((n, lanes), wp.float64)
-    zero, infinity = wp.float64(0.0), wp.float64(wp.inf)
+    infinity = wp.float64(wp.inf)
+
+    @wp.func
+    def all_joints(
+        index: int, value: wp.float64, solutions: wp.array3d(dtype=wp.float64), row: int, k: int
+    ) -> vecm:
+        """Return the positions of all joints in a solution of the other six."""
+        q = vecm()
+        for j in range(n):
+            if j == index:
+                q[j] = value
+            else:
+                q[j] = solutions[row, k, number_of_six(j, index)]
+        return q
+
+    # Starts are selected and followed in one function: passed on, they would be copied.
+    @wp.func
+    def nearest_on_curves(
+        chain: Chain,
+        redundancy: Redundancy,
+        problem: int,
+        n_problems: int,
+        center: vecm,
+        lower: vecm,
+        upper: vecm,
+        R_t: wp.mat33d,
+        p_t: wp.vec3d,
+        length: wp.float64,
+        tolerance: wp.float64,
+        values: wp.array(dtype=wp.float64),
+        solutions: wp.array3d(dtype=wp.float64),
+        distances: wp.array2d(dtype=wp.float64),
+        n_exist: wp.array(dtype=wp.int32),
+        n_beside: wp.array(dtype=wp.int32),
+    ):
+        """Return the solution nearest to the centre on curves, and its squared distance."""
+        q_of = StartJoints()
+        nearest = StartNumbers()
+        start = int(0)
+        while start < wp.static(STARTS):
+            nearest[start] = infinity
+            start += 1
+        # Select the nearest samples of different curves; the first half is within the limits.
+        half = wp.static(STARTS // 2)
+        farthest = wp.vec2i(0, half)
+        row = int(problem)
+        while row < values.shape[0]:
+            change = values[row] - center[redundancy.index]
+            k = int(0)
+            while k < wp.min(n_exist[row] + n_beside[row], distances.shape[1]):
+                side = wp.where(k < n_exist[row], 0, 1)
+                distance = distances[row, k] + change * change
+                if distance < nearest[farthest[side]]:
+                    q = all_joints(redundancy.index, values[row], solutions, row, k)
+                    # For a curve outside the limits, use the sample where it enters them.
+                    if side == 1:
+                        distance += wp.float64(wp.static(_OUTSIDE)) * outside(q, lower, upper)
+                    end = (side + 1) * half
+                    to = int(farthest[side])
+                    start = int(side * half)
+                    while start < end:
+                        apart = wp.float64(0.0)
+                        for j in range(n):
+                            apart = wp.max(apart, wp.abs(q[j] - q_of[j, start]))
+                        is_near = apart < wp.float64(wp.static(_APART))
+                        if is_near and nearest[start] < infinity:
+                            to = start
+                        start += 1
+                    if distance < nearest[to]:
+                        nearest[to] = distance
+                        for j in range(n):
+                            q_of[j, to] = q[j]
+                    worst = int(side * half)
+                    start = int(side * half + 1)
+                    while start < end:
+                        if nearest[start] > nearest[worst]:
+                            worst = start
+                        start += 1
+                    farthest[side] = worst
+                k += 1
+            row += n_problems
+        nearest_q = vecm()
+        nearest_distance = infinity
+        first = int(0)
+        while first < wp.static(STARTS):
+            q_first = LaneJoints()
+            start_distances = LaneNumbers()
+            lane = int(0)
+            while lane < wp.static(lanes):
+                start_distances[lane] = nearest[first + lane]
+                for j in range(n):
+                    q_first[j, lane] = q_of[j, first + lane]
+                lane += 1
+            end_q, end_distance = followed(
+                chain, q_first, start_distances, center, lower, upper, R_t, p_t, length, tolerance
+            )
+            if end_distance < nearest_distance:
+                nearest_q = end_q
+                nearest_distance = end_distance
+            first += wp.static(lanes)
+        return nearest_q, nearest_distance
 
     @compiled_kernel(max_unroll=16, registers=255)
     def nearest_solution(
@@ -82,93 +183,28 @@ def nearest_kernel(n: int, has_slides: bool, lanes: int) -> wp.Kernel:
             center[j] = seed[problem, j]
             lower[j] = chain.lower[j]
             upper[j] = chain.upper[j]
-        q_of = StartJoints()
-        nearest = StartNumbers()
-        lane = int(0)
-        while lane < wp.static(CURVES):
-            nearest[lane] = infinity
-            lane += 1
-        # Nearest samples of different curves.
-        half = wp.static(CURVES // 2)
-        last = wp.vec2i(0, half)
-        row = int(problem)
-        while valid and row < values.shape[0]:
-            change = values[row] - center[redundancy.index]
-            k = int(0)
-            while k < wp.min(n_exist[row] + n_beside[row], distances.shape[1]):
-                side = wp.where(k < n_exist[row], 0, 1)
-                distance = distances[row, k] + change * change
-                q = vecm()
-                if distance < nearest[last[side]]:
-                    for j in range(n):
-                        if j == redundancy.index:
-                            q[j] = values[row]
-                        else:
-                            other = j - wp.where(j > redundancy.index, 1, 0)
-                            q[j] = solutions[row, k, other]
-                    # For a curve outside the limits, use the sample where it enters them.
-                    if side == 1:
-                        distance += wp.float64(wp.static(_OUTSIDE)) * outside(q, lower, upper)
-                if distance < nearest[last[side]]:
-                    to = int(last[side])
-                    lane = int(0)
-                    while lane < half:
-                        apart = zero
-                        for j in range(n):
-                            apart = wp.max(apart, wp.abs(q[j] - q_of[j, side * half + lane]))
-                        if (
-                            apart < wp.float64(wp.static(_APART))
-                            and nearest[side * half + lane] < infinity
-                        ):
-                            to = side * half + lane
-                        lane += 1
-                    if distance < nearest[to]:
-                        nearest[to] = distance
-                        for j in range(n):
-                            q_of[j, to] = q[j]
-                    worst = int(side * half)
-                    lane = int(1)
-                    while lane < half:
-                        if nearest[side * half + lane] > nearest[worst]:
-                            worst = side * half + lane
-                        lane += 1
-                    last[side] = worst
-                k += 1
-            row += seed.shape[0]
         nearest_q = vecm()
-        nearest_distance = infinity
-        first = int(0)
-        while first < wp.static(CURVES):
-            q_first = LaneJoints()
-            start_distances = LaneNumbers()
-            lane = int(0)
-            while lane < wp.static(lanes):
-                start_distances[lane] = nearest[first + lane]
-                for j in range(n):
-                    q_first[j, lane] = q_of[j, first + lane]
-                lane += 1
-            end_q, end_distance = followed(
-                chain, q_first, start_distances, center, lower, upper, R_t, p_t, length, tolerance
-            )
-            if end_distance < nearest_distance:
-                nearest_q = end_q
-                nearest_distance = end_distance
-            first += wp.static(lanes)
+        nearest = infinity
+        if valid:
+            nearest_q, nearest = nearest_on_curves(
+                chain, redundancy, problem, seed.shape[0], center, lower, upper, R_t, p_t, length,
+                tolerance, values, solutions, distances, n_exist, n_beside,
+            )  # fmt: skip
         before = infinity
         if known != 0 and found[problem] == 1:
             change = best[problem] - center[redundancy.index]
             before = nearest_distances[problem, 0] + change * change
-        if nearest_distance < before:
-            value = zero
+        if nearest < before:
+            value = wp.float64(0.0)
             for j in range(n):
                 if j == redundancy.index:
                     value = nearest_q[j]
                 else:
-                    other = j - wp.where(j > redundancy.index, 1, 0)
-                    nearest_solutions[problem, 0, other] = nearest_q[j]
+                    k = number_of_six(j, redundancy.index)
+                    nearest_solutions[problem, 0, k] = nearest_q[j]
             change = value - center[redundancy.index]
             best[problem] = value
-            nearest_distances[problem, 0] = nearest_distance - change * change
+            nearest_distances[problem, 0] = nearest - change * change
             found[problem] = 1
         elif before == infinity:
             best[problem] = wp.float64(wp.nan)

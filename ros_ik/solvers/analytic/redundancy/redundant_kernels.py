@@ -6,32 +6,16 @@ Row k n + i of an array [rows] is for value k of pose i, of n poses.
 """
 
 import functools
-from typing import Any
 from typing import no_type_check
 
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import sincos_function
+from ros_ik.solvers.analytic.redundancy.redundant_joint import joint_of_six
+from ros_ik.solvers.analytic.redundancy.redundant_joint import redundancy_struct
 from ros_ik.solvers.analytic.refinement.branch_functions import MAX_COUNT
 from ros_ik.solvers.analytic.refinement.sorted_entries import insert_sorted
-
-
-@no_type_check
-@functools.cache
-def redundancy_struct() -> Any:
-    """Return the struct of the redundant joint."""
-
-    @wp.struct
-    class Redundancy:
-        index: int  # in the chain; the first or the last joint
-        slides: int
-        axis: wp.vec3d  # in the world for the first joint, in the tool for the last
-        pivot: wp.vec3d  # [m]
-        locked_value: wp.float64  # position at which it is locked in the chain of the other six
-        separation: wp.float64  # least distance of distinct values
-
-    return Redundancy
 
 
 @no_type_check
@@ -72,7 +56,7 @@ def six_joint_poses_kernel() -> wp.Kernel:
         else:
             moved[row] = target[problem] * motion
         for j in range(seeds.shape[1]):
-            seeds[row, j] = seed[problem, j + wp.where(j >= redundancy.index, 1, 0)]
+            seeds[row, j] = seed[problem, joint_of_six(j, redundancy.index)]
 
     return six_joint_poses
 
@@ -206,7 +190,7 @@ def merge_kernel() -> wp.Kernel:
                     is_singular = row_singular[value_row, entry]
                 merged[problem, k, redundancy.index] = values[value_row]
                 for other in range(6):
-                    j = other + wp.where(other >= redundancy.index, 1, 0)
+                    j = joint_of_six(other, redundancy.index)
                     merged[problem, k, j] = solutions[value_row, entry, other]
                     if is_singular:
                         directions[problem, k, j] = row_directions[value_row, entry, other]
