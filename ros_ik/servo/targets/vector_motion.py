@@ -305,38 +305,83 @@ class VectorMotion:
         """
         speed, hardest = limits
         used = self._estimates[self._used]
-        velocity, length = used.state[1], float_length(moved)
         missed = float_less(moved, used.position_at(interval))
-        error, unusual = float_length(missed), _UNUSUAL * self._mean_error
-        possible, repeats = 0.5 * hardest * interval * interval, length <= SAME
-        stays = repeats or (
-            error > max(possible + self._mean_error, 2.0 * length)
-            and error < 2.0 * float_length(velocity) * interval
-        )
-        most = possible + _NOISE * self._mean_error
+        error, usual = float_length(missed), self._mean_error
+        possible = 0.5 * hardest * interval * interval
+        most = possible + _NOISE * usual
         is_manoeuvre = error > most
         learnt = _NOISE_WEIGHT_OF_MANOEUVRES if is_manoeuvre else _NOISE_WEIGHT
-        self._mean_error += learnt * (min(error, most) - self._mean_error)
+        self._mean_error += learnt * (min(error, most) - usual)
+        length, predicted = float_length(moved), float_length(used.state[1]) * interval
+        # It was predicted to move by more than it did.
+        stays = error > max(possible + usual, 2.0 * length) and error < 2.0 * predicted
+        stays = stays or length <= SAME
+        if stays or is_manoeuvre or self._phase is _Phase.REST:
+            self._restart(moved, interval, gains, speed, seen, stays, is_manoeuvre)
+        else:
+            slows = error > _UNUSUAL * usual and _opposes(
+                missed, used.state[1], _SLOWED * interval
+            )
+            self._correct(moved, interval, gains, limits, seen, slows)
+
+    def _restart(
+        self,
+        moved: Vector,
+        interval: float,
+        gains: Gains,
+        speed: float,
+        seen: float,
+        stays: bool,
+        is_manoeuvre: bool,
+    ) -> None:
+        """Restart the estimates at a message; see :meth:`add`.
+
+        Args:
+            moved: As there.
+            interval: As there.
+            gains: As there.
+            speed: Largest speed [m/s or rad/s].
+            seen: As there.
+            stays: True if the target stayed where it was.
+            is_manoeuvre: True if neither an acceleration nor noise explains the message.
+        """
+        used, repeats = self._estimates[self._used], float_length(moved) <= SAME
         rested = self._phase is _Phase.REST
-        if stays or is_manoeuvre or rested:
-            leaves = rested or (velocity == ZERO and self._phase is not _Phase.START)
-            velocity = float_scaled(moved, 1.0 / interval)
-            if stays or leaves or float_length(velocity) > speed:
-                velocity = ZERO
-            fades = used.offset[0] != ZERO if rested else repeats
-            offset = None
-            if fades and not is_manoeuvre:
-                offset = used.offset_from_rest(moved, interval, seen)
-            self._begin(velocity)
-            if offset is not None and float_length(offset[0]) > SAME:
-                self._estimates[0].set_offset(offset, gains.rows[0][3], seen)
-            if repeats:
-                self._phase = _Phase.REST
-            else:
-                self._phase = _Phase.MOTION if stays else _Phase.START
-            return
+        leaves = rested or (used.state[1] == ZERO and self._phase is not _Phase.START)
+        velocity = float_scaled(moved, 1.0 / interval)
+        if stays or leaves or float_length(velocity) > speed:
+            velocity = ZERO
+        offset: State = ZERO, ZERO, ZERO
+        if (used.offset[0] != ZERO if rested else repeats) and not is_manoeuvre:
+            offset = used.offset_from_rest(moved, interval, seen)
+        *moving, resting = self._estimates
+        for estimate in moving:
+            estimate.begin(velocity)
+        resting.begin(ZERO)
+        # The one with the shortest memory.
+        self._used = 0
+        if float_length(offset[0]) > SAME:
+            self._estimates[0].set_offset(offset, gains.rows[0][3], seen)
+        if repeats:
+            self._phase = _Phase.REST
+        else:
+            self._phase = _Phase.MOTION if stays else _Phase.START
+
+    def _correct(
+        self,
+        moved: Vector,
+        interval: float,
+        gains: Gains,
+        limits: tuple[float, float],
+        seen: float,
+        slows: bool,
+    ) -> None:
+        """Correct the estimates by a message, and select one; see :meth:`add`.
+
+        ``slows`` is True if the target suddenly slows down.
+        """
         self._phase = _Phase.MOTION
-        slows = error > unusual and _opposes(missed, velocity, _SLOWED * interval)
+        used = self._estimates[self._used]
         for estimate, row in zip(self._estimates, gains.rows, strict=True):
             if estimate is used:
                 if slows:
@@ -356,14 +401,6 @@ class VectorMotion:
         """
         for estimate in self._estimates:
             estimate.transform(change, seen)
-
-    def _begin(self, velocity: Vector) -> None:
-        """Restart every estimate, and use the one with the shortest memory."""
-        *moving, resting = self._estimates
-        for estimate in moving:
-            estimate.begin(velocity)
-        resting.begin(ZERO)
-        self._used = 0
 
     def _choose(self, gains: Gains) -> None:
         """Select the estimate to use."""
