@@ -19,7 +19,7 @@ from ros_ik.kinematics.runtime.row_list import RowList
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.solvers.analytic.candidates.sources import candidate_source
 from ros_ik.solvers.analytic.refinement.accept import accept_kernel
-from ros_ik.solvers.analytic.refinement.accept import MAX_MASKED_CANDIDATES
+from ros_ik.solvers.analytic.refinement.bit_mask import MASK_SIZE
 from ros_ik.solvers.analytic.refinement.polish import refinement_struct
 from ros_ik.solvers.analytic.refinement.refine import CANDIDATE_LANES
 from ros_ik.solvers.analytic.refinement.refine import refine_kernel
@@ -167,7 +167,7 @@ class SolutionStage:
         # Poses without a singular or inexact candidate, and without more to look for, are solved
         # by a kernel of their own.
         simple = form.exact and not (all_turns or sparse or beside)
-        simple = simple and self.source.candidates.shape[1] <= MAX_MASKED_CANDIDATES
+        simple = simple and self.source.candidates.shape[1] <= MASK_SIZE
         large = exceeds_device(wp.get_device(device), n_problems)
         self._left = RowList(n_problems, device) if simple and large else None
 

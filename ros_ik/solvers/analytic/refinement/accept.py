@@ -16,13 +16,12 @@ import zlib
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.solvers.analytic.refinement.bit_mask import is_marked
+from ros_ik.solvers.analytic.refinement.bit_mask import marked
 from ros_ik.solvers.analytic.refinement.polish import polish_functions
 from ros_ik.solvers.analytic.refinement.solution_functions import solution_functions
 from ros_ik.solvers.analytic.refinement.sorted_entries import insert_sorted
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
-
-# Largest number of candidates of a pose, one bit of a mask each.
-MAX_MASKED_CANDIDATES = 31
 
 
 @no_type_check
@@ -85,10 +84,10 @@ def accept_kernel(n: int, has_slides: bool, has_free_turns: bool) -> wp.Kernel:
                     accepted = is_fine and is_regular and (inside or off > refinement.at_limit)
                     is_new = accepted
                     for k in range(slot):
-                        if is_new and ((chosen >> k) & 1) == 1:
+                        if is_new and is_marked(chosen, k):
                             is_new = is_apart(chain, q, problem, k, refinement, candidates)
                     if is_new:
-                        chosen = chosen | (1 << slot)
+                        chosen = marked(chosen, slot)
                         branches += 1
                         for j in range(n):
                             candidates[problem, slot, j] = q[j]

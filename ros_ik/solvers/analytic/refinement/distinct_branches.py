@@ -9,6 +9,7 @@ import zlib
 
 import warp as wp
 
+from ros_ik.solvers.analytic.refinement.bit_mask import marked
 from ros_ik.solvers.analytic.refinement.branch_functions import branch_functions
 from ros_ik.solvers.analytic.refinement.polish import polish_functions
 from ros_ik.solvers.analytic.refinement.solution_functions import solution_functions
@@ -154,10 +155,10 @@ def distinct_branch_functions(
                             candidates[problem, vacated, j] = change
                             candidates[problem, branches, j] = q[j]
                         misses[problem, vacated] = misses[problem, branches]
-                        if safe[lane] > wp.float64(0.0) and branches < 31:
-                            regular = regular | (1 << branches)
-                        if off_of[lane] <= wp.float64(0.0) and branches < 31:
-                            allowed = allowed | (1 << branches)
+                        if safe[lane] > wp.float64(0.0):
+                            regular = marked(regular, branches)
+                        if off_of[lane] <= wp.float64(0.0):
+                            allowed = marked(allowed, branches)
                         branches += 1
                     lane += 1
         return branches, beyond, regular, allowed

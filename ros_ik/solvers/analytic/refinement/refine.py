@@ -10,6 +10,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.row_list import row_list_functions
+from ros_ik.solvers.analytic.refinement.bit_mask import is_marked
 from ros_ik.solvers.analytic.refinement.branch_functions import branch_functions
 from ros_ik.solvers.analytic.refinement.distinct_branches import distinct_branch_functions
 from ros_ik.solvers.analytic.refinement.polish import polish_functions
@@ -47,11 +48,6 @@ def refine_kernel(
     rows_functions = row_list_functions()
     Rows, listed_row = rows_functions.Rows, rows_functions.listed_row
     unit_pose = unit_pose_function()
-
-    @wp.func
-    def is_marked(mask: int, branch: int) -> bool:
-        """Return True if a branch is in a mask, which has no room for branch 31 and later."""
-        return branch < 31 and (mask >> branch) & 1 == 1
 
     @wp.func
     def mark_singular(
