@@ -70,17 +70,19 @@ class ReadersWriterLock:
             return
         counted = self._thread_state.is_counted
         with self._condition:
-            if counted:
-                self._inside -= 1
-                self._condition.notify_all()
-            self._condition.wait_for(lambda: self._owner is None)
-            self._owner = threading.get_ident()
-            self._condition.wait_for(lambda: self._inside == 0)
+            self._inside -= counted
+            self._condition.notify_all()
+        # An interrupt may end a wait, too.
         try:
+            with self._condition:
+                self._condition.wait_for(lambda: self._owner is None)
+                self._owner = threading.get_ident()
+                self._condition.wait_for(lambda: self._inside == 0)
             yield
         finally:
             with self._condition:
-                self._owner = None
+                if self._owner == threading.get_ident():
+                    self._owner = None
                 self._inside += counted
                 self._condition.notify_all()
 

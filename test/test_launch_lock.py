@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches of one thread wait while another records a graph, and run beside each other."""
 
+import _thread
+import contextlib
 import threading
 import traceback
 
@@ -169,6 +171,40 @@ def test_launches_wait_while_another_thread_records(panda, name, monkeypatch):
     values.zero_()
     graph.launch()
     assert values.numpy()[0] == 1.0
+
+
+@pytest.mark.parametrize('shares', [False, True])
+def test_an_interrupted_wait_leaves_the_lock_to_others(shares):
+    lock, end, held = ReadersWriterLock(), threading.Event(), threading.Event()
+
+    def hold():
+        with lock.shared():
+            held.set()
+            end.wait(NEVER)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    assert held.wait(NEVER)
+    interrupt = threading.Timer(0.2, _thread.interrupt_main)
+    interrupt.start()
+    own = lock.shared() if shares else contextlib.nullcontext()
+    with own, pytest.raises(KeyboardInterrupt), lock.alone():
+        pytest.fail('a share is held')
+    interrupt.join(NEVER)
+    end.set()
+    holder.join(NEVER)
+    entered = []
+
+    def use():
+        with lock.shared():
+            entered.append('shared')
+        with lock.alone():
+            entered.append('alone')
+
+    other = threading.Thread(target=use, daemon=True)
+    other.start()
+    other.join(5.0)
+    assert entered == ['shared', 'alone']
 
 
 def first_steps(model):

@@ -226,7 +226,8 @@ def _frozen(value: Any) -> Hashable:
     if isinstance(value, (list, tuple)):
         return kind, tuple(map(_frozen, value))
     if isinstance(value, JointGroup):
-        return JointGroup, value.joint_indices
+        # A group of another model has another key, so that it is refused.
+        return JointGroup, value.joint_indices, value.joint_names, len(value.dof_variable)
     if dataclasses.is_dataclass(value) and kind is not type:
         if kind.__hash__ is object.__hash__:  # by identity, not by content
             return _frozen_fields(value)

@@ -14,6 +14,10 @@ from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics import eval_jacobian
 from ros_ik.kinematics import eval_mass_matrix
 from ros_ik.kinematics.runtime import arguments
+from ros_ik.solvers import ChainIKSettings
+from ros_ik.solvers import ClosedFormSettings
+from ros_ik.solvers import DifferentialIK
+from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import DlsSolver
 from ros_ik.solvers import GaussNewtonSolver
 from ros_ik.solvers import IkChain
@@ -97,6 +101,37 @@ def test_random_configurations_of_a_seed_and_of_none(model):
     np.testing.assert_array_equal(seeded, model.random_joint_q(3, 7))
     assert not np.array_equal(model.random_joint_q(3), model.random_joint_q(3))
     assert model.random_joint_q(0).shape == (0, model.joint_coord_count)
+
+
+@pytest.mark.parametrize(
+    ('name', 'make'),
+    [
+        ('max_attempts', lambda count: ChainIKSettings(max_attempts=count)),
+        ('max_iterations', lambda count: ChainIKSettings(max_iterations=count)),
+        ('window', lambda count: ChainIKSettings(window=count)),
+        ('max_iter', lambda count: DlsSolver(max_iter=count)),
+        ('max_iterations', lambda count: DifferentialIKSettings(max_iterations=count)),
+        ('max_steps', lambda count: ClosedFormSettings(max_steps=count)),
+    ],
+)
+@pytest.mark.parametrize('count', [2**31 - 1, 2**31, 2**40, 10**400])
+def test_a_count_that_the_device_cannot_hold_is_refused(name, make, count):
+    with pytest.raises(ArgumentError, match=f'^{name} must be an integer of at most 10*, got '):
+        make(count)
+
+
+def test_a_refused_number_of_iterations_leaves_the_last_one(model):
+    solver = DifferentialIK(model)
+    before = solver.settings.max_iterations
+    with pytest.raises(ArgumentError, match='max_iterations must be an integer of at most'):
+        solver.set_max_iterations(2**31)
+    assert solver.settings.max_iterations == before
+
+
+@pytest.mark.parametrize('name', ['progress', 'damping', 'relative_length', 'separation'])
+def test_a_text_is_no_number(name):
+    with pytest.raises(ArgumentError, match=f"^{name} must be positive and finite, got '0.1'"):
+        ChainIKSettings(**{name: '0.1'})
 
 
 def test_batches_that_fit_into_memory_and_that_do_not(monkeypatch):

@@ -18,6 +18,7 @@ from support.long_forms import in_turn
 from support.robots.collision_oracle import robot_with_meshes
 from support.robots.collision_oracle import urdf_path
 from support.robots.robots import load
+from support.robots.robots import urdf_text
 import warp as wp
 
 from ros_ik import all_solutions
@@ -29,6 +30,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics.runtime.content_reader import ContentReader
 from ros_ik.kinematics.serial_chain import serial_chain
+from ros_ik.model import Model
 from ros_ik.model.joint_group import group_of_joints
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.structure import form as closed_forms
@@ -87,6 +89,20 @@ def test_repeated_calls_answer_as_first_ones(name, method):
     again = [solve(model, link, pose) for pose in poses for _ in range(2)]
     for k, result in enumerate(again):
         assert_equal(result, first[k // 2])
+
+
+def test_a_group_of_another_model_is_refused_after_equal_requests_too():
+    model, link = robot('panda'), LINKS['panda']
+    (pose,) = poses_of(model, link, 1)
+    own = model.joint_group([f'panda_joint{k}' for k in range(1, 7)])
+    named = urdf_text('panda').replace('panda_joint', 'arm_joint')
+    other = Model.from_urdf(named, device='cpu')
+    foreign = other.joint_group([f'arm_joint{k}' for k in range(1, 7)])
+    assert foreign.joint_indices == own.joint_indices
+    for _ in range(2):
+        inverse_kinematics(model, link, pose, joint_group=own)
+        with pytest.raises(ArgumentError, match='joint_group: .* belongs to another model'):
+            inverse_kinematics(model, link, pose, joint_group=foreign)
 
 
 def test_one_solver_is_made_for_equal_requests(makes):

@@ -20,6 +20,8 @@ from ros_ik.numbers import shown
 
 # Largest number of rows, because the device indexes rows and threads with 32 bits.
 _MAX_ROWS = 2**31 - 1
+# Largest number of iterations, twice which is a number of the device too.
+MAX_ITERATIONS = 10**9
 _Options = TypeVar('_Options')
 
 
@@ -46,11 +48,20 @@ def checked_link(name: str, link: Any) -> int:
     return number
 
 
-def checked_count(name: str, value: Any, least: int = 0) -> int:
-    """Return an integer of at least ``least``, or raise ArgumentError naming the argument."""
+def checked_count(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
+    """Return an integer within bounds, or raise ArgumentError naming the argument.
+
+    Args:
+        name: Name of the argument.
+        value: The integer.
+        least: Its smallest value.
+        most: Its largest value, None for any.
+    """
     number = as_integer(value)
     if number is None or number < least:
         raise ArgumentError(f'{name} must be an integer of at least {least}, got {value!r}')
+    if most is not None and number > most:
+        raise ArgumentError(f'{name} must be an integer of at most {most}, got {value!r}')
     return number
 
 
@@ -83,8 +94,9 @@ def checked_number(name: str, value: Any, *, positive: bool = False, finite: boo
         finite: True if infinity is an error.
     """
     try:
-        number = float(value)
-    except (TypeError, ValueError):
+        # A text would be kept by those who only check it.
+        number = math.nan if isinstance(value, (str, bytes)) else float(value)
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     wrong = math.isnan(number) or number < 0.0 or (finite and math.isinf(number))
     if wrong or (positive and number == 0.0):

@@ -260,7 +260,6 @@ class RedundantClosedFormIK:
         if not self._follows_seeds:
             self._bounds.host[:] = self.redundant_range()
         self._given_values = HostBuffer((given.stop,), wp.float64, device)
-        self._given_values.host[:] = np.repeat(self._given, n) if len(self._given) else 0.0
         self._distances = wp.zeros((n, s), dtype=wp.float64, device=device)
         self._origin = wp.zeros((n, s), dtype=wp.int32, device=device)
         self._merged = wp.zeros((n, s, joints), dtype=wp.float64, device=device)
@@ -289,6 +288,9 @@ class RedundantClosedFormIK:
             ArgumentError: A wrong shape or type.
         """
         xp = checked_namespace(xp, poses)
+        if not self._n_sampled:
+            # ``solved_at`` leaves others.
+            self._given_values.host[:] = np.repeat(self._given, self.n_problems)
         if not self._input.write(poses, seeds):
             if self._follows_seeds:
                 self._seeds.download()

@@ -12,6 +12,7 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_instance
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.arguments import checked_options
+from ros_ik.kinematics.runtime.arguments import MAX_ITERATIONS
 from ros_ik.solvers.analytic.structure.structure import StructureTolerances
 from ros_ik.solvers.pose_ik.interface.batch_result import BatchResult
 
@@ -53,7 +54,7 @@ class ClosedFormSettings:
             'position_tolerance', 'rotation_tolerance', 'separation', 'singular_value', 'length',
         ):  # fmt: skip
             checked_number(name, getattr(self, name), positive=True)
-        checked_count('max_steps', self.max_steps, 1)
+        checked_count('max_steps', self.max_steps, 1, MAX_ITERATIONS)
 
 
 _DEFAULT = ClosedFormSettings()

@@ -18,6 +18,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.kinematics.runtime.arguments import MAX_ITERATIONS
 from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.solvers.chain.batch import ChainBatch
 from ros_ik.solvers.chain.ik_chain import ChainData
@@ -97,7 +98,7 @@ class _ChainSolver:
     def _rules(self) -> dict[str, Any]:
         """Return the settings for the kernel from the current attributes, or raise."""
         return {
-            'max_iterations': checked_count('max_iter', self.max_iter, 1),
+            'max_iterations': checked_count('max_iter', self.max_iter, 1, MAX_ITERATIONS),
             'step_size': checked_number('step_size', self.step_size, positive=True),
             'tolerance': checked_number('tolerance', self.tolerance),
             'damping': 0.0,
@@ -136,15 +137,14 @@ class DlsSolver(_ChainSolver):
         Raises:
             ArgumentError: A number out of range.
         """
-        self.damping, self.adaptive_damping = damping, checked_flag(
-            'adaptive_damping', adaptive_damping
-        )
+        self.damping, self.adaptive_damping = damping, adaptive_damping
         super().__init__(max_iter, step_size, tolerance)
 
     def _rules(self) -> dict[str, Any]:
         rules, damping = super()._rules(), checked_number('damping', self.damping)
-        rules['damping'], rules['is_adaptive'] = damping * damping, self.adaptive_damping
-        if self.adaptive_damping:
+        is_adaptive = checked_flag('adaptive_damping', self.adaptive_damping)
+        rules['damping'], rules['is_adaptive'] = damping * damping, is_adaptive
+        if is_adaptive:
             rules['step_size'] = 1.0
         return rules
 

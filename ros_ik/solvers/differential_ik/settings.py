@@ -9,6 +9,7 @@ import dataclasses
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.runtime.arguments import MAX_ITERATIONS
 from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.solvers.differential_ik.checks.enforce_mode import EnforceMode
 
@@ -54,7 +55,7 @@ class DifferentialIKSettings:
             ArgumentError: A value outside its range, or an unknown mode.
         """
         checked_number('dt', self.dt, positive=True)
-        checked_count('max_iterations', self.max_iterations, 1)
+        checked_count('max_iterations', self.max_iterations, 1, MAX_ITERATIONS)
         checked_number('feasibility_tolerance', self.feasibility_tolerance, positive=True)
         checked_number('barrier_lead', self.barrier_lead)
         checked_flag('warm_start', self.warm_start)

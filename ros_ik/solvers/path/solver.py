@@ -12,6 +12,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_choice
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.model.conventions import poses as pose_math
 from ros_ik.model.conventions.checks import checked_flag
@@ -90,6 +91,7 @@ def solve_path(
         ArgumentError: A wrong shape or value, an unknown link, an unsuitable chain, or pairs of
             shapes that cannot be checked.
     """
+    checked_model(model)
     checked_choice('method', method, _METHODS)
     n_branches = checked_count('n_branches', n_branches, 1)
     max_joint_step = checked_number('max_joint_step', max_joint_step, positive=True, finite=False)

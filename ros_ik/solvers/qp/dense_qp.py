@@ -10,6 +10,7 @@
 import warp as wp
 
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import MAX_ITERATIONS
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.solvers.qp.dense_qp_kernel import qp_kernel
@@ -63,13 +64,13 @@ class DenseQP:
             device: Warp device; None for the current one.
 
         Raises:
-            ArgumentError: A size below its minimum.
+            ArgumentError: A size or a number of iterations out of range.
         """
         for name, value, least in (
             ('batch', batch, 1), ('n_variables', n_variables, 1), ('n_rows', n_rows, 0),
             ('max_iterations', max_iterations, 1),
         ):  # fmt: skip
-            checked_count(name, value, least)
+            checked_count(name, value, least, MAX_ITERATIONS)
         self.max_iterations = max_iterations
         self.tolerance = tolerance
         self._kernel = qp_kernel(scalar)

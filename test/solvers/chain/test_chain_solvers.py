@@ -391,6 +391,9 @@ def test_settings_are_attributes_that_may_change():
     solver.step_size = 0.0
     with pytest.raises(ArgumentError, match='step_size must be positive'):
         solver.solve(chain, joint_q, targets)
+    solver.step_size, solver.adaptive_damping = 0.5, 'no'
+    with pytest.raises(ArgumentError, match='adaptive_damping must be True or False'):
+        solver.solve(chain, joint_q, targets)
 
 
 @pytest.mark.parametrize('distance', [2.0, 5.0])

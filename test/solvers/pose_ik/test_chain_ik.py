@@ -264,7 +264,9 @@ def test_a_pose_beyond_a_limit_is_told_apart():
     np.testing.assert_allclose(result.joint_q[0], [1.0])
 
 
-@pytest.mark.parametrize('spoil', ['nan position', 'inf rotation', 'zero quaternion', 'nan seed'])
+@pytest.mark.parametrize(
+    'spoil', ['nan position', 'inf rotation', 'zero quaternion', 'nan seed', 'nan finger']
+)
 def test_bad_rows_are_labelled_and_leave_the_others_alone(spoil):
     model = robot('panda')
     poses, seeds = reachable(model, 'panda_hand_tcp', 4)
@@ -277,7 +279,8 @@ def test_bad_rows_are_labelled_and_leave_the_others_alone(spoil):
     elif spoil == 'zero quaternion':
         bad_poses[2, 3:] = 0.0
     else:
-        bad_seeds[2, 3] = np.nan
+        # The fingers are beside the chain, and their positions part of the answer.
+        bad_seeds[2, 3 if spoil == 'nan seed' else 8] = np.nan
     result = inverse_kinematics(model, 'panda_hand_tcp', bad_poses, bad_seeds)
     assert result.status.tolist() == [0, 0, SolveStatus.NON_FINITE_INPUT, 0]
     assert np.all(np.isfinite(result.joint_q))

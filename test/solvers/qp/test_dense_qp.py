@@ -261,6 +261,7 @@ def test_redundant_and_empty_rows():
         ({'n_variables': 0}, 'n_variables'),
         ({'n_rows': -1}, 'n_rows'),
         ({'max_iterations': 0}, 'max_iterations'),
+        ({'max_iterations': 2**31}, 'max_iterations must be an integer of at most'),
     ],
 )
 def test_bad_sizes_are_named(options, name):

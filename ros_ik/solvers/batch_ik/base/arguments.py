@@ -14,6 +14,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.runtime.arguments import MAX_ITERATIONS
 from ros_ik.kinematics.runtime.batch_arrays import type_name
 from ros_ik.objectives.base.arguments import residual_count
 
@@ -55,7 +56,7 @@ def check_batch(
 
 def check_step(iterations: int, step_size: float) -> None:
     """Raise ArgumentError for invalid arguments of a solve."""
-    checked_count('iterations', iterations)
+    checked_count('iterations', iterations, most=MAX_ITERATIONS)
     checked_number('step_size', step_size, positive=True)
 
 

@@ -14,6 +14,9 @@ from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.arguments import checked_options
 from ros_ik.solvers.pose_ik.interface.batch_result import BatchResult
 
+# Largest number of attempts and iterations, ten times which is a number of the device too.
+_MAX_ATTEMPTS = 10**8
+
 
 @dataclasses.dataclass(frozen=True)
 class ChainIKSettings:
@@ -51,7 +54,7 @@ class ChainIKSettings:
                 positive, or a negative seed.
         """
         for name in ('max_attempts', 'max_iterations', 'window', 'patient_window'):
-            checked_count(name, getattr(self, name), 1)
+            checked_count(name, getattr(self, name), 1, _MAX_ATTEMPTS)
         for name in ('progress', 'damping', 'relative_length', 'separation'):
             checked_number(name, getattr(self, name), positive=True)
         checked_count('seed', self.seed)

@@ -37,7 +37,8 @@ def read_functions(scalar: type) -> SimpleNamespace:
     """Build the functions that read numbers of a type, by name.
 
     ``read_pose(row, given) -> pose`` normalises the quaternion; an invalid pose becomes NaN.
-    ``read_number(row, column, given) -> number``; one beyond 1e9 becomes NaN.
+    ``read_variable(row, k, coordinate, given) -> number`` of a seed. One beyond 1e9 becomes NaN,
+    and the first variable also where any other coordinate of the row is beyond that.
     """
 
     @wp.func
@@ -61,13 +62,22 @@ def read_functions(scalar: type) -> SimpleNamespace:
         return read
 
     @wp.func
-    def read_number(row: int, column: int, given: wp.array2d(dtype=scalar)) -> wp.float64:
-        value = wp.float64(given[row, column])
-        if not wp.abs(value) <= wp.static(wp.float64(MAX_MAGNITUDE)):
-            value = wp.float64(wp.nan)
-        return value
+    def is_valid_number(value: wp.float64) -> bool:
+        return wp.abs(value) <= wp.static(wp.float64(MAX_MAGNITUDE))
 
-    return SimpleNamespace(read_pose=read_pose, read_number=read_number)
+    @wp.func
+    def read_variable(
+        row: int, k: int, coordinate: wp.array(dtype=wp.int32), given: wp.array2d(dtype=scalar)
+    ) -> wp.float64:
+        value = wp.float64(given[row, coordinate[k]])
+        is_valid = is_valid_number(value)
+        if k == 0:
+            # Results contain the other coordinates, too.
+            for column in range(given.shape[1]):
+                is_valid = is_valid and is_valid_number(wp.float64(given[row, column]))
+        return wp.where(is_valid, value, wp.float64(wp.nan))
+
+    return SimpleNamespace(read_pose=read_pose, read_variable=read_variable)
 
 
 @no_type_check
@@ -91,7 +101,7 @@ def read_poses_kernel(scalar: type) -> wp.Kernel:
 @functools.cache
 def read_seeds_kernel(scalar: type) -> wp.Kernel:
     """Build the kernel that reads seeds of a chain's variables."""
-    read_number = read_functions(scalar).read_number
+    read_variable = read_functions(scalar).read_variable
 
     @compiled_kernel()
     def read_seeds(
@@ -100,7 +110,7 @@ def read_seeds_kernel(scalar: type) -> wp.Kernel:
         seed: wp.array2d(dtype=wp.float64),  # [n, m]
     ):
         row, k = wp.tid()
-        seed[row, k] = read_number(row, coordinate[k], given)
+        seed[row, k] = read_variable(row, k, coordinate, given)
 
     return read_seeds
 
@@ -110,7 +120,7 @@ def read_seeds_kernel(scalar: type) -> wp.Kernel:
 def read_problems_kernel() -> wp.Kernel:
     """Build the kernel that reads both, which for a single pose saves the time of a launch."""
     functions = read_functions(wp.float64)
-    read_pose, read_number = functions.read_pose, functions.read_number
+    read_pose, read_variable = functions.read_pose, functions.read_variable
 
     @compiled_kernel()
     def read_problems(
@@ -124,7 +134,7 @@ def read_problems_kernel() -> wp.Kernel:
         if k == 0:
             pose[row] = read_pose(row, poses)
         else:
-            seed[row, k - 1] = read_number(row, coordinate[k - 1], seeds)
+            seed[row, k - 1] = read_variable(row, k - 1, coordinate, seeds)
 
     return read_problems
 

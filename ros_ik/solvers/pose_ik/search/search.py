@@ -295,8 +295,10 @@ class ChainSearch(ReadOnce):
 
         def solve(first: int) -> None:
             thread = threads.get()
-            self._launch(first, min(chunk, count - first), thread)
-            threads.put(thread)
+            try:
+                self._launch(first, min(chunk, count - first), thread)
+            finally:
+                threads.put(thread)
 
         with ThreadPoolExecutor(self._threads) as pool:
             list(pool.map(solve, range(0, count, chunk)))

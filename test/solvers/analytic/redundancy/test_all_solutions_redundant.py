@@ -217,6 +217,32 @@ def test_a_solve_leaves_nothing_behind_for_the_next():
         np.testing.assert_array_equal(before, after, err_msg=field.name)
 
 
+def test_a_solve_takes_the_given_values_after_others_were_tried():
+    it = robot('panda')
+    column, values, others = it.chain.coordinates[6], [0.0, 0.5], [0.2, 0.7]
+    planted, seeds = it.random(3, seed=17), it.random(3, seed=18)
+    planted[:, column] = 0.5
+    poses = it.poses(planted)
+    solver = RedundantClosedFormIK(it.model, it.link, 3, 16, redundant_values=values)
+    first = solver.solve(poses, seeds).copy()
+    assert np.all(first.n_found > 0)
+    assert np.any(solver.solved_at(poses, np.tile(others, (3, 1))))
+    again = solver.solve(poses, seeds)
+    np.testing.assert_array_equal(again.n_found, first.n_found)
+    for q, count in zip(again.joint_q, again.n_found, strict=True):
+        assert np.all(np.isin(q[:count, column], values))
+
+
+def test_a_seed_of_a_joint_beside_the_chain_is_a_number_too():
+    it = robot('panda')
+    poses, seeds = it.poses(it.random(3, seed=19)), it.random(3, seed=20)
+    seeds[1, 8] = np.nan
+    result = all_solutions(it.model, it.link, poses, seeds)
+    assert result.status[1] == SolveStatus.NON_FINITE_INPUT and result.n_found[1] == 0
+    assert np.all(result.status[[0, 2]] == SolveStatus.CONVERGED)
+    assert np.all(np.isfinite(result.joint_q[[0, 2]]))
+
+
 @pytest.mark.parametrize('name', ['panda', *either([], ['baxter'])])
 def test_no_solution_at_many_values_is_nearer(name):
     it = robot(name)
