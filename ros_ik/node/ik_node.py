@@ -359,7 +359,7 @@ class IkNode(GuardedNode, StreamNode):
         self._loop.tick_gap.wait()
         failed = self._loop.failed
         if failed is not None and failed is self._inbox.controlled.get():
-            self._give_up(self._loop.output.text)
+            self._give_up(self._loop.fault)
         if self._source.rest_requested() and self._interface is not None:
             self._interface.set_model_loading(True)
         built = self._source.collect()

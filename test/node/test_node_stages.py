@@ -238,6 +238,29 @@ def test_after_a_transition_that_failed_it_can_be_configured_again(rig, monkeypa
     assert rig.node.stage is NodeStage.ACTIVE
 
 
+def test_the_error_of_ticks_is_told_if_the_next_one_succeeds(rig, monkeypatch):
+    rig.get_ready()
+    rig.node.trigger_configure()
+    rig.node.trigger_activate()
+    step, failures = Servo.step, iter(range(5))
+
+    def fail_first(*args, **kwargs):
+        if next(failures, None) is None:
+            return step(*args, **kwargs)
+        raise RuntimeError('lost')
+
+    # The node looks for failures later than the control thread needs for them and another tick.
+    rig.reach(NodeStage.ACTIVE, rig.has_states)
+    with monkeypatch.context() as patch:
+        patch.setattr(Servo, 'step', fail_first)
+        give_up, loop = time.monotonic() + LONG, rig.node._loop
+        while loop.failed is None or loop.output.code == StatusCode.SOLVER_FAILED:
+            assert time.monotonic() < give_up
+            time.sleep(0.001)
+        rig.reach(NodeStage.FAILED)
+    assert 'RuntimeError: lost' in rig.node._condition.failure
+
+
 def test_parameters_are_checked_with_the_model_that_waits_to_be_configured(rig):
     rig.get_ready()
     result = rig.set_posture(1.0)

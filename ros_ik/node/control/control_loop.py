@@ -99,7 +99,7 @@ class ControlLoop:
     @property
     def fault(self) -> str:
         """Text of the last error of a tick, or ''."""
-        return self.faults.text
+        return self.faults.latest.text
 
     @property
     def failed(self) -> ControlledServo | None:
@@ -296,7 +296,7 @@ class ControlLoop:
         controlled.servo.interrupt()
         self.output = self._idle_output
         self._idle_output.code = StatusCode.SOLVER_FAILED
-        self._idle_output.text = self.faults.text
+        self._idle_output.text = self.faults.latest.text
         self._idle_output.waiting_for = ()
         if self.faults.failures == 1 or self._status_timer.is_due(started, _WAITING_PERIOD):
             self._status_timer.note(started)

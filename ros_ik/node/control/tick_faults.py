@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from typing import Generic
+from typing import NamedTuple
 from typing import TypeVar
 
 _Controlled = TypeVar('_Controlled')
@@ -13,28 +14,40 @@ _Controlled = TypeVar('_Controlled')
 _MAX_FAILURES = 5
 
 
+class Fault(NamedTuple):
+    """Error of a tick.
+
+    Attributes:
+        number: Number of errors up to this one; 0 before the first.
+        text: Text of the error, or ''.
+    """
+
+    number: int = 0
+    text: str = ''
+
+
 class TickFaults(Generic[_Controlled]):
     """Errors of the ticks of a loop.
 
     Attributes:
-        text: Text of the last error, or ''; the log resets it.
+        latest: Last error.
         to_release: Servo that failed in too many consecutive ticks, or None.
         failures: Number of consecutive failed ticks.
     """
 
     def __init__(self) -> None:
         """Start without an error."""
-        self.text = ''
+        self.latest = Fault()
         self.to_release: _Controlled | None = None
         self.failures = 0
 
     def note_reading(self, error: Exception) -> None:
         """Record an error in reading a topic without a servo."""
-        self.text = f'reading a topic failed: {type(error).__name__}: {error}'
+        self._note(f'reading a topic failed: {type(error).__name__}: {error}')
 
     def note_tick(self, controlled: _Controlled, device: object, error: Exception) -> None:
         """Count a failed tick of a servo on a device."""
-        self.text = f'a tick failed on {device}: {type(error).__name__}: {error}'
+        self._note(f'a tick failed on {device}: {type(error).__name__}: {error}')
         self.failures += 1
         if self.failures >= _MAX_FAILURES:
             self.to_release = controlled
@@ -42,3 +55,7 @@ class TickFaults(Generic[_Controlled]):
     def note_success(self) -> None:
         """Record a tick without an error."""
         self.failures = 0
+
+    def _note(self, text: str) -> None:
+        """Make a text that of the last error."""
+        self.latest = Fault(self.latest.number + 1, text)

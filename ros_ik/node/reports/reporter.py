@@ -96,6 +96,8 @@ class Reporter:
         self._message_stats = message_stats
         self._same_name = SameName(node)
         self._logged = ''
+        # Number of the last error of a tick that was logged.
+        self._fault_number = 0
         self._logged_at: dict[StatusCode, float] = {}
         self._counted: dict[str, int] = {}
         self._counted_at = time.monotonic()
@@ -109,23 +111,27 @@ class Reporter:
         self._timer.timer_period_ns = int(1e9 * settings.diagnostics_period)
 
     def log(self) -> None:
-        """Log the status when it changes."""
-        output = self._loop.output
-        fault, now = self._loop.fault, time.monotonic()
+        """Log the status when it changes, and new errors of ticks."""
+        output, fault, now = self._loop.output, self._loop.faults.latest, time.monotonic()
         has_servo = self._loop.inbox.controlled.get() is not None
-        text = fault or (output.text if has_servo else '')
+        is_new = fault.number != self._fault_number
+        self._fault_number = fault.number
+        code, text = StatusCode(output.code), output.text if has_servo else ''
+        if is_new:
+            # A later tick may have succeeded.
+            code, text = StatusCode.SOLVER_FAILED if has_servo else code, fault.text
         # Texts contain numbers and names that may change in every tick.
-        since = now - self._logged_at.get(output.code, -_LOG_PERIOD)
-        if text == self._logged or (since < _LOG_PERIOD and not fault):
+        since = now - self._logged_at.get(code, -_LOG_PERIOD)
+        if text == self._logged or (since < _LOG_PERIOD and not is_new):
             return
         if text:
-            self._logged_at[output.code] = now
+            self._logged_at[code] = now
             # Two calls, because rclpy stores the severity of each call site.
-            if output.code == StatusCode.OK:
+            if code == StatusCode.OK:
                 self._node.get_logger().info(text)
             else:
-                self._node.get_logger().warning(f'{StatusCode(output.code).name}: {text}')
-        self._logged, self._loop.faults.text = text, ''
+                self._node.get_logger().warning(f'{code.name}: {text}')
+        self._logged = text
 
     def _publish(self) -> None:
         """Publish /diagnostics, between two ticks."""

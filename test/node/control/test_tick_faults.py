@@ -15,13 +15,13 @@ def test_the_fifth_failed_tick_in_a_row_releases_the_servo():
             faults.note_tick('servo', 'cuda:0', ValueError('lost'))
             assert faults.failures == count
     assert faults.to_release == 'servo'
-    assert faults.text == 'a tick failed on cuda:0: ValueError: lost'
+    assert faults.latest == (13, 'a tick failed on cuda:0: ValueError: lost')
 
 
 def test_a_topic_that_cannot_be_read_without_a_servo_releases_nothing():
     faults = TickFaults()
-    assert faults.text == ''
+    assert faults.latest == (0, '')
     for _ in range(10):
         faults.note_reading(KeyError('unforeseen'))
-    assert faults.text == "reading a topic failed: KeyError: 'unforeseen'"
+    assert faults.latest == (10, "reading a topic failed: KeyError: 'unforeseen'")
     assert (faults.failures, faults.to_release) == (0, None)

@@ -49,7 +49,7 @@ class Rig:
         self.box['controlled'] = 'a servo'
         self.loop = SimpleNamespace(
             output=None, faults=self.faults, inbox=inbox, statistics='statistics',
-            tick_gap=SimpleNamespace(wait=lambda: None), now=lambda: 7.0, fault='',
+            tick_gap=SimpleNamespace(wait=lambda: None), now=lambda: 7.0,
         )  # fmt: skip
         self.say(OK, '')
         self.reporter = Reporter(node, self.settings(), self.loop, self.stats)
@@ -70,7 +70,6 @@ class Rig:
         """Log after a time; expect these lines."""
         self.now += later
         self.lines.clear()
-        self.loop.fault = self.faults.text
         self.reporter.log()
         assert self.lines == [*expected]
 
@@ -128,7 +127,44 @@ def test_each_error_of_a_tick_is_logged_at_once_and_once(rig):
     for number in range(3):
         rig.faults.note_tick('servo', 'cpu', ValueError(number))
         rig.log(('warning', f'SOLVER_FAILED: a tick failed on cpu: ValueError: {number}'))
-        assert rig.faults.text == ''
+
+
+def test_the_status_is_logged_after_an_error_of_several_ticks(rig):
+    for attempt in range(2):
+        for poll in range(3):
+            rig.faults.note_tick('servo', 'cpu', ValueError('lost'))
+            rig.say(StatusCode.SOLVER_FAILED, rig.faults.latest.text)
+            line = ('warning', 'SOLVER_FAILED: a tick failed on cpu: ValueError: lost')
+            rig.log(*[line] * (poll == 0), later=0.05)
+        rig.say(OK, 'tracking')
+        rig.log(('info', 'tracking'), later=2.0)
+        rig.say(STALE, f'old after attempt {attempt}')
+        rig.log(('warning', f'COMMAND_STALE: old after attempt {attempt}'), later=2.0)
+
+
+def test_an_error_before_a_tick_that_succeeded_is_a_warning(rig):
+    rig.say(OK, 'tracking')
+    rig.log(('info', 'tracking'))
+    rig.faults.note_tick('servo', 'cpu', ValueError('once'))
+    rig.faults.note_success()
+    rig.log(('warning', 'SOLVER_FAILED: a tick failed on cpu: ValueError: once'), later=0.05)
+    rig.log(('info', 'tracking'), later=2.0)
+
+
+def test_an_error_that_comes_while_one_is_logged_is_logged_next(rig):
+    logger = rig.reporter._node.get_logger()
+    warning = logger.warning
+
+    def warn(text):
+        warning(text)
+        logger.warning = warning
+        rig.faults.note_tick('servo', 'cpu', ValueError('second'))
+
+    logger.warning = warn
+    rig.say(StatusCode.SOLVER_FAILED, 'the status')
+    rig.faults.note_tick('servo', 'cpu', ValueError('first'))
+    rig.log(('warning', 'SOLVER_FAILED: a tick failed on cpu: ValueError: first'))
+    rig.log(('warning', 'SOLVER_FAILED: a tick failed on cpu: ValueError: second'), later=0.05)
 
 
 def test_without_a_servo_only_errors_are_logged(rig):
