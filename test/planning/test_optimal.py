@@ -11,6 +11,7 @@ from support.rigs.planning_rig import make_planner
 from support.rigs.planning_rig import random_configurations
 from support.rigs.planning_rig import Twin
 from support.robots.robots import pin
+from support.robots.urdf_limits import still_text
 
 from ros_ik.planning import CenterOfMassCost
 from ros_ik.planning import check_trajectory
@@ -204,3 +205,19 @@ def test_joints_that_were_not_heard_of_are_named():
     planner = make_planner('panda', measured=False)
     with pytest.raises(RequestError, match='panda_joint1'):
         solve_optimal(planner, OptimalRequest(poses=[GOOD]))
+
+
+def test_a_joint_that_cannot_move_stays_and_the_others_reach_the_pose():
+    planner = make_planner('panda', text=still_text('panda_joint3'))
+    twin, coords = Twin(planner, 'panda'), planner.robot.coords
+    goal = planner.joint_q.copy()
+    goal[coords] += [0.3, -0.2, 0.0, 0.25, -0.3, 0.2, 0.3]
+    pose = twin.poses(goal[None], TCP, BASE)[0]
+    answer = solve_optimal(
+        planner, OptimalRequest(poses=(PoseCost(BASE, TCP, pose.tolist(), 1.0, 1.0),))
+    )
+    assert answer.fault == ''
+    assert np.ptp(answer.positions[:, 2]) == 0.0
+    distance, angle = twin.errors(end_of(planner, answer), TCP, BASE, pose)
+    assert distance < 1e-4 and angle < 1e-4
+    assert check(planner, answer).violation is None

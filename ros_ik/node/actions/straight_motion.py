@@ -54,7 +54,8 @@ class StraightMotion:
         displacement = self._displacement
         position = self._commander.output.joint_q[self._coords]
         speed = _SPEED * settings.limits_velocity_scale * self._velocity
-        duration = max(float((np.abs(displacement) / speed).max()), 1e-9)
+        moves = displacement != 0.0
+        duration = max(float((np.abs(displacement[moves]) / speed[moves]).max(initial=0.0)), 1e-9)
         elapsed = self._elapsed(now, settings.period)
         led = self._start + self._fraction * displacement
         # Any position up to the target counts as on the path, because the state of the robot

@@ -119,7 +119,9 @@ def read_goal(
     except RequestError as error:
         raise _error(f'trajectory: {error}') from error
     delay = _delay(trajectory.header.stamp, ros_now, spline.end())
-    return TrajectoryGoal(names, variables, delay, spline, _tolerances(goal, names, settings))
+    tolerances = _tolerances(goal, names, settings)
+    _check_movable(names, variables, robot, spline.control - positions[variables], tolerances.goal)
+    return TrajectoryGoal(names, variables, delay, spline, tolerances)
 
 
 def _variables(names: Sequence[str], robot: ControlledRobot) -> np.ndarray:
@@ -134,6 +136,31 @@ def _variables(names: Sequence[str], robot: ControlledRobot) -> np.ndarray:
         if name in names[:k]:
             raise _error(f'{expected}, got {name!r} twice', Rejection.REPEATED_JOINT)
     return np.array([known[name] for name in names])
+
+
+def _check_movable(
+    names: Sequence[str],
+    variables: np.ndarray,
+    robot: ControlledRobot,
+    displacements: np.ndarray,
+    tolerances: np.ndarray,
+) -> None:
+    """Raise GoalError if a trajectory moves a joint that cannot move beyond its goal tolerance.
+
+    Args:
+        names: Joints of the trajectory.
+        variables: Their indices among the controlled joints.
+        robot: The robot.
+        displacements: Coefficients of the displacements from the current positions, [m, 6, n].
+        tolerances: Goal tolerances [n].
+    """
+    cannot_move = robot.velocity[robot.group.variable_dof[variables]] == 0.0
+    farthest = np.abs(displacements).max(axis=(0, 1))
+    for k in np.flatnonzero(cannot_move & (farthest > tolerances)).tolist():
+        raise _error(
+            f'trajectory: joint {names[k]!r} cannot move, because its velocity limit is 0; the '
+            f'trajectory moves it by {farthest[k]:.4g}'
+        )
 
 
 def _point(point: Any) -> Point:

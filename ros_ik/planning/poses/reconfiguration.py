@@ -19,7 +19,7 @@ from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.context.planner import Planner
 from ros_ik.planning.poses.ik_request import IkRequest
 from ros_ik.planning.poses.ik_request import PoseCode
-from ros_ik.planning.poses.inverse import solve_ik
+from ros_ik.planning.poses.inverse import solve_for_joints
 from ros_ik.planning.poses.reconfiguration_answer import Reconfiguration
 from ros_ik.servo.motion.pose_math import pose_inverse
 from ros_ik.servo.motion.pose_math import pose_multiply
@@ -43,6 +43,8 @@ def reconfigure(
     budget: Budget | None = None,
 ) -> Reconfiguration:
     """Find a configuration of a pose with a free straight joint path to it.
+
+    Joints with a velocity limit of 0 keep their positions.
 
     Args:
         planner: The robot.
@@ -73,8 +75,13 @@ def reconfigure(
         position_tolerance=distance,
         rotation_tolerance=angle,
     )
+    # The robot is to move to the solution.
+    speeds = robot.group.variable_limits(robot.velocity)
+    movable = [
+        name for name, speed in zip(robot.group.joint_names, speeds, strict=True) if speed > 0.0
+    ]
     with planner.at(robot.group.joint_names, positions.tolist()):
-        answer = solve_ik(planner, request, budget)
+        answer = solve_for_joints(planner, request, budget, movable)
         if answer.codes[0] == PoseCode.TIMED_OUT:
             return Reconfiguration(message='the search for another configuration ran out of time')
         found = answer.positions if answer.codes[0] == 0 else answer.positions[:0]

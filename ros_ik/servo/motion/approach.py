@@ -65,12 +65,15 @@ def braking_distance(velocity: np.ndarray, acceleration: np.ndarray, dt: float) 
 
     Args:
         velocity: The velocity [rad/s or m/s], with its sign.
-        acceleration: Acceleration limits [rad/s^2 or m/s^2], above 0 and finite, same shape.
+        acceleration: Acceleration limits [rad/s^2 or m/s^2], finite, same shape; 0 for joints that
+            cannot move, whose distance is 0.
         dt: Duration of a tick [s].
     """
     step, slowdown = velocity * dt, acceleration * (dt * dt)
-    ticks = np.floor(np.abs(step) / slowdown)
-    return (ticks + 1.0) * (step - 0.5 * np.sign(step) * ticks * slowdown)
+    moves = slowdown > 0.0
+    ticks = np.floor(np.abs(step) / np.where(moves, slowdown, 1.0))
+    distance = (ticks + 1.0) * (step - 0.5 * np.sign(step) * ticks * slowdown)
+    return np.where(moves, distance, 0.0)
 
 
 def joint_step(

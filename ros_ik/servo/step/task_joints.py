@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Controlled joints that move the frame of a task, or the centre of mass."""
+"""Controlled joints that can move the frame of a task, or the centre of mass."""
 
 from __future__ import annotations
 
@@ -143,7 +143,8 @@ def _joints_of(robot: ControlledRobot, dofs: np.ndarray) -> np.ndarray:
 
 
 def _controlled(robot: ControlledRobot, dofs: np.ndarray, signs: np.ndarray) -> TaskJoints:
-    """Return the degrees of freedom that the servo controls."""
+    """Return the degrees of freedom that the servo can move."""
     joints, starts = _joints_of(robot, dofs), robot.model.joint_qd_start.numpy()
     moved = (robot.group.dof_variable[dofs] >= 0) & (starts[joints + 1] - starts[joints] == 1)
+    moved &= robot.velocity[dofs] > 0.0
     return TaskJoints(joints[moved], dofs[moved], np.array(signs, dtype=float)[moved])

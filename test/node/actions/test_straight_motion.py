@@ -7,6 +7,7 @@ import types
 import numpy as np
 import pytest
 from support.rigs.servo_rig import Rig
+from support.robots.urdf_limits import still_model
 
 from ros_ik.node.actions.straight_motion import StraightMotion
 
@@ -17,8 +18,8 @@ CHANGE = np.array([1.2, 0.3, -0.6, 0.4, -1.0, 0.3, 1.5])
 class Followed:
     """A joint path from the present configuration of a Panda, polled from time to time."""
 
-    def __init__(self, **settings):
-        self.rig = Rig('panda', **settings)
+    def __init__(self, change=CHANGE, **settings):
+        self.rig, self.change = Rig('panda', **settings), np.array(change)
         self.start = self.rig.q[self.rig.robot.coords].copy()
         self.rig.aim(self.rig.pose())
         output = self.rig.tick(5)
@@ -28,7 +29,7 @@ class Followed:
             now=lambda: self.rig.now, ticks=0, servo=self.rig.servo, settings=self.rig.settings,
             reader=self.rig.reader, output=output,
         )  # fmt: skip
-        self.way = StraightMotion(self.commander, ARM, (self.start + CHANGE).tolist())
+        self.way = StraightMotion(self.commander, ARM, (self.start + self.change).tolist())
 
     def look(self):
         """Set the next target; return True if the path continues."""
@@ -44,10 +45,11 @@ class Followed:
     def off_the_way(self):
         """Return the distance [rad] of the joints from the straight path."""
         gone = self.rig.q[self.rig.robot.coords] - self.start
-        return np.linalg.norm(gone - (gone @ CHANGE) / (CHANGE @ CHANGE) * CHANGE)
+        part = (gone @ self.change) / (self.change @ self.change)
+        return np.linalg.norm(gone - part * self.change)
 
     def left(self):
-        return np.abs(self.start + CHANGE - self.rig.q[self.rig.robot.coords]).max()
+        return np.abs(self.start + self.change - self.rig.q[self.rig.robot.coords]).max()
 
 
 @pytest.mark.parametrize('late', ['ticks', 'looks', 'both'])
@@ -83,3 +85,13 @@ def test_a_way_is_given_up_where_the_robot_is_held():
     assert followed.way.is_blocked
     # A second of ticks after it has come to rest.
     assert 100 <= ticks <= 160
+
+
+def test_joints_on_the_way_may_be_unable_to_move():
+    change = np.where(np.arange(7) == 2, 0.0, CHANGE)
+    followed = Followed(change, model=still_model('panda_joint3'))
+    while followed.look():
+        followed.tick(2)
+        assert followed.off_the_way() < 0.05
+    assert not followed.way.is_blocked
+    assert followed.left() < 1.1e-3

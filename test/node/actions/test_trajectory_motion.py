@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 from support.rigs.servo_rig import Rig
+from support.robots.urdf_limits import still_model
 
+from ros_ik.node.actions.action_server import GoalError
 from ros_ik.node.actions.commander import Commander
 from ros_ik.node.actions.follow_trajectory import FollowTrajectoryMotion
 from ros_ik.node.control.command_messages import duration
@@ -127,3 +129,28 @@ def test_a_commander_replaces_only_the_target_that_is_meant():
     assert inbox.command.get().poses[0] is newer
     commander.replace_pose(0, newer, None)
     assert inbox.command.get().poses[0] is None
+
+
+def test_a_joint_that_cannot_move_may_be_named_and_not_moved():
+    rig = Rig('panda', model=still_model('panda_joint3'))
+    commander, start = commander_of(rig), rig.q[rig.robot.coords].copy()
+    moved = np.array([0.4, 0.1, 0.02, -0.2, 0.1, 0.0, 0.3])
+    for change in (moved, -moved):
+        with pytest.raises(GoalError, match="'panda_joint3' cannot move.* by 0.02"):
+            FollowTrajectoryMotion(
+                commander, goal_of(ARM, [2.0], [start + change], np.zeros((1, 7)))
+            )
+    # Measured positions of a joint at rest have noise.
+    moved[2] = 1e-4
+    motion = FollowTrajectoryMotion(
+        commander, goal_of(ARM, [2.0], [start + moved], np.zeros((1, 7)))
+    )
+    began = rig.now
+    motion.begin()
+    while rig.now - began < 2.0:
+        rig.tick()
+        commander.command = rig.command
+        assert motion.poll(rig.now, False) is None
+    rig.settle(0.5)
+    np.testing.assert_allclose(rig.q[rig.robot.coords] - start, moved, atol=1e-3)
+    assert rig.q[rig.robot.coords][2] == start[2]

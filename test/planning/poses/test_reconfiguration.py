@@ -8,6 +8,8 @@ from support.rigs.planning_rig import make_planner
 from support.rigs.planning_rig import random_configurations
 from support.rigs.planning_rig import Twin
 from support.rigs.servo_rig import Rig
+from support.robots.urdf_limits import still_model
+from support.robots.urdf_limits import still_text
 
 from ros_ik.planning import Budget
 from ros_ik.planning import check_trajectory
@@ -87,3 +89,24 @@ def test_it_says_why_there_is_none(planner, rig):
     cancelled.cancel('not wanted')
     with pytest.raises(RequestError, match='not wanted'):
         reconfigure(planner, 0, rig.pose(), start, budget=cancelled)
+
+
+@pytest.mark.parametrize('still', ['panda_joint1', 'panda_joint3', 'panda_joint6'])
+def test_joints_that_cannot_move_keep_their_positions(still):
+    rig = Rig(model=still_model(still), **OFFSET)
+    planner = make_planner('panda', text=still_text(still), **OFFSET)
+    robot, n_found = planner.robot, 0
+    start, held = rig.q[robot.coords], robot.coord_of[still]
+    for joint_q in random_configurations(planner, 12, seed=4, margin=0.3):
+        joint_q[held] = rig.q[held]
+        pose = rig.pose(joint_q)
+        found = reconfigure(planner, 0, pose, start, budget=Budget(60.0))
+        assert 'no configuration' not in found.message
+        if found.message:
+            continue
+        n_found += 1
+        reached = rig.q.copy()
+        reached[planner.coordinates(found.joint_names)] = found.positions
+        assert reached[held] == rig.q[held]
+        np.testing.assert_allclose(rig.pose(reached)[:3], pose[:3], atol=1.1e-3)
+    assert n_found >= 3

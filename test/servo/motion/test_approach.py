@@ -194,3 +194,8 @@ def test_an_acceleration_above_a_limit_that_has_dropped_ends_in_time():
     assert np.abs(change[40 + round(4.0 * ramp / dt) :]).max() < 0.0801
     assert max(speeds) < speeds[39] + 0.6 * change[38] * ramp
     assert np.linalg.norm(place) < 1e-3 and abs(speeds[-1]) < 1e-3
+
+
+def test_a_joint_that_cannot_move_needs_no_distance_to_brake():
+    way = braking_distance(np.array([0.0, 0.3, -0.3]), np.array([0.0, 0.0, 2.0]), 0.01)
+    np.testing.assert_allclose(way, [0.0, 0.0, -0.024])

@@ -21,12 +21,18 @@ def robot_text(name):
     return find_robot(name).urdf_path.read_text()
 
 
-def make_planner(name, measured=True, srdf='', package_paths=(), device='cpu', **values):
-    """Return a planner with parameters by name, dots as double underscores, measured at home."""
+def make_planner(
+    name, measured=True, srdf='', package_paths=(), device='cpu', text='', **values
+):
+    """Return a planner with parameters by name, dots as double underscores, measured at home.
+
+    A text takes the place of the robot description.
+    """
     files = find_robot(name)
     given = {'ee.frame': files.tip_link, 'base_frame': files.base_link}
     given.update({key.replace('__', '.'): value for key, value in values.items()})
-    planner = Planner(robot_text(name), srdf, read_settings(given), package_paths, device)
+    text = text or robot_text(name)
+    planner = Planner(text, srdf, read_settings(given), package_paths, device)
     if measured:
         joint_q = planner.model.neutral_joint_q()
         for joint, position in files.home.items():

@@ -1,12 +1,19 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Limits and mimic joints as a description states them, by the parser of the standard library."""
+"""Limits and mimic joints as a description states them, by the parser of the standard library.
+
+A Panda of which a joint has a velocity limit of 0 is here, too.
+"""
 
 import dataclasses
+import functools
 import math
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
+
+from ros_ik.demo.robots import find_robot
+from ros_ik.model import Model
 
 # docs/parameters.md: a joint without an acceleration limit gains its velocity limit in this time.
 _RISE_TIME = 0.2
@@ -59,3 +66,17 @@ def variable_matrix(text, model, group):
             if first + k in columns:
                 matrix[starts[joint] + k, columns.index(first + k)] = factor
     return matrix
+
+
+def still_text(still):
+    """Return the description of a Panda of which a joint cannot move."""
+    tree = ElementTree.fromstring(find_robot('panda').urdf_path.read_text())
+    (joint,) = (joint for joint in tree.findall('joint') if joint.get('name') == still)
+    joint.find('limit').set('velocity', '0')
+    return ElementTree.tostring(tree, encoding='unicode')
+
+
+@functools.cache
+def still_model(still):
+    """Return the model of a Panda of which a joint cannot move."""
+    return Model.from_urdf(still_text(still), device='cpu')

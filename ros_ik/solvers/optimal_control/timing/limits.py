@@ -115,9 +115,10 @@ class GroupLimits:
             check_some_may_move('velocity', speed, group)
         self._is_pinned = group.variable_limits(speed) == 0.0
         if acceleration is None:
-            rise = default_acceleration(speed)
-            acceleration = np.where(speed > 0.0, rise, DEFAULT_ACCELERATION)
+            acceleration = default_acceleration(speed)
         acceleration = _checked('acceleration', acceleration, len(coords))
+        # That of a joint that cannot move has no effect.
+        acceleration = np.where(speed > 0.0, acceleration, DEFAULT_ACCELERATION)
         if not np.all(acceleration[self.driven] > 0.0):
             raise ArgumentError(f'acceleration must be positive, got {acceleration.tolist()}')
         self._speed, self._acceleration = (
