@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import contextlib
 import dataclasses
 import queue
 import threading
@@ -24,6 +25,8 @@ from ros_ik.settings import Settings
 
 # Period of checks for rest before a servo is built [s].
 _REST_POLL = 0.005
+
+_SUPERSEDED = 'superseded by a newer robot description, or the node ends'
 
 # First stage of the first build.
 _PREPARING = 'preparing the kernels'
@@ -69,6 +72,9 @@ class Built:
 class ModelBuilder:
     """Builder of servos, in a thread of its own.
 
+    One job waits at most: a newer one takes its place, because only its result is of use. So
+    publishers that are faster than the builder cannot fill the memory.
+
     Attributes:
         progress: Progress of the newest build.
         is_ending: True once the end of the thread was requested.
@@ -81,7 +87,9 @@ class ModelBuilder:
             settings: Expected settings of the first job, to prepare its kernels, or None.
         """
         self._likely = settings
+        # Holds the job that waits, or None to end the thread.
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._replacing = threading.Lock()
         self._results: queue.SimpleQueue[Built] = queue.SimpleQueue()
         share_compilations()
         self.progress = ProgressLog()
@@ -98,17 +106,19 @@ class ModelBuilder:
         return self._pending > 0
 
     def start(self, job: Job) -> None:
-        """Queue a job."""
-        self._pending += 1
-        self._jobs.put(job)
+        """Start a job once the running one is over; one that waits is dropped."""
+        if not self.is_ending:
+            self._pending += 1 - self._replace_waiting(job)
 
     def collect(self, timeout: float = 0.0) -> Built | None:
-        """Return a result, or None if there is none within ``timeout`` s."""
-        try:
+        """Return the newest result, or None if there is none within ``timeout`` s."""
+        built = None
+        with contextlib.suppress(queue.Empty):
             built = self._results.get(block=timeout > 0.0, timeout=timeout or None)
-        except queue.Empty:
-            return None
-        self._pending -= 1
+            self._pending -= 1
+            while True:
+                built = self._results.get_nowait()
+                self._pending -= 1
         return built
 
     def end(self, timeout: float) -> bool:
@@ -117,9 +127,19 @@ class ModelBuilder:
         Compilation cannot be stopped.
         """
         self.is_ending = True
-        self._jobs.put(None)
+        self._replace_waiting(None)
         self._thread.join(timeout)
         return not self._thread.is_alive()
+
+    def _replace_waiting(self, newest: Job | None) -> int:
+        """Let a job wait, or None to end the thread; return how many jobs it replaces."""
+        with self._replacing:
+            waiting: list[Job | None] = []
+            with contextlib.suppress(queue.Empty):
+                waiting.append(self._jobs.get_nowait())
+            # The end may have been requested by another thread.
+            self._jobs.put(None if None in waiting else newest)
+        return len(waiting)
 
     def _run(self) -> None:
         if self._likely is not None:
@@ -140,6 +160,11 @@ class ModelBuilder:
         except Exception:  # noqa: BLE001, S110 the first job fails with the same reason
             pass
 
+    def _check_newest(self) -> None:
+        """Raise RosIkError if a job waits, or the end of the thread."""
+        if not self._jobs.empty():
+            raise RosIkError(_SUPERSEDED)
+
     def _build(self, job: Job) -> Built:
         """Build a servo from a description; the robot must rest before kernels compile."""
         device, faults = choose_device(job.settings.device)
@@ -150,12 +175,12 @@ class ModelBuilder:
             job.urdf, job.srdf or None, package_paths=package_paths(), device=device
         )
         resolve_robot(model, job.settings)  # what does not fit does not stop the robot
+        self._check_newest()
         self.progress.advance('waiting for the robot to rest')
         job.request_rest()
         # Without a time limit: a simulation may be paused, and low accelerations make long stops.
         while not job.is_resting():
-            if not self._jobs.empty():
-                raise RosIkError('superseded by a newer robot description, or the node ends')
+            self._check_newest()
             time.sleep(_REST_POLL)
         self.progress.advance('building the model')
         compile_ahead(job.settings, device)

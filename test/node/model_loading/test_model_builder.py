@@ -4,11 +4,14 @@
 
 import itertools
 import re
+import threading
+import time
 
 import pytest
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import panda_urdf
 
+from ros_ik.errors import ModelError
 from ros_ik.node.model_loading import model_builder
 from ros_ik.node.model_loading.model_builder import Job
 from ros_ik.node.model_loading.model_builder import ModelBuilder
@@ -56,6 +59,87 @@ def test_it_waits_no_longer_once_there_is_a_newer_description(builder):
     first, second = builder.collect(LONG), builder.collect(LONG)
     assert first.job is waiting and 'superseded' in first.error
     assert second.servo is not None and not builder.busy
+
+
+class Parser:
+    """Reads robot descriptions once it may, and records them."""
+
+    def __init__(self, monkeypatch):
+        self.read, self._may = [], threading.Event()
+        self._began = threading.Event()
+        monkeypatch.setattr(model_builder.Model, 'from_urdf', self._from_urdf)
+
+    def _from_urdf(self, text, *_, **__):
+        self.read.append(text)
+        self._began.set()
+        assert self._may.wait(LONG)
+        raise ModelError('text', 'is not read here')
+
+    def wait(self):
+        """Wait for the first description."""
+        assert self._began.wait(LONG)
+
+    def go_on(self):
+        """Let the parser end."""
+        self._may.set()
+
+
+def test_of_the_descriptions_that_come_during_a_build_only_the_newest_is_read(
+    builder, monkeypatch
+):
+    parser = Parser(monkeypatch)
+    builder.start(job(lambda: True, urdf='first'))
+    parser.wait()
+    # As from two publishers in turn.
+    for count in range(1000):
+        builder.start(job(lambda: True, urdf=f'{count % 2} of {count}'))
+    parser.go_on()
+    while builder.busy:
+        built = builder.collect(LONG)
+    assert built.job.urdf == '1 of 999'
+    assert parser.read == ['first', '1 of 999']
+
+
+def test_of_the_results_of_a_burst_only_the_newest_is_collected(builder, monkeypatch):
+    parser = Parser(monkeypatch)
+    parser.go_on()
+    for count in range(50):
+        builder.start(job(lambda: True, urdf=str(count)))
+        while len(parser.read) <= count:
+            time.sleep(1e-3)
+    # All but the last one have their results.
+    assert int(builder.collect(LONG).job.urdf) >= 48
+    while builder.busy:
+        builder.collect(LONG)
+    assert builder.collect() is None
+
+
+def test_no_servo_is_built_of_a_description_that_is_no_longer_the_newest(builder, monkeypatch):
+    servos = []
+    monkeypatch.setattr(model_builder, 'Servo', lambda *_: servos.append(None))
+    read, reads = model_builder.Model.from_urdf, []
+
+    def read_slowly(*args, **options):
+        if not reads:
+            builder.start(job(lambda: True, urdf='no robot'))
+        reads.append(args)
+        return read(*args, **options)
+
+    monkeypatch.setattr(model_builder.Model, 'from_urdf', read_slowly)
+    builder.start(job(lambda: True))
+    while builder.busy:
+        built = builder.collect(LONG)
+    assert built.job.urdf == 'no robot' and len(reads) == 2 and not servos
+
+
+def test_its_end_reads_no_description_that_waits(builder, monkeypatch):
+    parser = Parser(monkeypatch)
+    builder.start(job(lambda: True, urdf='first'))
+    parser.wait()
+    builder.start(job(lambda: True, urdf='second'))
+    assert not builder.end(0.0)
+    parser.go_on()
+    assert builder.end(LONG) and parser.read == ['first']
 
 
 def test_its_end_does_not_wait_for_rest(builder):
