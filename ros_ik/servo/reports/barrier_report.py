@@ -36,8 +36,8 @@ class BarrierReport:
         self._solver = solver
         self._least_step = _MIN_SPEED * solver.diff.settings.dt
         self._is_uniform = len(set(solver.rows.ranges.tolist())) < 2
-        # Values at a configuration, identified by its array object.
-        self._at: np.ndarray | None = None
+        # Values at a configuration, identified by its bytes, as arrays may change in place.
+        self._at: bytes | None = None
         self._values = np.zeros(0)
         # Last report; None if it is of another motion.
         self._last_report: tuple[Any, ...] | None = None
@@ -89,8 +89,9 @@ class BarrierReport:
 
     def _values_at(self, joint_q: np.ndarray) -> np.ndarray:
         """Return the barrier values at a configuration; the last ones are cached."""
-        if joint_q is not self._at:
-            self._at, self._values = joint_q, self._solver.barrier_values(joint_q)
+        key = joint_q.tobytes()
+        if key != self._at:
+            self._at, self._values = key, self._solver.barrier_values(joint_q)
         return self._values
 
     def _explain(

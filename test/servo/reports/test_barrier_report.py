@@ -123,3 +123,27 @@ def test_where_accelerations_build_up_slowly_the_last_step_counts():
     expected = share * solver.rows.allowed_decrease(values) + (1.0 - share) * steady
     assert lead > rig.dt and np.abs(steady).max() > 1e-4, 'the test shows nothing'
     np.testing.assert_allclose(solver.least_change(now, values), expected, atol=1e-9)
+
+
+def test_joints_that_another_controller_moves_count_where_they_are(monkeypatch):
+    ceiling = 0.9
+    rig = Rig(
+        locked_joints=['panda_joint2'],
+        barriers__position__box__frame='panda_hand_tcp',
+        barriers__position__box__max=[np.inf, np.inf, ceiling],
+    )  # fmt: skip
+    report = rig.servo._motion_report._barriers
+    moved, values_at, errors = rig.robot.coord_of['panda_joint2'], report._values_at, []
+
+    def compared(joint_q):
+        values = values_at(joint_q)
+        (row,) = (k for k in range(len(values)) if rig.servo._solver.rows.name(k) == 'box')
+        errors.append(abs(values[row] - (ceiling - rig.pose(joint_q)[2])))
+        return values
+
+    monkeypatch.setattr(report, '_values_at', compared)
+    rig.aim(rig.moved((0.0, 0.1, 0.0)))
+    for _ in range(20):
+        rig.offset[moved] += 0.005
+        rig.tick()
+    assert len(errors) == 40 and max(errors) < 1e-6, errors
