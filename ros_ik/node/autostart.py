@@ -8,6 +8,7 @@ a configuration that fails: the parameters for it cannot change any more.
 
 from __future__ import annotations
 
+import numpy as np
 from rclpy.lifecycle import LifecycleNode
 from rclpy.lifecycle import TransitionCallbackReturn
 
@@ -51,4 +52,6 @@ class Autostart:
             return False
         servo, measurement = controlled.servo, controlled.measurement.get()
         received = measurement.received[servo.robot.needed_coords]
-        return bool((self._loop.now() - received <= servo.settings.joint_state_timeout).all())
+        # A time in the future is from before a backward jump of the clock.
+        age = np.abs(self._loop.now() - received)
+        return bool((age <= servo.settings.joint_state_timeout).all())

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ros_ik.node.actions.action_server import GoalError
+from ros_ik.node.transport.cdr_templates import seconds_of
 from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import Reason
 from ros_ik.planning import Point
@@ -166,8 +167,9 @@ def _check_movable(
 def _point(point: Any) -> Point:
     if len(point.effort):
         raise _error('trajectory.points: efforts are not supported')
-    time = point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec
-    return Point(time, point.positions, point.velocities, point.accelerations)
+    return Point(
+        seconds_of(point.time_from_start), point.positions, point.velocities, point.accelerations
+    )
 
 
 def _start(positions: np.ndarray, first: Point) -> Point:
@@ -187,7 +189,7 @@ def _delay(stamp: Any, ros_now: float, duration: float) -> float:
         raise _error(f'trajectory: it lasts {duration:g} s, at most {LONGEST:g} s are permitted')
     if not (stamp.sec or stamp.nanosec):
         return 0.0
-    delay = stamp.sec + 1e-9 * stamp.nanosec - ros_now
+    delay = seconds_of(stamp) - ros_now
     if delay + duration < 0.0:
         raise _error(
             f'trajectory.header.stamp: the trajectory ended {-delay - duration:g} s ago',
@@ -202,7 +204,7 @@ def _delay(stamp: Any, ros_now: float, duration: float) -> float:
 
 
 def _tolerances(goal: Any, names: Sequence[str], settings: Settings) -> Tolerances:
-    time = goal.goal_time_tolerance.sec + 1e-9 * goal.goal_time_tolerance.nanosec
+    time = seconds_of(goal.goal_time_tolerance)
     if not 0.0 <= time <= LONGEST:
         raise _error(f'goal_time_tolerance must be in [0, {LONGEST:g}] s, got {time:g}')
     for name in ('component_path_tolerance', 'component_goal_tolerance'):

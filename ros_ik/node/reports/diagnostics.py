@@ -139,10 +139,12 @@ def _joint_states(snapshot: Snapshot) -> Entry:
         values['joints needed'] = str(len(heard))
         values['joints heard'] = str(int(heard.sum()))
         if heard.any():
-            oldest = int(np.argmin(np.where(heard, received, np.inf)))
+            # A time in the future is from before a backward jump of the clock, or was received
+            # by the control thread since the snapshot.
+            age = np.where(heard, np.abs(snapshot.now - received), -np.inf)
+            oldest = int(age.argmax())
             values['oldest joint'] = robot.needed[oldest]
-            # The control thread may have received it since the snapshot.
-            values['oldest age s'] = f'{max(0.0, snapshot.now - received[oldest]):.3f}'
+            values['oldest age s'] = f'{age[oldest]:.3f}'
     values |= _following_errors(snapshot.output)
     if snapshot.code == StatusCode.FOLLOWING_ERROR:
         return 'joint states', _WARN, snapshot.text, values

@@ -20,6 +20,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from ros_ik.model.conventions.poses import pose_fault
 from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.node.control.command_messages import duration
+from ros_ik.node.transport.cdr_templates import seconds_of
 from ros_ik.node.transport.pose_messages import pose_numbers
 from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.planning import Budget
@@ -107,7 +108,7 @@ def answer_check_trajectory(
 ) -> CheckTrajectory.Response:
     """Answer ``~/check_trajectory``."""
     points = [
-        Point(_seconds(p.time_from_start), p.positions, p.velocities, p.accelerations)
+        Point(seconds_of(p.time_from_start), p.positions, p.velocities, p.accelerations)
         for p in request.trajectory.points
     ]
     report = check_trajectory(
@@ -171,7 +172,7 @@ def time_of(request: Any, settings: Settings) -> float:
     """
     wanted = getattr(request, 'timeout', 0.0)
     if hasattr(request, 'ik_request'):
-        wanted = _seconds(request.ik_request.timeout)
+        wanted = seconds_of(request.ik_request.timeout)
     if not wanted >= 0.0:
         raise RequestError(f'timeout must not be negative, got {wanted}')
     return min(wanted or math.inf, settings.services_timeout)
@@ -231,7 +232,3 @@ def _pose(row: list[float]) -> Pose:
     return Pose(
         position=PointMessage(x=x, y=y, z=z), orientation=Quaternion(x=qx, y=qy, z=qz, w=qw)
     )
-
-
-def _seconds(time: Duration) -> float:
-    return time.sec + 1e-9 * time.nanosec

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from rclpy.clock import Clock
 
 from ros_ik.node.transport.cdr_readers import Stamp
+from ros_ik.node.transport.cdr_templates import NANOSECONDS
 from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.settings import Settings
-
-_NANOSECONDS = 1_000_000_000
 
 
 class CommandTime:
@@ -46,6 +45,6 @@ class CommandTime:
             return now
         if not (stamp.sec or stamp.nanosec):
             return now
-        ahead = self._clock.now().nanoseconds - stamp.sec * _NANOSECONDS - stamp.nanosec
-        age = max(0.0, ahead / _NANOSECONDS)
+        ahead = self._clock.now().nanoseconds - stamp.sec * NANOSECONDS - stamp.nanosec
+        age = max(0.0, ahead / NANOSECONDS)
         return now - age if age <= settings.command_timeout else None

@@ -21,6 +21,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from ros_ik.node.transport.cdr_templates import Marks
+from ros_ik.node.transport.cdr_templates import seconds_of
 from ros_ik.node.transport.cdr_templates import SerializedMessage
 from ros_ik.node.transport.pose_messages import pose_numbers
 
@@ -44,7 +45,7 @@ class Stamp(NamedTuple):
     @property
     def seconds(self) -> float | None:
         """The time [s]; None for zero, which means unset."""
-        return self.sec + 1e-9 * self.nanosec if self.sec or self.nanosec else None
+        return seconds_of(self) if self.sec or self.nanosec else None
 
 
 class StampedSample(NamedTuple):

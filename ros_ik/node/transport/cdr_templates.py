@@ -24,6 +24,11 @@ _STAMP = struct.Struct('=iI')
 _MARK = float.fromhex('0x1.5ca1ab1ecafep+700')
 
 
+def seconds_of(time: Any) -> float:
+    """Return a Time or a Duration of builtin_interfaces [s]."""
+    return float(time.sec + time.nanosec / NANOSECONDS)
+
+
 class Marks:
     """Unique numbers that mark the fields of arrays in a serialized message."""
 
