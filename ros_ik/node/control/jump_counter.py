@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.servo import Command
 from ros_ik.servo import Rejection
@@ -24,17 +22,14 @@ class JumpCounter:
     jumps.
     """
 
-    def __init__(
-        self, servo: Servo, message_stats: MessageStats, pose_topics: Sequence[str]
-    ) -> None:
+    def __init__(self, servo: Servo, message_stats: MessageStats) -> None:
         """Start at the current counters of the servo.
 
         Args:
             servo: The servo.
             message_stats: Counter of dropped messages.
-            pose_topics: Name of the topic of the newest pose by frame task; may change later.
         """
-        self._message_stats, self._pose_topics = message_stats, pose_topics
+        self._message_stats = message_stats
         self._sources: tuple[AcceptedTargets | CenterTracker, ...] = (
             *(tracker.accepted for tracker in servo.targets.trackers),
             servo.targets.center,
@@ -56,8 +51,8 @@ class JumpCounter:
         if index == len(self._sources) - 1:
             return _CENTER_TOPIC
         target = command.poses[index]
-        is_goal = target is not None and target.lasting
-        return _ACTION if is_goal else self._pose_topics[index]
+        assert target is not None  # the servo has just rejected it
+        return _ACTION if target.lasting else target.topic
 
 
 def _explanation() -> str:

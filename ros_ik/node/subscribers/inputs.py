@@ -119,7 +119,7 @@ class Inputs:
 
     def jump_counter(self, servo: Servo) -> JumpCounter:
         """Return a counter of the targets that a servo rejects as jumps."""
-        return JumpCounter(servo, self._message_stats, self._targets.pose_topics)
+        return JumpCounter(servo, self._message_stats)
 
     def activate(self, active: bool) -> None:
         """Let the servo follow new targets, or brake it to rest."""

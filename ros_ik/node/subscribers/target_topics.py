@@ -60,7 +60,6 @@ class TargetTopics:
 
     Attributes:
         streams: Topics that the control thread reads.
-        pose_topics: Name of the topic of the newest pose by frame task.
     """
 
     def __init__(
@@ -89,7 +88,6 @@ class TargetTopics:
         self._settings, self._in_force = settings, in_force
         self._reader: TargetReader | None = None
         self._task_count = len(settings.tasks)
-        self.pose_topics = [f'{task.name}/target_pose' for task in settings.tasks]
         self._by_topic: dict[str, Stream] = {}
         self._pose_stream('target_pose', 0)
         self._stream(JointState, JointReader(), 'target_joints', self._joints, 'target_joints')
@@ -205,11 +203,10 @@ class TargetTopics:
             given = frame.moved_pose(np.array(given)).tolist()
         target = reader.pose(
             task, frame.link, given[:3], given[3:], received, stamp=sample.stamp.seconds,
-            sender=self._by_topic[topic].publisher,
+            sender=self._by_topic[topic].publisher, topic=topic,
         )  # fmt: skip
         if isinstance(target, Rejection):
             return target
-        self.pose_topics[task] = topic
         return lambda command: command.with_pose(task, target)
 
     def _twist(

@@ -23,6 +23,7 @@ class PoseTarget:
             stale.
         stamp: Time of the message on the clock of its sender [s]; None if unknown.
         sender: Identifier of the publisher; None if unknown.
+        topic: Name of its topic, or ''; the servo does not read it.
     """
 
     pose: np.ndarray
@@ -32,6 +33,7 @@ class PoseTarget:
     lasting: bool = False
     stamp: float | None = None
     sender: bytes | None = None
+    topic: str = ''
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -51,6 +51,7 @@ class TargetReader:
         lasting: bool = False,
         stamp: float | None = None,
         sender: bytes | None = None,
+        topic: str = '',
     ) -> PoseTarget | Rejection:
         """Validate a target pose.
 
@@ -64,6 +65,7 @@ class TargetReader:
             lasting: True if the target is valid as long as the command contains it.
             stamp: Time of the message on the clock of its sender [s]; None if unknown.
             sender: Identifier of the publisher; None if unknown.
+            topic: Name of its topic, or ''.
         """
         if len(position) != 3 or len(quaternion) != 4:
             return Rejection.WRONG_SIZE
@@ -77,7 +79,7 @@ class TargetReader:
         link = self._link(frame_id, self._robot.task_references[task])
         if link is None:
             return Rejection.UNKNOWN_FRAME
-        return PoseTarget(pose, link, received, next(_numbers), lasting, stamp, sender)
+        return PoseTarget(pose, link, received, next(_numbers), lasting, stamp, sender, topic)
 
     def twist(
         self,

@@ -52,7 +52,7 @@ def loop(servo, period):
 
 def controlled(servo):
     measurement = JointStateMerger(servo, None, lambda: None).measurement
-    jumps = JumpCounter(servo, None, ['target_pose'])
+    jumps = JumpCounter(servo, None)
     return ControlledServo(servo, SimpleNamespace(base_frame=''), 1, measurement, jumps)
 
 

@@ -12,6 +12,11 @@ from ros_ik.node.control.jump_counter import JumpCounter  # noqa: E402
 from ros_ik.servo import Rejection  # noqa: E402
 
 
+def of_topics(*topics):
+    """Return a command with a pose from each topic."""
+    return SimpleNamespace(poses=[SimpleNamespace(lasting=False, topic=topic) for topic in topics])
+
+
 class Rig:
     """A counter beside a servo of two tasks that has refused one target before."""
 
@@ -21,10 +26,8 @@ class Rig:
         trackers = tuple(SimpleNamespace(accepted=one) for one in (self.left, self.right))
         targets = SimpleNamespace(trackers=trackers, center=self.center)
         message_stats = SimpleNamespace(add_in_tick=self._add)
-        self.topics = ['left/target_pose', 'right/target_pose']
-        self.counter = JumpCounter(SimpleNamespace(targets=targets), message_stats, self.topics)
-        topic_target = SimpleNamespace(lasting=False)
-        self.command = SimpleNamespace(poses=(topic_target, topic_target))
+        self.counter = JumpCounter(SimpleNamespace(targets=targets), message_stats)
+        self.command = of_topics('left/target_pose', 'right/target_pose')
 
     def _add(self, topic, reason, what, count):
         assert reason is Rejection.TARGET_JUMP and 'max_target_step' in what()
@@ -43,12 +46,11 @@ def test_nothing_is_counted_twice_or_from_before():
 
 def test_each_is_named_by_what_it_came_from():
     rig = Rig()
-    rig.topics[0] = 'target_pose'
     rig.left.jumps += 1
     rig.center.jumps += 2
-    rig.counter.update(rig.command)
+    rig.counter.update(of_topics('target_pose', 'right/target_pose'))
     assert rig.added == [('target_pose', 1), ('target_com', 2)]
-    goal = SimpleNamespace(lasting=True)
+    goal = SimpleNamespace(lasting=True, topic='')
     rig.left.jumps += 1
     rig.counter.update(SimpleNamespace(poses=(goal, None)))
     assert rig.added[2:] == [('move_to_pose', 1)]
