@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Cache of captured graphs, by their arguments, that keeps the most recently used ones."""
+"""Cache of solvers and other holders of captured graphs, by their arguments."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import collections
 from collections.abc import Callable
 from collections.abc import Hashable
 from collections.abc import Iterator
+from typing import Any
 from typing import Generic
 from typing import TypeVar
 
 _Value = TypeVar('_Value')
 
-# Number of combinations of tasks, limits and barriers whose graphs are kept.
+# Number of values that are kept: each holds graphs and arrays on the device.
 _MAX_KEPT = 8
 
 
@@ -34,6 +35,11 @@ class GraphCache(Generic[_Value]):
     def __iter__(self) -> Iterator[_Value]:
         """Iterate over the values."""
         return iter(self._values.values())
+
+    def discard(self, condition: Callable[[Any], bool]) -> None:
+        """Drop the values whose keys meet a condition."""
+        for key in list(filter(condition, self._values)):
+            del self._values[key]
 
     def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
         """Return the value of a key, created if it is missing or no longer current."""

@@ -43,13 +43,16 @@ class BoundedModels:
         if not placed.obstacles:
             return self.free
         if self._with_obstacles is None or self._with_obstacles[0] is not placed:
-            # The memory of the last one is released first.
-            self._with_obstacles = None
             builder = ModelBuilder()
             builder.add_builder(self._builder)
             placed.add_to(builder)
             self._with_obstacles = placed, self._finalized(builder)
         return self._with_obstacles[1]
+
+    def release(self) -> Model | None:
+        """Return the last model with obstacles, which is kept no longer, or None."""
+        last, self._with_obstacles = self._with_obstacles, None
+        return None if last is None else last[1]
 
     def _finalized(self, builder: ModelBuilder) -> Model:
         """Return the model of a builder with the tightened limits."""

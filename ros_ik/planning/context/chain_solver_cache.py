@@ -64,7 +64,7 @@ class ChainTask:
     tolerance_frame: str = 'target'
 
     def key(self) -> tuple:
-        """Return the key by which tasks share a solver; the model is compared by identity."""
+        """Return the key by which tasks share a solver, first the identity of the model."""
         locked = self.locked_joint_q.copy()
         locked[self.group_coordinates()] = 0.0
         return (
@@ -97,6 +97,10 @@ class ChainSolvers:
     def __len__(self) -> int:
         """Return the number of cached solvers."""
         return len(self._solvers)
+
+    def discard(self, model: Model) -> None:
+        """Drop the solvers of a model, which hold it."""
+        self._solvers.discard(lambda key: key[0] == id(model))
 
     @staticmethod
     def most_poses(task: ChainTask) -> int:

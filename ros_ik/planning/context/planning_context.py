@@ -87,6 +87,10 @@ class PlanningContext:
             obstacles: Obstacles.
             joint_q: Configuration when obstacles in moving links arrived [joint_coord_count].
         """
+        # The memory of the last model with obstacles is released before there is another.
+        last = self._models.release()
+        if last is not None:
+            self.chains.discard(last)
         self._placed = PlacedObstacles(obstacles, self.model, joint_q)
         self._solvers.place(self._placed)
 

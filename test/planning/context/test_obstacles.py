@@ -3,6 +3,8 @@
 """Obstacles in planners' requests: a robot of one sphere, with distances by plane geometry."""
 
 import dataclasses
+import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -129,3 +131,15 @@ def test_optimal_motions_keep_clear(planner):
     assert check_trajectory(planner, held.joint_names, points).violation is None
     planner.place((), planner.joint_q)
     np.testing.assert_array_equal(solve_optimal(planner, request).positions, free.positions)
+
+
+def test_former_obstacles_take_no_memory(planner):
+    poses = planner.body_poses(np.zeros((1, 3)))[:, planner.link('ball')]
+    models = []
+    for k in range(4):
+        planner.place((obstacle([3.0, 0.3 * k, 0.0]),), planner.joint_q)
+        solve_ik(planner, IkRequest(poses, check_collisions=True))
+        solve_ik(planner, IkRequest(poses))
+        models.append(weakref.ref(planner.collision_model))
+    gc.collect()
+    assert [model() is None for model in models] == [True] * 3 + [False]
