@@ -40,8 +40,8 @@ class MoveToPoseMotion(ActionMotion):
 
     modes = (Mode.AUTO, Mode.POSE)
     slot = 'target of the task'
-    # Joint motion that replaces the pose target, or None. It tells where the target is that a
-    # cancellation withdraws, which the state does not tell any longer.
+    # Joint motion that replaces the pose target, or None. After a cancellation, this alone shows
+    # which target to withdraw: joints or pose.
     _joint_motion: StraightMotion | None = None
     _question: int
 

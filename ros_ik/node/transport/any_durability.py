@@ -59,8 +59,9 @@ class AnyDurabilitySubscription:
         """
         self._receive = message_receiver(kind, topic, callback, message_stats, most_bytes)
         self._node = node
-        # Messages that one reader has passed on and the other one may receive: time of publication
-        # [ns] and hash; whether the reader is the one of kept messages, and when it had it [s].
+        # Messages that one reader has passed on and the other one may still receive. Keys are the
+        # time of publication [ns] and a hash. Values are True if the reader is the one of latched
+        # messages, and the time at which it received the message [s].
         self._single: dict[tuple[int, int], tuple[bool, float]] = {}
         volatile = QoSProfile(depth=qos.depth, reliability=qos.reliability)
         # rclpy would warn that volatile publishers are not heard.

@@ -15,10 +15,11 @@ class StatusCode(enum.IntEnum):
     :mod:`ros_ik.servo.reports.motion_report`, after a failed solve in :mod:`ros_ik.servo.servo`.
     Without a servo the node chooses them, in :mod:`ros_ik.node.node_condition`.
 
-    The node may change them. It does so for failed ticks, missed deadlines and a missing clock in
+    The node may change them. It does so for failed ticks and missed deadlines in
     :mod:`ros_ik.node.control.control_loop`, for commands that are not finite in
     :mod:`ros_ik.node.control.publishing`, and for dropped messages in
-    :mod:`ros_ik.node.transport.message_stats`.
+    :mod:`ros_ik.node.transport.message_stats`. A missing clock changes the text alone, in
+    :mod:`ros_ik.node.control.clock_report`.
     """
 
     INVALID = -1

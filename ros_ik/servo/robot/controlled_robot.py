@@ -55,7 +55,7 @@ class ControlledRobot:
         lower: Position limits [joint_dof_count], rad or m.
         upper: Position limits [joint_dof_count], rad or m.
         velocity: Velocity limits [joint_dof_count], rad/s or m/s, tightened by the settings.
-            Within these and the next two, joints that move together keep each other's limits.
+            Velocity, acceleration and jerk limits already respect those of mimic joints.
         acceleration: Acceleration limits [joint_dof_count], rad/s^2 or m/s^2.
         jerk: Jerk limits [joint_dof_count], rad/s^3 or m/s^3, inf where there is none.
         coord_of: Coordinate of each joint with one degree of freedom, by joint name.

@@ -110,7 +110,10 @@ class SecondaryMotion:
         self.apply(settings, self.posture)
 
     def branch(self) -> SecondaryMotion:
-        """Return an independent copy."""
+        """Return a copy for predictions.
+
+        It shares posture and aims, which :meth:`set_posture` and :meth:`choose` change in place.
+        """
         return copy.copy(self)
 
     def apply(self, settings: Settings, joint_q: np.ndarray) -> None:
