@@ -57,6 +57,7 @@ MARKS = {
     'largest step from which braking ends in time': r'8\.0\)? \* (D\)|ratio\)|distance)',
     'default acceleration of a joint': r'velocity / _RISE_TIME',
     'limits of a driver, by those of its mimic joint': r'- (link\.)?coef0\) / ',
+    'targets that are rejected as jumps': r"target_jump_policy == 'reject'",
     'contact by design': r'<= margin \+',
     'least change of a barrier': r'gain \* inside|fall / \(gain|_gain \* self\._settings',
     'displacement along a stop': r'steps_to_stop\(size',

@@ -197,12 +197,15 @@ class Commander:
         controlled = self._controlled()
         return controlled.measurement.get().joint_q[controlled.servo.robot.coords]
 
-    def measured_links(self) -> np.ndarray:
-        """Return measured link poses in the world [body_count, 7]."""
+    def start_links(self) -> np.ndarray:
+        """Return the link poses at the start of a motion in the world [body_count, 7]."""
         controlled = self._controlled()
-        model, measurement = controlled.servo.robot.model, controlled.measurement.get()
+        robot, measurement = controlled.servo.robot, controlled.measurement.get()
+        model, output = robot.model, self.output
         known = np.isfinite(measurement.received)
         joint_q = np.where(known, measurement.joint_q, model.neutral_joint_q())
+        if output.publish:
+            joint_q[robot.coords] = output.joint_q[robot.coords]
         poses = np.empty((1, model.body_count, 7))
         eval_fk(model, model.apply_mimic(joint_q)[None], poses)
         return poses[0]

@@ -8,6 +8,7 @@ process searches for one. The joints move there, and then the pose is the target
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -26,6 +27,9 @@ from ros_ik.servo import JointVelocityTarget
 from ros_ik.servo import Mode
 from ros_ik.servo import PoseTarget
 from ros_ik.servo import StatusCode
+from ros_ik.servo.targets.accepted_targets import AcceptedTargets
+from ros_ik.servo.targets.target_checks import renewed
+from ros_ik.servo.targets.target_selection import JUMP_REJECTED
 from ros_ik_interfaces.action import MoveToPose
 
 # Maximum number of configuration changes per goal, and time limit of a search [s]; the first
@@ -82,14 +86,22 @@ class MoveToPoseMotion(ActionMotion):
         return self._finish(Outcome.ABORTED, self._result(False, reason))
 
     def _begin(self, now: float) -> None:
-        self._replace_target(self._current_target(), self._target)
+        before = self._current_target()
+        self._target = renewed(self._goal.target, now)
+        self._replace_target(before, self._target)
         if not self._may_reconfigure:
             self._machine.handle(GoalEvent.PERSIST)
 
     def _read_state(self, now: float) -> None:
+        target, accepted = self._target, self._accepted().lasting
+        if isinstance(target, PoseTarget) and accepted is not None:
+            if accepted.sequence == target.sequence:
+                self._goal = dataclasses.replace(self._goal, pose=accepted.pose)
         self._errors = self._measure()
 
     def _advance(self, now: float) -> GoalEnd | None:
+        if self._is_rejected():
+            return self.abort(JUMP_REJECTED)
         if self._joint_motion is not None or not self._is_within():
             self._within_since = now
         elif now - self._within_since >= SETTLING:
@@ -122,7 +134,7 @@ class MoveToPoseMotion(ActionMotion):
             start = commander.output.joint_q[commander.servo.robot.coords]
             self._asked_at = now
             self._question = commander.planner.ask(
-                self._task, self._goal.target.pose, start, self._goal.tolerances, _SEARCH_TIME
+                self._task, self._goal.pose, start, self._goal.tolerances, _SEARCH_TIME
             )
 
     def _read_answer(self, now: float) -> None:
@@ -170,11 +182,11 @@ class MoveToPoseMotion(ActionMotion):
         self._machine.handle(GoalEvent.RESUME)
         self._withdraw()
         self._joint_motion, self._aimed = None, now
-        robot, pose = self._commander.servo.robot, self._goal.target.pose.tolist()
-        frame = robot.model.body_label[self._goal.target.frame_link]
-        self._target = self._commander.reader.pose(
-            self._task, frame, pose[:3], pose[3:], now, lasting=True
+        reference = self._commander.servo.robot.task_references[self._task]
+        fixed = dataclasses.replace(
+            self._goal.target, pose=self._goal.pose, frame_link=reference
         )
+        self._target = renewed(fixed, now)
         self._others = self._other_targets()
         self._replace_target(None, self._target)
 
@@ -182,6 +194,18 @@ class MoveToPoseMotion(ActionMotion):
         """Stop changing the configuration; the pose target stays, because a blockage may end."""
         self._machine.handle(GoalEvent.PERSIST)
         self._changes.append(reason)
+
+    def _accepted(self) -> AcceptedTargets:
+        """Return the accepted targets of the task."""
+        return self._commander.servo.targets.trackers[self._task].accepted
+
+    def _is_rejected(self) -> bool:
+        """Return True if the servo has rejected the current pose target as a jump."""
+        target = self._target
+        return (
+            isinstance(target, PoseTarget)
+            and self._accepted().rejected_sequence == target.sequence
+        )
 
     def _measure(self) -> tuple[float, float]:
         """Return position and orientation error of the measured frame, on active axes."""

@@ -19,10 +19,9 @@ from ros_ik.node.transport.pose_messages import pose_numbers
 from ros_ik.servo import PoseTarget
 from ros_ik.servo import Rejection
 from ros_ik.servo.motion.pose_math import float_difference
-from ros_ik.servo.motion.pose_math import float_length
-from ros_ik.servo.motion.pose_math import pose_inverse
-from ros_ik.servo.motion.pose_math import pose_multiply
+from ros_ik.servo.targets.accepted_targets import in_reference
 from ros_ik.servo.targets.active_axes import ActiveAxes
+from ros_ik.servo.targets.jump_check import is_jump
 from ros_ik.settings import Settings
 from ros_ik_interfaces.action import MoveToPose
 
@@ -33,29 +32,31 @@ class PoseGoal:
 
     Attributes:
         task: Index of its task.
-        target: Its pose, in the reference link of the task.
+        target: Its pose, in the link in which it is given.
+        pose: The same in the reference link of the task [7]: at first as estimated from the last
+            command, then as the servo has accepted it.
         tolerances: Position [m] and orientation tolerance [rad].
         timeout: Time in which it must be reached [s].
     """
 
     task: int
     target: PoseTarget
+    pose: np.ndarray
     tolerances: tuple[float, float]
     timeout: float
 
-    def errors(self, measured: np.ndarray | None, settings: Settings) -> tuple[float, float]:
+    def errors(self, frame: np.ndarray | None, settings: Settings) -> tuple[float, float]:
         """Return position [m] and orientation error [rad] of a pose [7], on active axes.
 
         Args:
-            measured: Pose of the frame in the reference link, or None if it is unknown; the
-                errors are NaN then.
+            frame: Pose of the frame in the reference link, or None if it is unknown; the errors
+                are NaN then.
             settings: Settings with the active axes.
         """
-        if measured is None:
+        if frame is None:
             return math.nan, math.nan
-        difference = float_difference(self.target.pose.tolist(), measured.tolist())
-        linear, angular = ActiveAxes.of_task(settings.tasks[self.task]).part(difference)
-        return float_length(linear), float_length(angular)
+        difference = float_difference(self.pose.tolist(), frame.tolist())
+        return ActiveAxes.of_task(settings.tasks[self.task]).lengths(difference)
 
 
 def read_goal(goal: MoveToPose.Goal, commander: Commander) -> PoseGoal:
@@ -77,8 +78,12 @@ def read_goal(goal: MoveToPose.Goal, commander: Commander) -> PoseGoal:
         goal.angular_tolerance or defaults.angular_tolerance,
     )
     timeout = min(goal.timeout or math.inf, settings.actions_timeout)
-    found = PoseGoal(task, _read_target(goal, commander, task), tolerances, timeout)
-    _check_jump(found.errors(commander.output.tasks[task].current_pose, settings), settings)
+    target, links = _read_target(goal, commander, task), commander.start_links()
+    tracker = commander.servo.targets.trackers[task]
+    reference = commander.servo.robot.task_references[task]
+    pose = in_reference(target, reference, links).pose
+    found = PoseGoal(task, target, pose, tolerances, timeout)
+    _check_jump(found.errors(tracker.frame_pose(links), settings), settings)
     return found
 
 
@@ -95,7 +100,7 @@ def _check_not_negative(name: str, value: float) -> None:
 
 
 def _read_target(goal: MoveToPose.Goal, commander: Commander, task: int) -> PoseTarget:
-    """Return the target in the reference link of the task."""
+    """Return the target in the link in which it is given."""
     header, pose = goal.target.header, goal.target.pose
     frame = commander.find(header.frame_id, header.stamp)
     if isinstance(frame, UnresolvedFrame):
@@ -107,21 +112,15 @@ def _read_target(goal: MoveToPose.Goal, commander: Commander, task: int) -> Pose
     if isinstance(target, Rejection):
         text = explain_numbers(target, pose_numbers(pose), header.frame_id)
         raise GoalError(target, f'target: {text}')
-    reference = commander.servo.robot.task_references[task]
-    if target.frame_link == reference:
-        return target
-    links = commander.measured_links()
-    in_world = pose_multiply(links[target.frame_link], target.pose)
-    fixed = pose_multiply(pose_inverse(links[reference]), in_world)
-    return dataclasses.replace(target, pose=fixed, frame_link=reference)
+    return target
 
 
 def _check_jump(errors: tuple[float, float], settings: Settings) -> None:
-    """Check that a target is not too far away where such targets are refused."""
-    if settings.target_jump_policy != 'reject':
-        return
-    limits = settings.max_target_step_linear, settings.max_target_step_angular
-    if any(error > limit for error, limit in zip(errors, limits, strict=True)):
+    """Check that a target is not too far away where such targets are refused.
+
+    The servo checks it again when it accepts the target, by the command of that tick.
+    """
+    if is_jump(*errors, settings):
         raise GoalError(
             Rejection.TARGET_JUMP,
             f'the target is {errors[0]:.3g} m and {errors[1]:.3g} rad away, more than '

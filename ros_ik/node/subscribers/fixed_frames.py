@@ -3,7 +3,8 @@
 """Poses in moving links, expressed in a link that is fixed to the world.
 
 An obstacle stays where it was on arrival. Its pose in a link that moves would be another place for
-each process and each model that reads it later.
+each process and each model that reads it later. It is evaluated at the measured configuration,
+where it is in the world; targets are evaluated at the commanded one (``accepted_targets``).
 """
 
 from __future__ import annotations

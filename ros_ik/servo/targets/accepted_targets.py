@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Sequence
 import copy
+import dataclasses
 import math
 
 import numpy as np
@@ -14,11 +15,11 @@ import numpy as np
 from ros_ik.servo.interface.target import PoseTarget
 from ros_ik.servo.interface.target import TwistTarget
 from ros_ik.servo.motion.pose_math import float_difference
-from ros_ik.servo.motion.pose_math import float_length
 from ros_ik.servo.motion.pose_math import IDENTITY
 from ros_ik.servo.motion.pose_math import pose_between
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.targets.active_axes import ActiveAxes
+from ros_ik.servo.targets.jump_check import is_jump
 from ros_ik.servo.targets.sender_check import SenderCheck
 from ros_ik.servo.targets.target_motion import TargetMotion
 from ros_ik.settings import Settings
@@ -31,10 +32,11 @@ class AcceptedTargets:
         pose: Accepted target pose [7], or None.
         floats: The last accepted pose as plain floats.
         received: Time from which the age of the pose is counted [s].
-        lasting: Sequence number of a pose that is valid as long as the command contains it; 0 for
-            a pose that becomes stale.
+        lasting: Accepted pose target that is valid as long as the command contains it, in the
+            reference link; None for a pose that becomes stale.
         twist: Accepted target velocity, or None.
         rejected: ``received`` of the last pose rejected as a jump [s], -inf if there is none.
+        rejected_sequence: Sequence number of that pose, 0 if there is none.
         jumps: Number of poses rejected as jumps.
         sender: Check of the senders of targets.
         predicts: True if poses are predicted between messages.
@@ -49,12 +51,12 @@ class AcceptedTargets:
         """
         self._reference = reference
         self.motion, self.sender = TargetMotion(), SenderCheck()
-        self._sequence = self._twist_sequence = 0
+        self._sequence = self._twist_sequence = self.rejected_sequence = 0
         self.pose: np.ndarray | None = None
         self.floats: Sequence[float] = IDENTITY.tolist()
         self.twist: TwistTarget | None = None
         self.received = self.rejected = -math.inf
-        self.lasting = 0
+        self.lasting: PoseTarget | None = None
         self.jumps = 0
 
     def branch(self) -> AcceptedTargets:
@@ -80,7 +82,6 @@ class AcceptedTargets:
             predicts: True to predict poses between messages.
         """
         self._settings, self._axes, self._limits = settings, axes, limits
-        self._rejects = settings.target_jump_policy == 'reject'
         self.predicts = predicts
         if not predicts:
             self.motion.reset()
@@ -91,7 +92,7 @@ class AcceptedTargets:
         self.motion.reset()
         self.sender.reset()
         self.received = self.rejected = -math.inf
-        self.lasting = 0
+        self.lasting = None
         self._sequence = max(self._sequence, sequence)
         self._twist_sequence = max(self._twist_sequence, sequence)
 
@@ -110,19 +111,20 @@ class AcceptedTargets:
         Args:
             target: The target.
             body_q: Link poses at the commanded configuration. A target in a moving link is
-                evaluated there once.
+                evaluated there once, so that neither the lag nor the noise of the measured state
+                enters it.
             frame_pose: Function of ``body_q`` that returns the pose of the frame.
         """
         self._sequence = target.sequence
+        target = in_reference(target, self._reference, body_q)
         pose = target.pose
-        if target.frame_link != self._reference:
-            pose = pose_between(body_q[self._reference], body_q[target.frame_link], pose)
         floats = pose.tolist()
         continues = target.lasting or self.sender.add(
             floats[:3], target.received, target.stamp, target.sender
         )
-        if self._rejects and self._is_jump(floats, frame_pose(body_q)):
-            self.rejected = target.received
+        distances = self._axes.lengths(float_difference(floats, frame_pose(body_q)))
+        if is_jump(*distances, self._settings):
+            self.rejected, self.rejected_sequence = target.received, target.sequence
             self.jumps += 1
             return False
         if self.predicts and not self._add_to_motion(target, floats, continues):
@@ -130,7 +132,7 @@ class AcceptedTargets:
             return True
         self.pose, self.floats = pose, floats
         self.received, self.rejected = target.received, -math.inf
-        self.lasting = target.sequence if target.lasting else 0
+        self.lasting = target if target.lasting else None
         return True
 
     def accept_twist(self, target: TwistTarget | None) -> bool:
@@ -143,9 +145,10 @@ class AcceptedTargets:
 
     def withdraw(self, target: PoseTarget | None) -> bool:
         """Drop a lasting pose that the command no longer contains; return True if it did."""
-        if not self.lasting or (target is not None and target.sequence == self.lasting):
+        lasting = self.lasting
+        if lasting is None or (target is not None and target.sequence == lasting.sequence):
             return False
-        self.pose, self.lasting, self.received = None, 0, -math.inf
+        self.pose, self.lasting, self.received = None, None, -math.inf
         self.motion.reset()
         return True
 
@@ -166,9 +169,16 @@ class AcceptedTargets:
             self.motion.restart()
         return is_newest
 
-    def _is_jump(self, target: Sequence[float], pose: Sequence[float]) -> bool:
-        linear, angular = self._axes.part(float_difference(target, pose))
-        return (
-            float_length(linear) > self._settings.max_target_step_linear
-            or float_length(angular) > self._settings.max_target_step_angular
-        )
+
+def in_reference(target: PoseTarget, reference: int, body_q: np.ndarray) -> PoseTarget:
+    """Return a target with its pose in the reference link of its task.
+
+    Args:
+        target: The target, in any link.
+        reference: Index of the reference link.
+        body_q: Link poses at which it is evaluated [body_count, 7].
+    """
+    if target.frame_link == reference:
+        return target
+    pose = pose_between(body_q[reference], body_q[target.frame_link], target.pose)
+    return dataclasses.replace(target, pose=pose, frame_link=reference)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from ros_ik.servo.motion.pose_math import float_length
 from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.settings import TaskSettings
 
@@ -37,6 +38,11 @@ class ActiveAxes:
         (x, y, z), (a, b, c) = difference
         (u, v, w), (d, e, f) = self.linear, self.angular
         return (x * u, y * v, z * w), (a * d, b * e, c * f)
+
+    def lengths(self, difference: tuple[Vector, Vector]) -> tuple[float, float]:
+        """Return the length [m] and the angle [rad] of a displacement on active axes."""
+        linear, angular = self.part(difference)
+        return float_length(linear), float_length(angular)
 
 
 def _active(weights: Vector) -> Vector:

@@ -25,6 +25,8 @@ from ros_ik.servo.motion.pose_math import quat_rotate
 from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.targets.jump_check import is_jump
+from ros_ik.servo.targets.jump_check import pursued_distances
 from ros_ik.settings import Settings
 
 
@@ -70,11 +72,10 @@ class CenterTracker:
     def apply(self, settings: Settings) -> None:
         """Apply settings."""
         self._tolerance = settings.com_linear_tolerance
-        self._rejects = settings.target_jump_policy == 'reject'
-        self._longest = settings.max_target_step_linear
+        self._settings, (longest, _) = settings, pursued_distances(settings)
         self._limits = ApproachLimits(
             settings.com_max_linear_speed, settings.com_max_linear_acceleration, 1.0,
-            math.inf if self._rejects else self._longest, self._ramp,
+            longest, self._ramp,
         )  # fmt: skip
 
     def drop(self, sequence: int) -> None:
@@ -122,7 +123,7 @@ class CenterTracker:
         if target.frame_link != self._base:
             link = body_q[target.frame_link]
             position = self._seen(link[:3] + quat_rotate(link[3:].tolist(), position), body_q)
-        if self._rejects and length(position - self.center(body_q)) > self._longest:
+        if is_jump(length(position - self.center(body_q)), 0.0, self._settings):
             self.rejected = target.received
             self.jumps += 1
             return False

@@ -32,7 +32,7 @@ class Staleness:
         """Return True if a frame task has a pose target that is not stale."""
         accepted = tracker.accepted
         return accepted.pose is not None and (
-            accepted.lasting > 0 or self.is_fresh(accepted.received, now)
+            accepted.lasting is not None or self.is_fresh(accepted.received, now)
         )
 
     def fresh_twist(self, tracker: TaskTracker, now: float) -> TwistTarget | None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import dataclasses
 import itertools
 
 import numpy as np
@@ -21,6 +22,18 @@ from ros_ik.servo.interface.target import TwistTarget
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
 _numbers = itertools.count(1)
+
+
+def renewed(target: PoseTarget, received: float) -> PoseTarget:
+    """Return a target as if it were received now.
+
+    A servo ignores a target with a smaller sequence number than the last one.
+
+    Args:
+        target: The target.
+        received: Time from which the age of the new one is counted [s].
+    """
+    return dataclasses.replace(target, received=received, sequence=next(_numbers))
 
 
 class TargetReader:

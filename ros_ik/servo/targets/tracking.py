@@ -31,6 +31,7 @@ from ros_ik.servo.robot.controlled_robot import link_offset
 from ros_ik.servo.step.frame_mobility import FrameMobility
 from ros_ik.servo.targets.accepted_targets import AcceptedTargets
 from ros_ik.servo.targets.active_axes import ActiveAxes
+from ros_ik.servo.targets.jump_check import pursued_distances
 from ros_ik.servo.targets.twist import TwistMotion
 from ros_ik.settings import Settings
 from ros_ik.settings import TaskSettings
@@ -119,15 +120,13 @@ class TaskTracker:
         of_task = task.target_filter_tau
         self._filter.tau = settings.target_filter_tau if of_task < 0.0 else of_task
         predicts = task.target_prediction == 'velocity' and self._filter.tau == 0.0
-        rejects = settings.target_jump_policy == 'reject'
+        longest, widest = pursued_distances(settings)
         linear = ApproachLimits(
-            task.max_linear_speed, task.max_linear_acceleration, task.gain,
-            math.inf if rejects else settings.max_target_step_linear, self._ramp,
-        )  # fmt: skip
+            task.max_linear_speed, task.max_linear_acceleration, task.gain, longest, self._ramp
+        )
         angular = ApproachLimits(
-            task.max_angular_speed, task.max_angular_acceleration, task.gain,
-            math.inf if rejects else settings.max_target_step_angular, self._ramp,
-        )  # fmt: skip
+            task.max_angular_speed, task.max_angular_acceleration, task.gain, widest, self._ramp
+        )
         self._limits = linear, angular
         self.accepted.apply(settings, self._axes, self._limits, predicts=predicts)
 
@@ -257,8 +256,8 @@ class TaskTracker:
         """Return position [m] and orientation error [rad] of a pose [7] to the target."""
         if pose is not self._compared or self.accepted.floats is not self._compared_to:
             self._compared, self._compared_to = pose, self.accepted.floats
-            left = self._axes.part(float_difference(self.accepted.floats, pose.tolist()))
-            self._compared_errors = float_length(left[0]), float_length(left[1])
+            left = float_difference(self.accepted.floats, pose.tolist())
+            self._compared_errors = self._axes.lengths(left)
         return self._compared_errors
 
     def reached(self, linear: float, angular: float) -> bool:

@@ -61,6 +61,9 @@ class Commander:
     def preempting_target(self, before, now):
         return ''
 
+    def start_links(self):
+        return self.servo._poses()
+
     def is_still(self, since):
         return self.output.still and self.rig.now - since > 0.05
 
