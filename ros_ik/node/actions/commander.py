@@ -12,6 +12,7 @@ from collections.abc import Callable
 from collections.abc import Iterable
 import dataclasses
 from typing import Any
+import weakref
 
 from builtin_interfaces.msg import Time
 import numpy as np
@@ -84,7 +85,10 @@ class Commander:
         self.now, self.ros_nanoseconds, self.find = loop.now, ros_nanoseconds, find
         self.planner = planner
         self._loop = loop
-        self._reader: tuple[Servo, TargetReader] | None = None
+        # A servo that was released must not stay in memory for its reader.
+        self._readers: weakref.WeakKeyDictionary[Servo, TargetReader] = (
+            weakref.WeakKeyDictionary()
+        )
 
     @property
     def command(self) -> Command:
@@ -119,9 +123,10 @@ class Commander:
     def reader(self) -> TargetReader:
         """Reader of targets for the running servo."""
         servo = self.servo
-        if self._reader is None or self._reader[0] is not servo:
-            self._reader = servo, TargetReader(servo.robot)
-        return self._reader[1]
+        reader = self._readers.get(servo)
+        if reader is None:
+            reader = self._readers[servo] = TargetReader(servo.robot)
+        return reader
 
     def conditions(self) -> GoalConditions:
         """Return the state that must not change, for :meth:`interruption`."""

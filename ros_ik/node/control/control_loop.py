@@ -175,6 +175,7 @@ class ControlLoop:
             self.statistics.reset()
             self._deadlines.reset()
         controlled = self.inbox.controlled.get()
+        self.faults.begin_tick(controlled)
         if controlled is None:
             if fault is not None:
                 self.faults.note_reading(fault)

@@ -31,7 +31,7 @@ class TickFaults(Generic[_Controlled]):
 
     Attributes:
         latest: Last error.
-        to_release: Servo that failed in too many consecutive ticks, or None.
+        to_release: Servo that failed in too many consecutive ticks and still runs, or None.
         failures: Number of consecutive failed ticks.
     """
 
@@ -40,6 +40,11 @@ class TickFaults(Generic[_Controlled]):
         self.latest = Fault()
         self.to_release: _Controlled | None = None
         self.failures = 0
+
+    def begin_tick(self, controlled: _Controlled | None) -> None:
+        """Forget another servo than that of this tick, so that its memory can be freed."""
+        if self.to_release is not controlled:
+            self.to_release = None
 
     def note_reading(self, error: Exception) -> None:
         """Record an error in reading a topic without a servo."""

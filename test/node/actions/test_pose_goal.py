@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Goals of ~/move_to_pose and the servo's own view of their targets: place, and rejected jumps."""
 
+import gc
 import types
+import weakref
 
 import numpy as np
 import pytest
@@ -77,6 +79,18 @@ class Robot:
     def accepted(self):
         """Return the pose that the servo goes to."""
         return self.rig.servo.targets.trackers[0].accepted.pose
+
+
+def test_the_reader_of_targets_keeps_no_servo_that_was_released():
+    inbox, rig = Inbox.empty(), Rig(**NO_BARRIERS)
+    inbox.controlled.put(ControlledServo(rig.servo, None, 1, None, None))
+    commander = Commander(types.SimpleNamespace(inbox=inbox, now=None), None, None, None)
+    assert commander.reader is commander.reader
+    servo = weakref.ref(rig.servo)
+    inbox.controlled.put(None)
+    del rig
+    gc.collect()
+    assert servo() is None
 
 
 def pose_ahead(joint_q):

@@ -78,6 +78,13 @@ def assert_model_is_wrong(client, text):
     assert found()[-1].level == DiagnosticStatus.ERROR
 
 
+def assert_the_lost_servo_is_freed(client):
+    """Check that the new servo is the only one that the node keeps in memory."""
+    client.processes.signal('node', signal.SIGUSR2)
+    client.wait_for(lambda: 'servos in use: ' in client.processes.text('node'), 'their number')
+    assert 'servos in use: 1\n' in client.processes.text('node')
+
+
 def assert_it_goes_on(client):
     """Activate it again, and let it track from the robot's new position."""
     elsewhere = HeldRobot.home() | {'panda_joint1': 0.3}
@@ -113,6 +120,7 @@ def test_it_holds_goes_to_inactive_and_can_be_activated_again(client, device):
     client.wait_for_text(f'deactivated after an error: a tick failed on {lost}')
     assert_model_is_wrong(client, f'on {lost}')
     assert client.state() == 'inactive'
+    assert_the_lost_servo_is_freed(client)
     assert f'a tick failed on {lost}' in client.processes.text('node')
     assert_it_goes_on(client)
 

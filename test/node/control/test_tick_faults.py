@@ -15,7 +15,13 @@ def test_the_fifth_failed_tick_in_a_row_releases_the_servo():
             faults.note_tick('servo', 'cuda:0', ValueError('lost'))
             assert faults.failures == count
     assert faults.to_release == 'servo'
-    assert faults.latest == (13, 'a tick failed on cuda:0: ValueError: lost')
+    faults.begin_tick('servo')
+    assert faults.to_release == 'servo'
+    for other in (None, 'another one'):
+        faults.note_tick('servo', 'cuda:0', ValueError('lost'))
+        faults.begin_tick(other)
+        assert faults.to_release is None
+    assert faults.latest == (15, 'a tick failed on cuda:0: ValueError: lost')
 
 
 def test_a_topic_that_cannot_be_read_without_a_servo_releases_nothing():

@@ -1,18 +1,21 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""``ros_ik_node`` on a device that is lost at SIGUSR1.
+"""``ros_ik_node`` on a device that is lost at SIGUSR1; at SIGUSR2 it counts its servos.
 
 A CUDA device is lost for good: a kernel traps, and from then on CUDA gives every call of this
 process its error. A CPU cannot be lost; there, every program recorded so far refuses to run, as
 Warp does for programs of a lost GPU, and those recorded later run.
 """
 
+import gc
 import signal
 import sys
+import weakref
 
 import warp as wp
 
 from ros_ik.node.ros_ik_node import main
+from ros_ik.servo import Servo
 from ros_ik.solvers.graph import Graph
 
 
@@ -62,6 +65,25 @@ class Programs:
         print(f'lost: {len(self._lost)} programs', flush=True)
 
 
+class Servos:
+    """Servos built from now on, as long as anything uses them."""
+
+    def __init__(self):
+        self._built, build = weakref.WeakSet(), Servo.__init__
+
+        def build_and_note(servo, *arguments):
+            self._built.add(servo)
+            build(servo, *arguments)
+
+        Servo.__init__ = build_and_note
+
+    def count(self):
+        """Print how many are still in use."""
+        gc.unfreeze()
+        gc.collect()
+        print(f'servos in use: {len(self._built)}', flush=True)
+
+
 if __name__ == '__main__':
     if wp.is_cuda_available():
         wp.load_module(fail.module, device='cuda')
@@ -69,4 +91,6 @@ if __name__ == '__main__':
     else:
         lose = Programs().lose
     signal.signal(signal.SIGUSR1, lambda *_: lose())
+    servos = Servos()
+    signal.signal(signal.SIGUSR2, lambda *_: servos.count())
     sys.exit(main())
