@@ -48,6 +48,9 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
                 write_object(sink, answer)
         except RosIkError as error:
             problem = str(error)
+            if isinstance(news, MarkerState):
+                # The node waits for one.
+                write_object(sink, problem)
 
 
 def main() -> int:

@@ -308,3 +308,12 @@ def test_the_process_answers_with_the_newest_robot_or_with_its_fault(scene):
     for answer in (answers[1], answers[4]):
         message = deserialize_message(answer, MarkerArray)
         assert {'collision_shapes'} <= {marker.ns for marker in message.markers}
+
+
+def test_the_process_answers_a_scene_that_it_cannot_draw_with_the_fault(scene):
+    """Otherwise the node would wait for its answer without end."""
+    most = read_settings(SETTINGS).barriers_max_obstacles
+    balls = tuple(ball((0.0, 0.0, 2.0 + k), name=f'ball {k}') for k in range(most + 1))
+    first, second = served(drawn_robot(), state(scene, obstacles=balls), state(scene))
+    assert isinstance(first, str) and str(most) in first
+    assert deserialize_message(second, MarkerArray).markers
