@@ -56,13 +56,13 @@ class BoundedModels:
 
     def _finalized(self, builder: ModelBuilder) -> Model:
         """Return the model of a builder with the tightened limits."""
-        robot, margin = self._robot, self._margin
+        lower, upper = self._robot.inner_limits(self._margin)
         tighter = copy.copy(builder)
-        tighter.joint_limit_lower = _moved(builder.joint_limit_lower, robot.lower, margin)
-        tighter.joint_limit_upper = _moved(builder.joint_limit_upper, robot.upper, -margin)
-        return tighter.finalize(robot.model.device)
+        tighter.joint_limit_lower = _finite(lower, builder.joint_limit_lower)
+        tighter.joint_limit_upper = _finite(upper, builder.joint_limit_upper)
+        return tighter.finalize(self._robot.model.device)
 
 
-def _moved(given: Sequence[float], limits: np.ndarray, by: np.ndarray) -> list[float]:
-    """Return limits moved by a margin; infinite ones keep the given value."""
-    return np.where(np.isfinite(limits), limits + by, given).tolist()
+def _finite(limits: np.ndarray, given: Sequence[float]) -> list[float]:
+    """Return limits, with the given value in the place of an infinite one."""
+    return np.where(np.isfinite(limits), limits, given).tolist()

@@ -8,9 +8,6 @@ import numpy as np
 
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
-# Rounding error of coordinates [rad or m].
-_ROUNDING = 1e-9
-
 
 class PositionRange:
     """Position limits of the controlled joints and of the joints coupled to them."""
@@ -20,8 +17,7 @@ class PositionRange:
         self._dofs, self._coords = robot.moving_dofs, robot.moving_coords
         self._variable = robot.group.dof_variable[self._dofs]
         self._count = robot.group.n_variables
-        self._lowest = robot.lower[self._dofs] - _ROUNDING
-        self._highest = robot.upper[self._dofs] + _ROUNDING
+        self._lowest, self._highest = (limit[self._dofs] for limit in robot.tolerated_limits)
 
     def inside(self, joint_q: np.ndarray) -> np.ndarray:
         """Return which controlled joints are inside, with all coupled joints: bool [n_variables].

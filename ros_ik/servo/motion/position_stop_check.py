@@ -8,9 +8,7 @@ import numpy as np
 
 from ros_ik.servo.motion.approach import braking_step
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-
-# Rounding error of coordinates [rad or m].
-_ROUNDING = 1e-9
+from ros_ik.servo.robot.controlled_robot import POSITION_ROUNDING
 
 
 def can_stop(
@@ -37,9 +35,10 @@ def can_stop(
     moves = step[robot.moving_dofs] != 0.0
     moving = robot.moving_dofs[moves]
     q, last = joint_q[robot.moving_coords[moves]], step[moving]
-    ahead = np.where(last > 0.0, robot.upper[moving] - q, q - robot.lower[moving]) - margin[moving]
+    low, high = (limit[moving] for limit in robot.inner_limits(margin))
+    ahead = np.where(last > 0.0, high - q, q - low)
     limited = np.isfinite(ahead)
     ahead, last = np.maximum(ahead[limited], 0.0), np.abs(last[limited])
     limit = acceleration[moving][limited]
-    room = braking_step(ahead, limit, dt) + _ROUNDING
+    room = braking_step(ahead, limit, dt) + POSITION_ROUNDING
     return bool((last - limit * (dt * dt) <= room).all())

@@ -31,6 +31,8 @@ from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 from ros_ik.settings import TaskSettings
 
+# Rounding error of coordinates at a position limit [rad or m].
+POSITION_ROUNDING = 1e-9
 # Length of a prismatic joint that is equivalent to 1 rad [m].
 _LEVER = 0.3
 
@@ -112,6 +114,11 @@ class ControlledRobot:
         return len(self.moving_dofs) > self.group.n_variables
 
     @functools.cached_property
+    def tolerated_limits(self) -> tuple[np.ndarray, np.ndarray]:
+        """Position limits that coordinates keep despite rounding errors [joint_dof_count]."""
+        return self.inner_limits(-POSITION_ROUNDING)
+
+    @functools.cached_property
     def shapes(self) -> RobotShapes:
         """Collision geometry of the robot; meshes are read at the first use."""
         return robot_shapes(self.model, self.settings)
@@ -136,6 +143,10 @@ class ControlledRobot:
         # Mimic joints move in proportion.
         self.group.write_steps(of_variables, margin)
         return np.minimum(np.abs(margin), 0.5 * (self.upper - self.lower))
+
+    def inner_limits(self, margin: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the position limits moved inwards by a margin [joint_dof_count], rad or m."""
+        return self.lower + margin, self.upper - margin
 
 
 def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:

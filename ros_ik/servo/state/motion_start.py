@@ -120,8 +120,8 @@ class MotionStarts:
             return np.zeros_like(velocities)
         dofs, dt = robot.group.variable_dof, settings.period
         speed = robot.velocity[dofs] * settings.limits_velocity_scale
-        margin = robot.position_margin(settings)[dofs]
-        low, high = robot.lower[dofs] + margin, robot.upper[dofs] - margin
+        inner = robot.inner_limits(robot.position_margin(settings))
+        low, high = (limit[dofs] for limit in inner)
         ahead = np.where(velocities > 0.0, high - positions, positions - low)
         room = braking_step(np.maximum(ahead, 0.0), acceleration, dt)
         most = np.minimum(speed * dt, room)

@@ -27,14 +27,13 @@ from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
 from ros_ik.servo.motion.position_stop_check import can_stop
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.robot.controlled_robot import POSITION_ROUNDING
 from ros_ik.servo.step.barrier_stop_check import BarrierStopCheck
 from ros_ik.servo.step.deferred import Deferred
 from ros_ik.servo.step.jerk_limits import JerkLimits
 from ros_ik.servo.step.singularity import SingularityMonitor
 from ros_ik.settings import Settings
 
-# Rounding error that the check of a step tolerates [rad or m].
-_ROUNDING = 1e-9
 # Relative rounding error of a limit.
 _RELATIVE_ROUNDING = 1e-6
 
@@ -88,8 +87,7 @@ class LimitsInForce:
         joints = np.searchsorted(robot.model.joint_qd_start.numpy(), self._moving, 'right') - 1
         self._moving_names = [robot.model.joint_label[joint] for joint in joints]
         # Bounds of coordinates after a tracking step, checked before they are published.
-        self._lowest = robot.lower[self._moving] - _ROUNDING
-        self._highest = robot.upper[self._moving] + _ROUNDING
+        self._lowest, self._highest = (limit[self._moving] for limit in robot.tolerated_limits)
         # Work arrays of that check. Rows: size of the step, coordinate, negative coordinate.
         self._checked, self._bounds = np.zeros((2, 3, len(self._moving)))
         self._bounds[1:] = self._highest, -self._lowest
@@ -249,9 +247,7 @@ class LimitsInForce:
         assert self._jerk is not None, 'no jerk limits'
         group = self._robot.group
         steps, joints = (last_step, self.step_before_last), step[group.variable_dof]
-        joints = self._jerk.viable.clamp(joint_q, steps, joints)
-        driven = group.dof_variable >= 0
-        step[driven] = group.dof_scale[driven] * joints[group.dof_variable[driven]]
+        group.write_steps(self._jerk.viable.clamp(joint_q, steps, joints), step)
 
     def limit_violation(self, joint_q: np.ndarray, step: np.ndarray, next_q: np.ndarray) -> str:
         """Return the violation of a limit of velocity or position by a tracking step, or ''.
@@ -307,8 +303,8 @@ class LimitsInForce:
             self._jerk.set_margin(margin)
         self._acceleration_limit.set_position_margin(margin)
         self._singularity.set_position_margin(margin)
-        robot, dofs = self._robot, self._moving
-        self._inner_bounds = robot.lower[dofs] + margin[dofs], robot.upper[dofs] - margin[dofs]
+        low, high = self._robot.inner_limits(margin)
+        self._inner_bounds = low[self._moving], high[self._moving]
 
     def _scale_acceleration(self, scale: float) -> None:
         self._acceleration_scale.enforce(scale)
@@ -328,7 +324,7 @@ class LimitsInForce:
         self._velocity_scale.enforce(scale)
         self._velocity_limit.scale = scale
         step = self._robot.velocity * scale * self._settings.period
-        self._bounds[0] = step[self._moving] + _ROUNDING
+        self._bounds[0] = step[self._moving] + POSITION_ROUNDING
 
     def _max_scale_decrease(self) -> float:
         """Return the largest decrease of the scale per tick that joints can follow."""

@@ -130,9 +130,8 @@ class SingularityMonitor:
 
     def set_position_margin(self, margin: np.ndarray) -> None:
         """Set the margin to the position limits [joint_dof_count]."""
-        robot, dofs = self._robot, self._dofs
-        self._position.host[0] = robot.lower[dofs] + margin[dofs]
-        self._position.host[1] = robot.upper[dofs] - margin[dofs]
+        for row, limit in zip(self._position.host, self._robot.inner_limits(margin), strict=True):
+            row[:] = limit[self._dofs]
         self._position.upload()
 
     def choose(self, active: Sequence[bool], center: bool) -> None:
