@@ -119,6 +119,15 @@ class Servo:
     goals = FormerName('targets')
 
     @property
+    def acceleration(self) -> np.ndarray:
+        """Acceleration limits in force of the controlled joints [n_variables].
+
+        In motion a changed scale takes effect later, and those who lead a target by the braking
+        distance need the limits by which the servo brakes. Any thread may read it.
+        """
+        return self._solver.limits.acceleration
+
+    @property
     def moving(self) -> bool:
         """True if the command is in motion."""
         return bool(np.count_nonzero(self._step)) or self._solver.limits.is_reversing(self._step)

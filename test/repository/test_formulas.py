@@ -59,6 +59,9 @@ MARKS = {
     'limits of a driver, by those of its mimic joint': r'- (link\.)?coef0\) / ',
     'targets that are rejected as jumps': r"target_jump_policy == 'reject'",
     'position limits less a margin': r'\.lower(\[[^]]+\])? [+-] (\w*margin|\w*ROUNDING)',
+    'velocity and acceleration limits with their scale': (
+        r'(velocity|acceleration)\S* \* settings\.limits_|settings\.limits_\w+_scale \*'
+    ),
     'contact by design': r'<= margin \+',
     'least change of a barrier': r'gain \* inside|fall / \(gain|_gain \* self\._settings',
     'displacement along a stop': r'steps_to_stop\(size',

@@ -53,7 +53,6 @@ class FollowTrajectoryMotion(ActionMotion):
         self._goal = read_goal(
             goal, robot, settings, commander.start_positions(), 1e-9 * commander.ros_nanoseconds()
         )
-        self._acceleration = robot.group.variable_limits(robot.acceleration)[self._goal.variables]
         self._start = self._within_since = commander.now() + self._goal.delay
         self._read_state(commander.now())
 
@@ -113,7 +112,7 @@ class FollowTrajectoryMotion(ActionMotion):
     def _aim(self, now: float, before: Any) -> None:
         """Set the target of the next tick in place of another one."""
         commander, settings = self._commander, self._commander.settings
-        acceleration = self._acceleration * settings.limits_acceleration_scale
+        acceleration = commander.servo.acceleration[self._goal.variables]
         ahead = braking_distance(self._velocity, acceleration, settings.period)
         target = commander.reader.joints(
             self._goal.joint_names, (self._desired + ahead).tolist(), now, lasting=True

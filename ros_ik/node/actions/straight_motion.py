@@ -33,8 +33,7 @@ class StraightMotion:
         self._commander, self._names = commander, tuple(names)
         indices = [robot.group.joint_names.index(name) for name in names]
         self._coords = robot.coords[indices]
-        dofs = robot.group.variable_dof[indices]
-        self._velocity, self._acceleration = robot.velocity[dofs], robot.acceleration[dofs]
+        self._variables = np.array(indices, dtype=int)
         self._start = commander.output.joint_q[self._coords]
         self._displacement = np.asarray(goal, dtype=float) - self._start
         # Fraction of the displacement through which the robot was led, and the last target.
@@ -53,7 +52,9 @@ class StraightMotion:
         settings = self._commander.settings
         displacement = self._displacement
         position = self._commander.output.joint_q[self._coords]
-        speed = _SPEED * settings.limits_velocity_scale * self._velocity
+        robot = self._commander.servo.robot
+        dofs = robot.group.variable_dof[self._variables]
+        speed = _SPEED * robot.scaled_velocity(settings)[dofs]
         moves = displacement != 0.0
         duration = max(float((np.abs(displacement[moves]) / speed[moves]).max(initial=0.0)), 1e-9)
         elapsed = self._elapsed(now, settings.period)
@@ -73,7 +74,7 @@ class StraightMotion:
             return None
         ahead = braking_distance(
             displacement / duration,
-            self._acceleration * settings.limits_acceleration_scale,
+            self._commander.servo.acceleration[self._variables],
             settings.period,
         )
         led = self._start + self._fraction * displacement

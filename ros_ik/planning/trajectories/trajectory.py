@@ -169,7 +169,7 @@ def _bounds(planner: Planner, joint_names: Sequence[str]) -> JointBounds:
         if limit is not None:
             acceleration[start[model.joint_index(name)]] = limit
     acceleration *= settings.limits_acceleration_scale
-    velocity = robot.velocity * settings.limits_velocity_scale
+    velocity = robot.scaled_velocity(settings)
     lower, upper = robot.lower.copy(), robot.upper.copy()
     for follower, (driver, offset, factor) in model.mimic_driver.items():
         own, leads = start[follower], start[driver]

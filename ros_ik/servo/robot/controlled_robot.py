@@ -144,6 +144,17 @@ class ControlledRobot:
         self.group.write_steps(of_variables, margin)
         return np.minimum(np.abs(margin), 0.5 * (self.upper - self.lower))
 
+    def scaled_velocity(self, settings: Settings) -> np.ndarray:
+        """Return the velocity limits with their scale [joint_dof_count], rad/s or m/s."""
+        return self.velocity * settings.limits_velocity_scale
+
+    def scaled_acceleration(self, settings: Settings) -> np.ndarray:
+        """Return the acceleration limits with their scale [joint_dof_count], rad/s^2 or m/s^2.
+
+        A servo in motion may still use those of the previous scale, :attr:`Servo.acceleration`.
+        """
+        return self.acceleration * settings.limits_acceleration_scale
+
     def inner_limits(self, margin: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
         """Return the position limits moved inwards by a margin [joint_dof_count], rad or m."""
         return self.lower + margin, self.upper - margin

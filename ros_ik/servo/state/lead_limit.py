@@ -53,7 +53,7 @@ class LeadLimit:
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
         """Keep the limits of ``robot``."""
         self._group, dofs = robot.group, robot.group.variable_dof
-        self._velocity = robot.velocity[dofs]
+        self._robot, self._velocity = robot, robot.velocity[dofs]
         self.unit = robot.radian
         self.trial = np.full(len(dofs), np.inf)
         self.joint, self.has_slack = -1, False
@@ -65,7 +65,7 @@ class LeadLimit:
         self.watched = np.broadcast_to(given > 0.0, self.unit.shape)
         self._max = np.where(self.watched, given, np.inf)
         self.floor = np.minimum(_FLOOR * self.unit, 0.5 * self._max)
-        self._speed = self._velocity * settings.limits_velocity_scale
+        self._speed = self._robot.scaled_velocity(settings)[self._group.variable_dof]
         self._longest = self._velocity * settings.period * (1.0 + 1e-6)
         self._period, self._slack_ticks = settings.period, math.floor(SLACK_TIME / settings.period)
         self._acceleration: np.ndarray | None = None

@@ -119,7 +119,7 @@ class MotionStarts:
         if not moves.any():
             return np.zeros_like(velocities)
         dofs, dt = robot.group.variable_dof, settings.period
-        speed = robot.velocity[dofs] * settings.limits_velocity_scale
+        speed = robot.scaled_velocity(settings)[dofs]
         inner = robot.inner_limits(robot.position_margin(settings))
         low, high = (limit[dofs] for limit in inner)
         ahead = np.where(velocities > 0.0, high - positions, positions - low)

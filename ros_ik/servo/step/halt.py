@@ -83,7 +83,7 @@ class Halt:
         return self._deceleration.step(
             step[dofs],
             position,
-            robot.velocity[dofs] * settings.limits_velocity_scale,
+            robot.scaled_velocity(settings)[dofs],
             limits.acceleration,
             settings.period,
             returns=returns,

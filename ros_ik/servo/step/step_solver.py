@@ -134,7 +134,7 @@ class StepSolver:
         self._stops = BarrierStopCheck(
             self.diff,
             self.barriers,
-            robot.acceleration * settings.limits_acceleration_scale,
+            robot.scaled_acceleration(settings),
             robot.jerk if settings.limits_jerk == 'strict' else None,
         )
         self.limits = LimitsInForce(

@@ -90,7 +90,7 @@ def set_joint_references(
     """
     robot, settings = solver.robot, solver.settings
     coords, dofs = robot.coords, robot.group.variable_dof
-    speed, q = robot.velocity[dofs] * settings.limits_velocity_scale, joint_q[coords]
+    speed, q = robot.scaled_velocity(settings)[dofs], joint_q[coords]
     target = posture.copy()
 
     def towards(displacement: np.ndarray, pace: np.ndarray) -> np.ndarray:

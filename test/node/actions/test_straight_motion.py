@@ -95,3 +95,28 @@ def test_joints_on_the_way_may_be_unable_to_move():
         assert followed.off_the_way() < 0.05
     assert not followed.way.is_blocked
     assert followed.left() < 1.1e-3
+
+
+def test_a_way_keeps_its_speed_while_a_lower_acceleration_is_deferred():
+    """The servo brakes as before until it can stop before a limit with less."""
+    followed = Followed()
+    rig, coord = followed.rig, followed.rig.robot.coords[0]
+    dof = rig.robot.group.variable_dof[0]
+    end = rig.robot.upper[dof] - 0.025
+    goal = rig.q[rig.robot.coords] + 0.0
+    goal[0] = end
+    assert end - rig.q[coord] > 2.0
+    followed.way = StraightMotion(followed.commander, ARM, goal.tolist())
+    fastest, deferred, looks = 0.0, 0, 0
+    while followed.look() and rig.q[coord] < end - 0.05:
+        if rig.q[coord] > end - 0.2 and not looks:
+            rig.set(limits__acceleration_scale=0.05)
+            followed.commander.settings = rig.settings
+            looks = 1
+        followed.tick(1)
+        deferred += not rig.servo._solver.limits.is_applied
+        if looks:
+            fastest = max(fastest, np.abs(rig.speeds()[-1, 0]))
+    assert looks and deferred > 3
+    # It had sped up to 0.75 of the limit.
+    assert fastest < 0.51 * rig.robot.velocity[dof]

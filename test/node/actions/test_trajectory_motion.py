@@ -86,6 +86,37 @@ def test_the_command_is_on_the_trajectory_at_its_speed(rate):
     rig.assert_within_limits()
 
 
+@pytest.mark.parametrize('scale', [0.5, 0.1])
+def test_the_command_stays_on_the_trajectory_while_a_lower_acceleration_is_deferred(scale):
+    """The servo brakes as before until it can stop before a limit with less."""
+    rig = Rig('panda')
+    dofs = rig.robot.group.variable_dof
+    end = rig.q[rig.robot.coords].copy()
+    end[0] = rig.robot.upper[dofs[0]] - 0.025
+    rig.q[rig.robot.coords[0]] = end[0] - 1.2
+    rig.tick(2)
+    start = rig.q[rig.robot.coords].copy()
+    expected = CubicHermiteSpline([0.0, 1.0], [start, end], np.zeros((2, 7)))
+    commander = commander_of(rig)
+    motion = FollowTrajectoryMotion(commander, goal_of(ARM, [1.0], end[None], np.zeros((1, 7))))
+    began = rig.now
+    motion.begin()
+    worst, deferred = 0.0, 0
+    for tick in range(99):
+        if tick == 50:
+            rig.set(limits__acceleration_scale=scale)
+            commander.settings = rig.settings
+        rig.tick()
+        commander.command = rig.command
+        deferred += not rig.servo._solver.limits.is_applied
+        error = rig.q[rig.robot.coords] - expected(rig.now - began)
+        worst = max(worst, np.abs(error).max())
+        assert motion.poll(rig.now, False) is None
+    assert scale == 0.5 or deferred > 30
+    # It had run ahead by 98 mrad: the target led it by ten times the braking distance.
+    assert worst < 0.01
+
+
 def test_a_target_that_arrives_during_a_poll_preempts_the_goal(monkeypatch):
     """The control thread receives targets at any time, also between check and command."""
     rig = Rig('panda')
