@@ -15,7 +15,6 @@ import threading
 import time
 
 from builtin_interfaces.msg import Time
-import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock
 from rclpy.clock import ClockType
@@ -384,8 +383,7 @@ class IkNode(GuardedNode, StreamNode):
         if controlled is None:
             return None
         measurement = controlled.measurement.get()
-        known = np.isfinite(measurement.received)
-        return PlannerRobotState(controlled.generation, measurement.joint_q, known)
+        return PlannerRobotState(controlled.generation, measurement.joint_q, measurement.known)
 
     def _send_world(self) -> None:
         """Send changed obstacles to the planners' process."""

@@ -286,7 +286,7 @@ class Servo:
 
     def _synchronise(self, now: float, measurement: Measurement) -> None:
         """Start a motion at the state that the controller holds, with its velocity."""
-        known = np.isfinite(measurement.received)
+        known = measurement.known
         self._starts.command.rest(now, self.joint_q)
         start = self._starts.find(now, measurement, self._solver.limits.acceleration)
         measured = measurement.joint_q.copy()
@@ -385,7 +385,7 @@ class Servo:
 
     def _follow_measurement(self, measurement: Measurement) -> None:
         """Set joints without a command to their measured positions."""
-        follows = np.isfinite(measurement.received) & self._not_commanded
+        follows = measurement.known & self._not_commanded
         np.copyto(self.joint_q, measurement.joint_q, where=follows)
         self._followed = measurement
 

@@ -62,6 +62,7 @@ MARKS = {
     'velocity and acceleration limits with their scale': (
         r'(velocity|acceleration)\S* \* settings\.limits_|settings\.limits_\w+_scale \*'
     ),
+    'measured coordinates, completed': r'apply_mimic\(np\.where\(known',
     'contact by design': r'<= margin \+',
     'least change of a barrier': r'gain \* inside|fall / \(gain|_gain \* self\._settings',
     'displacement along a stop': r'steps_to_stop\(size',

@@ -9,7 +9,7 @@ import numpy as np
 from ros_ik.demo.robots import mesh_prefix
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.errors import ModelError
-from ros_ik.kinematics import eval_fk
+from ros_ik.kinematics.link_poses import link_poses
 from ros_ik.model import Model
 from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
@@ -31,21 +31,16 @@ class RobotPicture:
 
     def triangles(self, joint_q: np.ndarray) -> np.ndarray:
         """Return the corners of the triangles at a configuration [m], [n, 3, 3]."""
-        body_q = self._poses(joint_q)
+        body_q = link_poses(self._model, joint_q)
         parts = [_placed(body_q[body], corners) for body, corners in self._shapes]
         return np.concatenate(parts) if parts else np.zeros((0, 3, 3))
 
     def link_segments(self, joint_q: np.ndarray) -> np.ndarray:
         """Return line segments between connected links at a configuration [m], [n, 2, 3]."""
-        positions = self._poses(joint_q)[:, :3]
+        positions = link_poses(self._model, joint_q)[:, :3]
         parents = self._model.joint_parent.numpy()
         children = self._model.joint_child.numpy()[parents >= 0]
         return np.stack([positions[parents[parents >= 0]], positions[children]], axis=1)
-
-    def _poses(self, joint_q: np.ndarray) -> np.ndarray:
-        body_q = np.zeros((1, self._model.body_count, 7))
-        eval_fk(self._model, joint_q[None], body_q)
-        return body_q[0]
 
 
 def _placed(pose: np.ndarray, points: np.ndarray) -> np.ndarray:

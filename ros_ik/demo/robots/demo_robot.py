@@ -12,7 +12,7 @@ import numpy as np
 from ros_ik.demo.robots.chain import choose_chain
 from ros_ik.demo.robots.robot_files import find_robot
 from ros_ik.demo.robots.robot_files import RobotFiles
-from ros_ik.kinematics import eval_fk
+from ros_ik.kinematics.link_poses import link_poses
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.model.readers.description import read_description
@@ -95,9 +95,7 @@ class DemoRobot:
 
     def tip_poses(self, joint_q: np.ndarray) -> np.ndarray:
         """Return the poses of the tip [n, 7] at coordinates [n, joint_coord_count]."""
-        body_q = np.zeros((len(joint_q), self.model.body_count, 7))
-        eval_fk(self.model, joint_q, body_q)
-        return body_q[:, self.tip]
+        return link_poses(self.model, joint_q)[:, self.tip]
 
     def named(self, joint_q: np.ndarray) -> dict[str, float]:
         """Return the positions of the controlled joints by name."""

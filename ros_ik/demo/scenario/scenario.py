@@ -24,7 +24,7 @@ from ros_ik.demo.scenario.phase import Scenario
 from ros_ik.demo.scenario.reachable_targets import reachable_circle
 from ros_ik.demo.scenario.reachable_targets import reachable_poses
 from ros_ik.demo.scenario.trial import Trial
-from ros_ik.kinematics import eval_fk
+from ros_ik.kinematics.link_poses import link_poses
 
 # Distance of the box from every reachable target, in lengths of the chain.
 _CLEARANCE = 0.06
@@ -199,9 +199,7 @@ def _go_home(robot: DemoRobot, name: str) -> Phase:
 def _outward(robot: DemoRobot, start: np.ndarray) -> np.ndarray:
     """Return the horizontal direction [3] from the base of the chain to the tool."""
     base = robot.model.body_index(robot.chain.partition(':')[0])
-    body_q = np.zeros((1, robot.model.body_count, 7))
-    eval_fk(robot.model, robot.home[None], body_q)
-    away = np.append((start - body_q[0, base])[:2], 0.0)
+    away = np.append((start - link_poses(robot.model, robot.home)[base])[:2], 0.0)
     length = float(np.linalg.norm(away))
     return away / length if length > 1e-3 else np.array([1.0, 0.0, 0.0])
 

@@ -17,7 +17,7 @@ import weakref
 from builtin_interfaces.msg import Time
 import numpy as np
 
-from ros_ik.kinematics import eval_fk
+from ros_ik.kinematics.link_poses import link_poses
 from ros_ik.node.actions.action_server import GoalError
 from ros_ik.node.control.control_loop import ControlLoop
 from ros_ik.node.control.inbox import ControlledServo
@@ -35,6 +35,7 @@ from ros_ik.servo import ServoOutput
 from ros_ik.servo import StatusCode
 from ros_ik.servo import TargetReader
 from ros_ik.servo import TwistTarget
+from ros_ik.servo.state.measured_state import measured_coords
 from ros_ik.settings import Settings
 
 _COMMAND_DELAY = (StatusCode.WAITING_FOR_JOINT_STATES, StatusCode.JOINT_STATE_STALE)
@@ -203,17 +204,21 @@ class Commander:
         return controlled.measurement.get().joint_q[controlled.servo.robot.coords]
 
     def start_links(self) -> np.ndarray:
-        """Return the link poses at the start of a motion in the world [body_count, 7]."""
+        """Return the link poses at the start of a motion in the world [body_count, 7].
+
+        Raises:
+            GoalError: A joint that is needed has no state.
+        """
         controlled = self._controlled()
-        robot, measurement = controlled.servo.robot, controlled.measurement.get()
-        model, output = robot.model, self.output
-        known = np.isfinite(measurement.received)
-        joint_q = np.where(known, measurement.joint_q, model.neutral_joint_q())
+        robot, model = controlled.servo.robot, controlled.servo.robot.model
+        joint_q = measured_coords(robot, controlled.measurement.get(), model.neutral_joint_q())
+        if joint_q is None:
+            raise GoalError(Rejection.NOT_READY, 'a joint has no state yet')
+        output = self.output
         if output.publish:
-            joint_q[robot.coords] = output.joint_q[robot.coords]
-        poses = np.empty((1, model.body_count, 7))
-        eval_fk(model, model.apply_mimic(joint_q)[None], poses)
-        return poses[0]
+            joint_q = joint_q.copy()
+            joint_q[robot.moving_coords] = output.joint_q[robot.moving_coords]
+        return link_poses(model, joint_q)
 
     def is_still(self, since: float) -> bool:
         """Return True if the command is at rest after the request at ``since`` [s]."""

@@ -28,6 +28,7 @@ from ros_ik.node.transport.pipe_objects import write_object
 from ros_ik.servo import Servo
 from ros_ik.servo import TaskReport
 from ros_ik.servo import TwistTarget
+from ros_ik.servo.interface.measurement import completed_coords
 from ros_ik.servo.targets.tracking import TargetKind
 from ros_ik.servo.targets.tracking import TaskTracker
 from ros_ik.settings import Settings
@@ -195,9 +196,9 @@ def _twist(tracker: TaskTracker, report: TaskReport) -> TwistTarget | None:
 
 def _measured(controlled: ControlledServo) -> np.ndarray:
     """Return the measured coordinates, neutral ones for joints without a state."""
-    measurement, model = controlled.measurement.get(), controlled.servo.robot.model
-    known = np.isfinite(measurement.received)
-    return np.where(known, measurement.joint_q, model.neutral_joint_q())
+    measurement = controlled.measurement.get()
+    model = controlled.servo.robot.model
+    return completed_coords(model, measurement.joint_q, measurement.known)
 
 
 class _MarkerProcess:

@@ -10,7 +10,7 @@ import numpy as np
 from visualization_msgs.msg import Marker
 from visualization_msgs.msg import MarkerArray
 
-from ros_ik.kinematics import eval_fk
+from ros_ik.kinematics.link_poses import link_poses
 from ros_ik.model import Model
 from ros_ik.model.conventions import poses
 from ros_ik.node.control.command_messages import duration
@@ -51,7 +51,6 @@ class MarkerScene:
         self._base_frame = model.body_label[self._robot.base_link]
         shapes = self._robot.shapes
         self._pairs = ClosestPairs(shapes, drawn.settings)
-        self._body_q = np.zeros((1, model.body_count, 7))
         self._solids: list[Marker] = []
         links, local = [], []
         geometry = shapes.geometry
@@ -91,8 +90,7 @@ class MarkerScene:
 
     def _links(self, joint_q: np.ndarray) -> np.ndarray:
         """Return the poses of the links in the world [body_count, 7]."""
-        eval_fk(self._model, self._model.apply_mimic(joint_q)[None], self._body_q)
-        return self._body_q[0]
+        return link_poses(self._model, self._model.apply_mimic(joint_q))
 
     def _draw_tasks(self, tasks: tuple[DrawnTask, ...], links: np.ndarray) -> list[Marker]:
         """Return the frames of the tasks and their targets, and lines between them."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ros_ik.kinematics import eval_fk
+from ros_ik.kinematics.link_poses import link_poses
 from ros_ik.model.shapes.collision_geometry import rigid_parts
 from ros_ik.servo import Measurement
 from ros_ik.servo.motion.pose_math import pose_inverse
@@ -57,10 +57,9 @@ class FixedFrames:
         joint_q = measured_coords(self._robot, self._measured(), model.neutral_joint_q())
         if joint_q is None:
             return link, pose
-        poses = np.empty((1, model.body_count, 7))
-        eval_fk(model, joint_q[None], poses)
-        in_world = pose_multiply(poses[0, index], pose)
+        poses = link_poses(model, joint_q)
+        in_world = pose_multiply(poses[index], pose)
         return (
             model.body_label[self._fixed],
-            pose_multiply(pose_inverse(poses[0, self._fixed]), in_world),
+            pose_multiply(pose_inverse(poses[self._fixed]), in_world),
         )

@@ -9,7 +9,7 @@ import functools
 
 import numpy as np
 
-from ros_ik.kinematics import eval_fk
+from ros_ik.kinematics.link_poses import link_poses
 from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
 from ros_ik.model.conventions import poses
@@ -33,7 +33,7 @@ class PlacedObstacles:
     @functools.cached_property
     def body_q(self) -> np.ndarray:
         """Link poses at that configuration, shape [body_count, 7]."""
-        return link_poses(self.model, self.joint_q[None])[0]
+        return link_poses(self.model, self.joint_q)
 
     def add_to(self, builder: ModelBuilder) -> None:
         """Add the obstacles to a builder, as shapes that are fixed to the world."""
@@ -45,15 +45,3 @@ class PlacedObstacles:
                 scale=obstacle.shape.scale,
                 label=obstacle.name,
             )
-
-
-def link_poses(model: Model, joint_q: np.ndarray) -> np.ndarray:
-    """Return link poses in the world, shape [n, body_count, 7].
-
-    Args:
-        model: The robot.
-        joint_q: Configurations, shape [n, joint_coord_count].
-    """
-    body_q = np.empty((len(joint_q), model.body_count, 7))
-    eval_fk(model, joint_q, body_q)
-    return body_q

@@ -21,6 +21,7 @@ from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.budget import UnmeasuredError
 from ros_ik.planning.context.planning_context import PlanningContext
+from ros_ik.servo.interface.measurement import completed_coords
 from ros_ik.servo.motion.pose_math import IDENTITY
 from ros_ik.servo.robot.controlled_robot import link_offset
 from ros_ik.settings import Settings
@@ -65,9 +66,7 @@ class Planner(PlanningContext):
     def measure(self, joint_q: np.ndarray, known: np.ndarray) -> None:
         """Store a measured state: coordinates and the mask of known ones."""
         self.known = known
-        self.joint_q = self.model.apply_mimic(
-            np.where(known, joint_q, self.model.neutral_joint_q())
-        )
+        self.joint_q = completed_coords(self.model, joint_q, known)
 
     @contextlib.contextmanager
     def at(self, names: Sequence[str], positions: Sequence[float]) -> Iterator[None]:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
+from ros_ik.kinematics.link_poses import link_poses
 from ros_ik.kinematics.runtime.arguments import checked_instance
 from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
 from ros_ik.planning.context.barrier_solvers import BarrierSolvers
 from ros_ik.planning.context.bounded_models import BoundedModels
 from ros_ik.planning.context.chain_solver_cache import ChainSolvers
-from ros_ik.planning.context.obstacles import link_poses
 from ros_ik.planning.context.obstacles import PlacedObstacles
 from ros_ik.servo import Obstacle
 from ros_ik.servo.robot.controlled_robot import ControlledRobot

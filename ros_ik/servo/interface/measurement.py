@@ -6,8 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import dataclasses
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ros_ik.model import Model
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -47,3 +51,25 @@ class Measurement:
     joint_q: np.ndarray
     received: np.ndarray
     reference: Callable[[], ControllerReference | None] = _no_reference
+
+    @property
+    def known(self) -> np.ndarray:
+        """Mask of the coordinates with a state, bool [joint_coord_count]."""
+        return np.isfinite(self.received)
+
+
+def completed_coords(
+    model: Model, joint_q: np.ndarray, known: np.ndarray, others: np.ndarray | None = None
+) -> np.ndarray:
+    """Return coordinates of which some are measured [joint_coord_count].
+
+    Mimic joints are where their drivers put them.
+
+    Args:
+        model: The robot.
+        joint_q: Measured coordinates [joint_coord_count].
+        known: Mask of those that are known.
+        others: Coordinates in the place of unknown ones; None for neutral ones.
+    """
+    rest = model.neutral_joint_q() if others is None else others
+    return model.apply_mimic(np.where(known, joint_q, rest))

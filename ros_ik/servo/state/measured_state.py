@@ -18,6 +18,7 @@ import collections
 
 import numpy as np
 
+from ros_ik.servo.interface.measurement import completed_coords
 from ros_ik.servo.interface.measurement import Measurement
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
@@ -124,9 +125,10 @@ def measured_coords(
         measurement: Measured state.
         others: Coordinates for joints that have no state and are not needed.
     """
-    known, joint_q = np.isfinite(measurement.received), measurement.joint_q
-    if np.count_nonzero(known) < len(known):
-        if not known[robot.needed_coords].all():
-            return None
-        joint_q = np.where(known, joint_q, others)
-    return robot.model.apply_mimic(joint_q) if robot.model.mimic_driver else joint_q
+    known, joint_q = measurement.known, measurement.joint_q
+    is_complete = np.count_nonzero(known) == len(known)
+    if not (is_complete or known[robot.needed_coords].all()):
+        return None
+    if is_complete and not robot.model.mimic_driver:
+        return joint_q
+    return completed_coords(robot.model, joint_q, known, others)

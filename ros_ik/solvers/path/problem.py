@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ros_ik.kinematics.evaluate import eval_fk
+from ros_ik.kinematics.link_poses import link_poses
 from ros_ik.model.conventions import poses as pose_math
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
@@ -113,9 +113,8 @@ class PathProblem:
     def start_pose(self) -> np.ndarray:
         """Return the pose of the tool at the start, shape [7]."""
         assert self.start is not None
-        body_q = np.zeros((1, self.model.body_count, 7))
-        eval_fk(self.model, self.start[None], body_q)
-        pose = body_q[0, link_index(self.model, self.link, least=0)]
+        poses = link_poses(self.model, self.start)
+        pose: np.ndarray = poses[link_index(self.model, self.link, least=0)]
         if self.offset is None:
             return pose
         return pose_math.multiply(pose, self.offset)

@@ -35,7 +35,7 @@ class Robot:
 
     def __init__(self, **values):
         self.rig = Rig(base_frame=BASE, following_error__delay=0.5, **NO_BARRIERS, **values)
-        self.inbox = Inbox.empty()
+        self.inbox, self.unknown = Inbox.empty(), []
         self.inbox.settings.put(self.rig.settings)
         measurement = types.SimpleNamespace(get=self.measured)
         self.inbox.controlled.put(ControlledServo(self.rig.servo, None, 1, measurement, None))
@@ -48,7 +48,9 @@ class Robot:
 
     def measured(self):
         q = self.rig.q + self.rig.offset
-        return Measurement(q, np.full(len(q), self.rig.now))
+        received = np.full(len(q), self.rig.now)
+        received[self.unknown] = -np.inf
+        return Measurement(q, received)
 
     def find(self, frame_id, stamp):
         return ResolvedFrame(frame_id, HERE)
@@ -155,6 +157,18 @@ def test_a_jump_is_one_from_the_command_for_a_goal_too(frame):
             assert raised.value.reason is Rejection.TARGET_JUMP
         else:
             robot.goal(pose, frame)
+
+
+@pytest.mark.parametrize('joint', ['panda_joint2', 'panda_finger_joint1'])
+def test_a_goal_needs_the_state_of_each_joint_that_the_task_needs_and_of_no_other(joint):
+    robot = Robot()
+    robot.unknown = [robot.rig.robot.coord_of[joint]]
+    if joint in robot.rig.robot.needed:
+        with pytest.raises(GoalError, match='no state') as raised:
+            robot.goal(AHEAD)
+        assert raised.value.reason is Rejection.NOT_READY
+    else:
+        robot.goal(AHEAD)
 
 
 def go_away(robot):

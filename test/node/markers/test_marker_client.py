@@ -91,7 +91,9 @@ class Rig:
         tracker = SimpleNamespace(
             accepted=SimpleNamespace(pose=TARGET, twist=TWIST), target_kind=TargetKind.NONE
         )
-        model = SimpleNamespace(neutral_joint_q=lambda: np.array([7.0, 8.0]))
+        model = SimpleNamespace(
+            neutral_joint_q=lambda: np.array([7.0, 8.0]), apply_mimic=lambda joint_q: joint_q
+        )
         servo = SimpleNamespace(
             targets=SimpleNamespace(trackers=[tracker]), robot=SimpleNamespace(model=model)
         )
