@@ -208,7 +208,7 @@ def test_the_report_requires_no_less_of_a_barrier_than_the_step_does():
         return out.numpy()
 
     rows = SimpleNamespace(_margin=margin, _gain=gain, _settings=SimpleNamespace(period=dt))
-    found = BarrierRows.allowed_decrease(rows, h)
+    found = BarrierRows.least_change(rows, h)
     np.testing.assert_allclose(found, in_step(np.inf), rtol=1e-14)
     required = in_step(0.1)
     assert np.all(found >= required - 1e-15) and np.any(found > 2.0 * required)

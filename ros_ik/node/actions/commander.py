@@ -32,13 +32,12 @@ from ros_ik.servo import PoseTarget
 from ros_ik.servo import Rejection
 from ros_ik.servo import Servo
 from ros_ik.servo import ServoOutput
-from ros_ik.servo import StatusCode
 from ros_ik.servo import TargetReader
 from ros_ik.servo import TwistTarget
+from ros_ik.servo.interface.codes import MISSING_STATE_CODES
 from ros_ik.servo.state.measured_state import measured_coords
 from ros_ik.settings import Settings
 
-_COMMAND_DELAY = (StatusCode.WAITING_FOR_JOINT_STATES, StatusCode.JOINT_STATE_STALE)
 _KINDS = {
     PoseTarget: 'pose', TwistTarget: 'twist', JointTarget: 'joint',
     JointVelocityTarget: 'joint velocity',
@@ -239,7 +238,7 @@ class Commander:
             (not command.active, 'the node is not active'),
             (command.paused, 'the node is paused'),
             (command.model_loading, 'a new robot description is being loaded'),
-            (output.code in _COMMAND_DELAY, output.text),
+            (output.code in MISSING_STATE_CODES, output.text),
         ):
             if held:
                 return reason

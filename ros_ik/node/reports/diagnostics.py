@@ -20,9 +20,9 @@ from ros_ik.node.control.statistics import TickStatistics
 from ros_ik.servo import Command
 from ros_ik.servo import ServoOutput
 from ros_ik.servo import StatusCode
+from ros_ik.servo.interface.codes import MISSING_STATE_CODES
 
 _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
-_OF_JOINT_STATES = (StatusCode.WAITING_FOR_JOINT_STATES, StatusCode.JOINT_STATE_STALE)
 _OF_COMMAND = (
     StatusCode.COMMAND_STALE,
     StatusCode.TARGET_JUMP,
@@ -148,7 +148,7 @@ def _joint_states(snapshot: Snapshot) -> Entry:
     values |= _following_errors(snapshot.output)
     if snapshot.code == StatusCode.FOLLOWING_ERROR:
         return 'joint states', _WARN, snapshot.text, values
-    level, text = _level(snapshot, snapshot.code in _OF_JOINT_STATES, _ERROR)
+    level, text = _level(snapshot, snapshot.code in MISSING_STATE_CODES, _ERROR)
     return 'joint states', level, text, values
 
 

@@ -46,7 +46,7 @@ class BarrierRows:
         self._settings = settings
         self._gain = np.array(gains_with_lead(self._barriers, self._lead))[self.barrier]
 
-    def allowed_decrease(self, values: np.ndarray) -> np.ndarray:
+    def least_change(self, values: np.ndarray) -> np.ndarray:
         """Return the least change of each value in a step [m]; positive below the margin.
 
         It is that of :mod:`ros_ik.kinematics.row_bound` without ``recovery``, which needs the

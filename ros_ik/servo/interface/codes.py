@@ -47,6 +47,10 @@ class StatusCode(enum.IntEnum):
     DEADLINE_MISSED = 32
 
 
+# Codes of a servo that does not know where the robot is.
+MISSING_STATE_CODES = (StatusCode.WAITING_FOR_JOINT_STATES, StatusCode.JOINT_STATE_STALE)
+
+
 class Mode(enum.IntEnum):
     """Kinds of targets that may become active, with the numbers of ros_ik_interfaces/SetMode."""
 

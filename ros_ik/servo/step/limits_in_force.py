@@ -273,9 +273,9 @@ class LimitsInForce:
         wrong = fast | below | above
         if not wrong.any():
             return ''
-        dof = int(moving[np.argmax(wrong)])
-        limit = 'velocity' if fast[np.argmax(wrong)] else 'position'
-        return f'the step would break the {limit} limit of degree of freedom {dof}'
+        first = int(np.argmax(wrong))
+        limit = 'velocity' if fast[first] else 'position'
+        return f'the step would break the {limit} limit of joint {self._moving_names[first]}'
 
     def bound_joint(self, joint_q: np.ndarray) -> str:
         """Return the name of a joint at its position limit, or ''.

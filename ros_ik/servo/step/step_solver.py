@@ -244,12 +244,12 @@ class StepSolver:
             joint_q: Commanded coordinates before that step [joint_coord_count].
             values: Barrier values there.
         """
-        allowed, lead = self.rows.allowed_decrease(values), self.diff.settings.barrier_lead
+        least, lead = self.rows.least_change(values), self.diff.settings.barrier_lead
         if lead == 0.0:
-            return allowed
+            return least
         previous = self.diff.integrate(joint_q, -self.limits.step_before_last)
         steady = values - self.barrier_values(previous)
-        return bounds_with_lead(allowed, steady, lead, self.settings.period)
+        return bounds_with_lead(least, steady, lead, self.settings.period)
 
     def _pose_objective(self, index: int, settings: TaskSettings) -> IKObjectivePose:
         return IKObjectivePose(

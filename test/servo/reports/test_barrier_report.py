@@ -100,7 +100,7 @@ def test_each_row_counts_with_the_gain_that_its_barrier_has_now(links, world, ma
         # The bound of a row of a barrier, of its documentation.
         h = values - margins
         expected = -np.minimum(gains, largest) * rig.dt * h / (1.0 + np.abs(h))
-        np.testing.assert_allclose(rows.allowed_decrease(values), expected, rtol=1e-12)
+        np.testing.assert_allclose(rows.least_change(values), expected, rtol=1e-12)
         world_row = names.index('world')
         assert rows.distance(world_row, 0.1) == pytest.approx(0.1 + margin)
 
@@ -120,7 +120,7 @@ def test_where_accelerations_build_up_slowly_the_last_step_counts():
     steady = values - solver.barrier_values(before)
     # A share of the bound of the barrier, and the rest of the last step.
     share = rig.dt / (rig.dt + lead)
-    expected = share * solver.rows.allowed_decrease(values) + (1.0 - share) * steady
+    expected = share * solver.rows.least_change(values) + (1.0 - share) * steady
     assert lead > rig.dt and np.abs(steady).max() > 1e-4, 'the test shows nothing'
     np.testing.assert_allclose(solver.least_change(now, values), expected, atol=1e-9)
 
