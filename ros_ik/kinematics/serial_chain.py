@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.sampling_range import sampling_range
 from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.kinematics.tree import root_pose
 from ros_ik.model.building.joints.mimic_range import range_in_force
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 # A joint without limits is sampled half a turn, or one metre, to either side.
 _REACH = {True: 1.0, False: np.pi}
+# Length [m] up to which axes meet in a single point.
+LEAST_REACH = 1e-9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,16 +95,14 @@ class SerialChain:
     def reach(self) -> float:
         """Length of the stretched chain [m], 1 for revolute joints through a single point."""
         reach = float(np.sum(np.linalg.norm(self.constants[:, :3, 3], axis=1)))
-        return reach if reach > 1e-3 else 1.0
+        return reach if reach > LEAST_REACH else 1.0
 
     def sampling_range(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the range for sampling each variable, its limits if it has them, [m]."""
         reach = np.array(
             [_REACH[self.slides[self.variables.index(k)]] for k in range(self.n_variables)]
         )
-        lower = np.where(np.isfinite(self.lower), self.lower, np.minimum(-reach, self.upper))
-        upper = np.where(np.isfinite(self.upper), self.upper, np.maximum(reach, self.lower))
-        return lower, upper
+        return sampling_range(self.lower, self.upper, reach)
 
 
 class _Builder:

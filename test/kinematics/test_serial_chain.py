@@ -190,8 +190,9 @@ def test_variables_have_the_limits_ranges_and_turns_of_their_joints(motley):
     np.testing.assert_allclose(chain.lower, [-1.0, 2.0, -inf, -inf, -inf, -0.5])
     np.testing.assert_allclose(chain.upper, [0.8, inf, -3.0, inf, inf, inf])
     lower, upper = chain.sampling_range()
-    np.testing.assert_allclose(lower, [-1.0, 2.0, -3.0, -pi, -1.0, -0.5])
-    np.testing.assert_allclose(upper, [0.8, 2.0, -3.0, pi, 1.0, pi])
+    # A range with one limit begins there; a slide is sampled over two metres.
+    np.testing.assert_allclose(lower, [-1.0, 2.0, -5.0, -pi, -1.0, -0.5])
+    np.testing.assert_allclose(upper, [0.8, 4.0, -3.0, pi, 1.0, 2.0 * pi - 0.5])
     np.testing.assert_allclose(chain.turn_lengths(), [inf, inf, inf, 2.0 * pi, inf, 2.0 * pi])
 
 

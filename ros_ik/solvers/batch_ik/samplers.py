@@ -19,6 +19,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.sampling_range import sampling_range
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct
@@ -215,11 +216,8 @@ def _ranges(
         count = 3 if kind in (JointType.FREE, JointType.DISTANCE) else int(dims[joint, 0])
         linear[starts[joint] : starts[joint] + count] = kind != JointType.BALL
     reach = np.where(linear, _REACH, np.pi)
-    limited = np.isfinite(lower) | np.isfinite(upper)
-    # The range of a joint with only one limit begins at this limit.
-    low = np.where(np.isfinite(lower), lower, np.where(limited, upper - 2.0 * reach, -reach))
-    high = np.where(np.isfinite(upper), upper, np.where(limited, lower + 2.0 * reach, reach))
-    return low, high, linear & ~limited
+    low, high = sampling_range(lower, upper, reach)
+    return low, high, linear & ~(np.isfinite(lower) | np.isfinite(upper))
 
 
 def _roberts_basis(dof_free: np.ndarray) -> np.ndarray:

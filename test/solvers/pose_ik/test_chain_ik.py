@@ -45,6 +45,23 @@ def test_every_reachable_pose_is_solved(name, link, tolerance):
         assert np.all(result.rotation_error <= tolerance[1])
 
 
+@pytest.mark.parametrize('size', [1e-6, 1e-4, 1e4])
+def test_robots_of_any_size_are_solved(size):
+    def scaled(match):
+        numbers = ' '.join(repr(size * float(number)) for number in match[2].split())
+        return f'{match[1]}{numbers}"'
+
+    text = re.sub('(<origin[^>]*xyz=")([^"]*)"', scaled, urdf_text('ur5_robot'))
+    model = Model.from_urdf(text, device='cpu')
+    oracle = PinocchioRobot(text, model)
+    poses, seeds = reachable(model, 'tool0', 40)
+    result = inverse_kinematics(model, 'tool0', poses, seeds, 1e-4 * size, 1e-3)
+    assert np.all(result.status == SolveStatus.CONVERGED)
+    for q, pose in zip(result.joint_q, poses, strict=True):
+        distance, angle = errors(oracle, 'tool0', q, pose)
+        assert distance <= 1.01e-4 * size and angle <= 1.01e-3
+
+
 def test_a_seed_at_the_pose_is_the_answer():
     model = robot('panda')
     rng = np.random.default_rng(2)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.serial_chain import LEAST_REACH
 from ros_ik.model.conventions.poses import cross
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def joint_axes(chain: SerialChain) -> Axes:
     travel = np.where(chain.slides, (chain.upper - chain.lower)[list(chain.variables)], 0.0)
     reach += float(np.sum(np.abs(chain.coef1) * np.where(np.isfinite(travel), travel, 0.0)))
     # If all axes pass through the tool, the reach is zero, and any length will do.
-    reach = reach if reach > 1e-9 else 1.0
+    reach = reach if reach > LEAST_REACH else 1.0
     tool[:3, 3] = (tool[:3, 3] - origin) / reach
     return Axes(h, (p - origin) / reach, tool, origin, reach, chain.slides)
 
