@@ -17,6 +17,7 @@ from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.solvers import ChainIK
 from ros_ik.solvers import ChainIKResult
+from ros_ik.solvers import ChainIKSettings
 from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.pose_batches.choice import SolutionChoice
@@ -173,7 +174,7 @@ class ChainSolvers:
         chain, _ = folded_chain(
             task.model, task.link, task.group, task.locked_joint_q, task.offset
         )
-        choice = SolutionChoice(preference, chain, task.model)
+        choice = SolutionChoice(preference, chain, task.model, ChainIKSettings().separation)
         return choice.best(found, starts, n_goals, n_solutions)
 
 

@@ -23,6 +23,7 @@ from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.model.model_argument import require_model
 from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.batch import all_solutions
+from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.model_cache import PooledValue
@@ -38,6 +39,7 @@ from ros_ik.solvers.pose_ik.interface.batch_result import checked_progress
 from ros_ik.solvers.pose_ik.interface.batch_result import largest_batch
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.interface.result import checked_chain_settings
 from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.search.setup import rows_where
@@ -168,9 +170,11 @@ def inverse_kinematics(
     }  # fmt: skip
     is_chosen = preference != 'seed' or problems.are_sets
     if method == 'closed_form':
+        separation = ClosedFormSettings().separation
         found = _in_closed_form(model, link, problems, count, tolerance, shared, on_progress)
         chain, _ = folded_chain(model, link, joint_group, joint_q, offset)
     else:
+        separation = checked_chain_settings(settings).separation
         request = {
             **shared, 'position_tolerance': tolerance.position,
             'rotation_tolerance': tolerance.rotation, 'tolerance_frame': tolerance.frame,
@@ -183,7 +187,7 @@ def inverse_kinematics(
             chosen_by=chosen_by, n_solutions=wanted, on_progress=on_progress,
         )  # fmt: skip
     if is_chosen and not isinstance(found, GoalSetResult):
-        choice = SolutionChoice(preference, chain, model)
+        choice = SolutionChoice(preference, chain, model, separation)
         found = choice.best(found, problems.starts, problems.n_goals, wanted)
     found = found.given_as(xp, model.device)
     if isinstance(found, GoalSetResult) and not problems.are_sets:
@@ -277,7 +281,10 @@ def _searched(
             solver = ClosedFormFirstIK(model, link, size, **taken)
         else:
             solver = ChainIK(model, link, size, **request)
-        return solver, SolutionChoice(chosen_by, solver.chain, model) if chosen_by else None
+        separation = checked_chain_settings(request['settings']).separation
+        if not chosen_by:
+            return solver, None
+        return solver, SolutionChoice(chosen_by, solver.chain, model, separation)
 
     key = {**request, 'link': link, 'may_be_closed': may_be_closed, 'chosen_by': chosen_by}
     result: Any = None

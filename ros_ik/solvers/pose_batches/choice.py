@@ -27,7 +27,6 @@ from ros_ik.solvers.pose_batches.choice_kernels import choose_solutions_kernel
 from ros_ik.solvers.pose_batches.choice_kernels import distance_cost_kernel
 from ros_ik.solvers.pose_batches.choice_kernels import measure_cost_kernel
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
-from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
 
 if TYPE_CHECKING:
@@ -39,8 +38,6 @@ Preference: TypeAlias = 'str | Callable[[np.ndarray], np.ndarray]'
 PREFERENCES = ('seed', 'middle', 'manipulability')
 # Default number of solutions of a pose for preferences other than the seed.
 N_CANDIDATES = 16
-# Smallest distance of distinct solutions of a search [rad or m], in the joint that differs most.
-_SEPARATION = ChainIKSettings().separation
 # Weight of a radian [m] in the choice of the nearest of several unreachable poses.
 _RADIAN = 0.2
 
@@ -63,7 +60,9 @@ class SolutionChoice:
     """Choice of the best solutions of problems with one or several poses each."""
 
     @shares_launch_lock
-    def __init__(self, preference: Preference, chain: SerialChain, model: Model) -> None:
+    def __init__(
+        self, preference: Preference, chain: SerialChain, model: Model, separation: float
+    ) -> None:
         """Copy the constants of the costs to the device.
 
         Args:
@@ -72,6 +71,8 @@ class SolutionChoice:
                 largest :func:`manipulability`; or a function.
             chain: The chain.
             model: The model, on whose device the choice is made.
+            separation: Smallest distance of distinct solutions [rad or m], in the joint that
+                differs most.
         """
         self._preference, self._device = preference, wp.get_device(model.device)
         low, high = chain.sampling_range()
@@ -84,6 +85,7 @@ class SolutionChoice:
         if preference == 'manipulability':
             self._turn = self._array(chain.turn_lengths())
             self._manipulability = ChainManipulability(chain, device=self._device)
+        self._separation = separation
         self._size: tuple[int, ...] = ()
 
     @shares_launch_lock
@@ -172,7 +174,7 @@ class SolutionChoice:
         if self._preference == 'manipulability':
             measure = self._manipulability.launch(joint_q.reshape((n * s, coords)))
             kernel = measure_cost_kernel()
-            separation = wp.float64(_SEPARATION)
+            separation = wp.float64(self._separation)
             inputs = [joint_q, self._coordinate, self._turn, separation, measure]
         else:
             is_near = self._preference == 'seed' and seeds is not None

@@ -22,6 +22,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model import JointType
 from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.analytic.structure.structure import joint_axes
+from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 
 PANDA, TIP = ARMS[0]
 SOLVED = SolveStatus.CONVERGED
@@ -187,6 +188,26 @@ def test_the_preferred_of_all_candidates_come_first(arm, preference):
         )
         others += order[0] != 0
     assert others > 1 and np.all(best.status == SOLVED)
+
+
+@pytest.mark.parametrize(
+    'given', [{'settings': ChainIKSettings(separation=0.02)}, {'method': 'closed_form'}]
+)
+def test_solutions_closer_than_those_of_the_default_have_costs_of_their_own(given):
+    judge = Judge(PANDA, TIP)
+    poses, seeds = reachable(judge.model, TIP, 10, seed=4)
+    seeds[:, 7:] = 0.0
+    result = inverse_kinematics(
+        judge.model, TIP, poses, seeds, n_solutions=32, preference='manipulability', **given
+    )
+    close = 0
+    for q, count in zip(result.joint_q, result.n_found, strict=True):
+        costs = [judge.manipulability(each[None])[0] for each in q[:count]]
+        # Solutions of a search are not exact, and no joint of a Panda makes a whole turn.
+        assert np.all(np.diff(costs) >= -1e-9)
+        gaps = np.abs(q[:count, None] - q[None, :count]).max(axis=2)
+        close += np.sum(gaps[np.triu_indices(count, 1)] < 0.1)
+    assert close > 10
 
 
 def test_the_preferred_by_a_function_of_the_user_comes_first():
