@@ -190,6 +190,8 @@ class ProblemInput:
             ArgumentError: A wrong shape, type or device.
         """
         if not is_exchanged(poses) and not is_exchanged(seeds):
+            # A solve with results on the device may still have to read the last ones.
+            self._given_poses.wait_for_uploads()
             _fill('poses', self._given_poses.host, poses)
             _fill('seeds', self._given_seeds.host, self._default_rows if seeds is None else seeds)
             self._given_poses.upload()
