@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.building.tables.rigid_parts import connected_bodies
 from ros_ik.model.conventions.checks import check_flags
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_rows
 from ros_ik.model.conventions.checks import link_indices
 from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.conventions.joint_type import GeoType
-from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.model import Model
 from ros_ik.model.model_argument import require_model
 from ros_ik.model.shapes.collision_shapes import convex_shapes
@@ -281,14 +281,12 @@ def rigid_parts(model: Model) -> np.ndarray:
 
     The world is the last entry, with index -1. Links fixed to it have its number, body_count.
     """
-    world = model.body_count
-    part = np.arange(world + 1)
-    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
-    kinds = model.joint_type.numpy()
-    for joint in range(model.joint_count):  # parents first
-        if kinds[joint] == JointType.FIXED:
-            part[child[joint]] = part[parent[joint]]
-    return part
+    return connected_bodies(
+        model.body_count,
+        model.joint_parent.numpy(),
+        model.joint_child.numpy(),
+        model.joint_type.numpy(),
+    )
 
 
 def link_pairs(model: Model) -> np.ndarray:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pairs of shapes of robot descriptions: neighbours, SRDF, and Pinocchio's list of the same."""
 
+import itertools
 import re
 
 import numpy as np
@@ -16,6 +17,8 @@ from ros_ik.model import JointType
 from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
 from ros_ik.model.readers.srdf import parse_srdf
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
+from ros_ik.model.shapes.collision_geometry import rigid_parts
 
 
 def link_pairs(model):
@@ -99,6 +102,25 @@ def pairs_with(srdf):
 
 def test_links_that_fixed_joints_hold_together_are_one_neighbour():
     assert pairs_with(None) == {'ad', 'de'}
+
+
+@pytest.mark.parametrize('order', itertools.permutations(range(3)))
+def test_rigid_parts_do_not_depend_on_the_order_of_joints(order):
+    """The links b, c and d are one part, whichever of its joints comes first."""
+    joints = [
+        JOINT.format('a', 'b', 'continuous'), JOINT.format('b', 'c', 'fixed'),
+        JOINT.format('c', 'd', 'fixed'),
+    ]  # fmt: skip
+    links = ''.join(f'<link name="{name}"/>' for name in 'abcd')
+    builder = ModelBuilder()
+    text = ''.join(joints[k] for k in order)
+    builder.add_urdf(text=f'<robot name="r">{links}{text}</robot>', joint_ordering=None)
+    model = builder.finalize('cpu')
+    a, b, c, d = (model.body_index(name) for name in 'abcd')
+    part = rigid_parts(model)
+    assert part[a] == part[-1] == model.body_count and part[b] == part[c] == part[d] == b
+    spheres = CollisionGeometry.from_spheres(model, list('abcd'), np.zeros((4, 3)), 0.1)
+    assert not len(spheres.self_pairs())
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from itertools import combinations
 from itertools import product
 
 from ros_ik.model.building.tables.custom_values import CustomValues
+from ros_ik.model.building.tables.rigid_parts import connected_bodies
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.flags import ShapeFlags
-from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.readers.srdf import SemanticDescription
 
 
@@ -67,10 +67,16 @@ class CollisionFilters(CustomValues):
             semantic: The SRDF; names of links that the robot lacks are ignored.
         """
         self._index()
-        rigid = self._rigid_parts()
+        # Without the joints to the world: robots that stand in it are parts of their own.
+        held = [joint for joint, parent in enumerate(self.joint_parent) if parent >= 0]
+        parents, children, kinds = (
+            [column[joint] for joint in held]
+            for column in (self.joint_parent, self.joint_child, self.joint_type)
+        )
+        rigid = connected_bodies(self.body_count, parents, children, kinds).tolist()
         touching = {frozenset((part, part)) for part in rigid}
-        for parent, child in zip(self.joint_parent, self.joint_child, strict=True):
-            touching.add(frozenset((rigid[parent] if parent >= 0 else -1, rigid[child])))
+        for parent, child in zip(parents, children, strict=True):
+            touching.add(frozenset((rigid[parent], rigid[child])))
         bodies = sorted(body for body in self._shapes_of if body >= 0 and self._colliding(body))
         pairs = set(self.shape_collision_filter_pairs)
         for first, second in combinations(bodies, 2):
@@ -95,20 +101,6 @@ class CollisionFilters(CustomValues):
         """Return the shapes of a body that take part in collisions."""
         shapes = self._shapes_of.get(body, [])
         return [s for s in shapes if self.shape_flags[s] & ShapeFlags.COLLIDE_SHAPES]
-
-    def _rigid_parts(self) -> list[int]:
-        """Return for each body the first body of its rigid part."""
-        part = list(range(self.body_count))
-        for joint, kind in enumerate(self.joint_type):
-            if kind == JointType.FIXED and self.joint_parent[joint] >= 0:
-                part[self.joint_child[joint]] = self.joint_parent[joint]
-        for body in range(self.body_count):
-            path = [body]
-            while part[path[-1]] != path[-1]:
-                path.append(part[path[-1]])
-            for passed in path:
-                part[passed] = path[-1]
-        return part
 
     def _index(self) -> None:
         """Index the shapes and joints added since the last call, by body."""
