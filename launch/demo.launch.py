@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts the ros_ik node with a mock robot that moves by itself, and RViz where there is one."""
 
+from collections.abc import Mapping
+import os
 from pathlib import Path
 import tempfile
 
@@ -16,7 +18,6 @@ from launch.substitutions import LaunchConfiguration
 from launch.substitutions import PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
-import yaml
 
 from launch import LaunchContext
 from launch import LaunchDescription
@@ -24,6 +25,7 @@ from launch import LaunchDescriptionEntity
 from ros_ik.demo.next_commands import next_commands
 from ros_ik.demo.processes.nodes import command_topics
 from ros_ik.demo.processes.nodes import watched_shapes
+from ros_ik.demo.processes.nodes import write_parameters
 from ros_ik.demo.robots import default_robot
 from ros_ik.demo.robots import mesh_prefix
 from ros_ik.demo.robots.demo_robot import DemoRobot
@@ -85,13 +87,17 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         if moves_by_itself
         else LogInfo(msg=next_commands(namespace.perform(context)))
     ]
-    mock: list[object]
     if params_file:
-        mock = [command_topics(Path(params_file), robot), params_file]
+        given = {'mock_robot': command_topics(Path(params_file), robot)}
     else:
-        written = write_parameters(robot)
-        nodes.append(RegisterEventHandler(OnShutdown(on_shutdown=lambda *_: written.unlink())))
-        params_file, mock = str(written), [robot.mock_parameters()]
+        _, watched = watched_shapes(robot, None)
+        given = {
+            'ros_ik': {'joint_group': robot.chain, 'ee.frame': robot.tip_link, **watched},
+            'mock_robot': robot.mock_parameters(),
+        }
+    # In a file, because launch_ros writes a joint `y` of a list so that ROS reads true.
+    written = write_temporary(given)
+    nodes.append(RegisterEventHandler(OnShutdown(on_shutdown=lambda *_: written.unlink())))
     return [
         *nodes,
         AppendEnvironmentVariable('AMENT_PREFIX_PATH', mesh_prefix(robot.files)),
@@ -100,12 +106,12 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             executable='mock_robot',
             namespace=namespace,
             output='screen',
-            parameters=mock,
+            parameters=[str(written), *([params_file] if params_file else [])],
         ),
         include(
             'ros_ik.launch.py',
             namespace=namespace,
-            params_file=params_file,
+            params_file=params_file or str(written),
             log_level=LaunchConfiguration('log_level'),
             viewer=LaunchConfiguration('viewer'),
         ),
@@ -131,15 +137,11 @@ def tour(robot_name: str, namespace: LaunchConfiguration) -> Node:
     )
 
 
-def write_parameters(robot: DemoRobot) -> Path:
-    """Write the parameters of the node to a file and return its path."""
-    _, watched = watched_shapes(robot, None)
-    values = {'joint_group': robot.chain, 'ee.frame': robot.tip_link, **watched}
-    with tempfile.NamedTemporaryFile(
-        'w', prefix='ros_ik_demo_', suffix='.yaml', delete=False
-    ) as file:
-        yaml.safe_dump({'/**': {'ros__parameters': values}}, file)
-    return Path(file.name)
+def write_temporary(nodes: Mapping[str, Mapping[str, object]]) -> Path:
+    """Write the parameters of nodes by name to a new file and return its path."""
+    handle, path = tempfile.mkstemp(prefix='ros_ik_demo_', suffix='.yaml')
+    os.close(handle)
+    return write_parameters(Path(path), nodes)
 
 
 def generate_launch_description() -> LaunchDescription:

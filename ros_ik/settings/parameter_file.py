@@ -52,6 +52,32 @@ def flat(values: Mapping[str, Any], section: str = '') -> dict[str, Any]:
     return found
 
 
+def parameter_text(sections: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return a parameter file that ROS reads as these values.
+
+    Args:
+        sections: Parameters, nested or by dotted name, by the name of a node such as ``/**``.
+    """
+    tree = {name: {_PARAMETERS: dict(values)} for name, values in sections.items()}
+    return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=99)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writer that quotes each string that ROS takes for something else, and uses no aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Return True: ROS reads no aliases."""
+        return True
+
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        """Return the node of a string."""
+        style = None if isinstance(_plain_value(data), str) else "'"
+        return self.represent_scalar(_STRING, data, style)
+
+
+_Dumper.add_representer(str, _Dumper.represent_str)
+
+
 @dataclasses.dataclass(frozen=True)
 class ParameterFile:
     """Parameters of a node in a file.

@@ -13,7 +13,6 @@ from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
-import yaml
 
 from ros_ik.errors import ArgumentError
 from ros_ik.limits.default_acceleration import default_acceleration
@@ -23,6 +22,7 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import read_settings
 from ros_ik.settings.parameter_file import flat
+from ros_ik.settings.parameter_file import parameter_text
 from ros_ik.setup_assistant.limbs import find_limbs
 from ros_ik.setup_assistant.limbs import Limb
 from ros_ik.setup_assistant.speeds import immobile
@@ -63,8 +63,7 @@ class Proposal:
         """Return the parameter file, with the unknown values as comments at the top."""
         head = ['Proposed by ros_ik_setup. Its speeds are low on purpose. Please look up:']
         head += [f'- {sentence}' for sentence in self.unknown]
-        tree = {'/**': {'ros__parameters': self.parameters}}
-        body = yaml.safe_dump(tree, sort_keys=False, default_flow_style=None, width=99)
+        body = parameter_text({'/**': self.parameters})
         return ''.join(f'# {line}\n' for line in head) + body
 
     def srdf_text(self, name: str) -> str:

@@ -11,6 +11,7 @@ from rclpy.node import Node
 from support.processes.ros_processes import reserved_domain
 
 from ros_ik.errors import ArgumentError
+from ros_ik.settings.parameter_file import parameter_text
 from ros_ik.settings.parameter_file import read_parameter_file
 from ros_ik.settings.parameter_file import read_parameters
 
@@ -89,6 +90,28 @@ def test_values_are_those_of_ros(tmp_path):
         if comparable(found[f'p{k}']) != comparable(of_ros[f'p{k}'])
     }
     assert not different
+
+
+def strings():
+    """Return the values of VALUES as strings without quotes, and some that need quotes in YAML."""
+    return [value.strip('\'"') for value in spellings() if not value.startswith(('[', '!'))] + [
+        'a: b', '- a', '# a', 'a # b', '&a', '*a', '{', "a'b", 'a"b', 'two words', ' a ', '@', '%',
+    ]  # fmt: skip
+
+
+@pytest.mark.dds
+def test_what_is_written_is_read_by_ros(tmp_path):
+    """Strings alone, in lists, and as names; a list that two parameters share."""
+    words = [word for word in strings() if word]
+    values = {f'p{k}': word for k, word in enumerate(['', *words])}
+    values |= {'all': words, 'again': words, 'numbers': [1.0, 1e-5, 1e16, math.inf], 'none': []}
+    values |= {word: 1 for word in ('y', 'n', '1e3', 'null', '010')}
+    text = parameter_text({'/**': values})
+    assert read_parameters(text) == values
+    read = parameters_of_ros(text, tmp_path)
+    assert {name: comparable(read[name]) for name in values if name != 'none'} == {
+        name: comparable(value) for name, value in values.items() if name != 'none'
+    }
 
 
 ONE, TWO = ('ros_ik', 'a: 1', 'b: 2'), ('/**', 'a: 3', 'c: {d: 4, "e.f": 5}')

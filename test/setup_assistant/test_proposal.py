@@ -76,6 +76,21 @@ def test_a_proposal_for_an_unknown_robot_is_valid(path):
     assert any('controller' in sentence for sentence in proposal.unknown)
 
 
+def test_joints_whose_names_yaml_takes_for_something_else_are_quoted():
+    """ROS reads ``y`` without quotes as true, and ``1e3`` as a number."""
+    names = ('x', 'y', '1e3', 'on')
+    joints = ''.join(
+        f'<link name="l{k + 1}"/><joint name="{name}" type="continuous"><parent link="l{k}"/>'
+        f'<child link="l{k + 1}"/><axis xyz="0 0 1"/></joint>'
+        for k, name in enumerate(names)
+    )
+    model = Model.from_urdf(f'<robot name="r"><link name="l0"/>{joints}</robot>', device='cpu')
+    proposal = propose(model, [controller('arm', names)])
+    values = read_parameters(proposal.yaml_text())
+    assert values['outputs.arm.joints'] == list(names)
+    assert values == flat(proposal.parameters)
+
+
 def test_the_proposed_file_moves_a_robot():
     proposal = propose(robot_model('ur5'))
     values = {key.replace('.', '__'): value for key, value in flat(proposal.parameters).items()}

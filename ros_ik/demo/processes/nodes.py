@@ -8,8 +8,6 @@ from collections.abc import Mapping
 import os
 from pathlib import Path
 
-import yaml
-
 from ros_ik.demo.processes.children import ChildProcesses
 from ros_ik.demo.robots import mesh_environment
 from ros_ik.demo.robots.demo_robot import DemoRobot
@@ -20,6 +18,7 @@ from ros_ik.model.readers.text_files import read_text
 from ros_ik.node.model_loading.devices import choose_device
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import read_settings
+from ros_ik.settings.parameter_file import parameter_text
 from ros_ik.settings.parameter_file import read_parameters
 from ros_ik.settings.reading import known_values
 
@@ -98,20 +97,20 @@ def start_nodes(
         'ros_ik': ('ros_ik.node.ros_ik_node', {**chain, **parameters}),
         **(beside or {}),
     }
-    files = [_write(folder / 'parameters.yaml', {n: values for n, (_, values) in nodes.items()})]
+    given = {name: values for name, (_, values) in nodes.items()}
+    files = [write_parameters(folder / 'parameters.yaml', given)]
     if params_file is not None:
         files.append(params_file)
     # If several files have a parameter, the last one takes precedence.
     if options:
-        files.append(_write(folder / 'options.yaml', {'ros_ik': options}))
+        files.append(write_parameters(folder / 'options.yaml', {'ros_ik': options}))
     for module, _ in nodes.values():
         children.start(module, [word for file in files for word in ('--params-file', str(file))])
 
 
-def _write(path: Path, nodes: Mapping[str, Mapping[str, object]]) -> Path:
-    """Write the parameters of nodes by name, and return the path."""
-    given = {f'/**/{name}': {'ros__parameters': dict(values)} for name, values in nodes.items()}
-    path.write_text(yaml.safe_dump(given))
+def write_parameters(path: Path, nodes: Mapping[str, Mapping[str, object]]) -> Path:
+    """Write the parameters of nodes by name, in any namespace, and return the path."""
+    path.write_text(parameter_text({f'/**/{name}': values for name, values in nodes.items()}))
     return path
 
 
