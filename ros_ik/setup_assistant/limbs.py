@@ -13,7 +13,9 @@ from ros_ik.model import Model
 
 # Patterns in the names of tip links, the best first.
 _TIPS = ('tcp', 'tool0', 'grasp', 'tool', 'end_effector', '_ee(_|$)', 'flange', 'gripper', 'hand')
+# Words in the names of links of a gripper that are no tip, and of joints that open or close one.
 _PARTS = ('finger', 'thumb')
+_GRIPPER_JOINTS = (*_PARTS, 'gripper', 'jaw')
 # Minimum number of joints of an arm. Shorter chains such as legs are used if there is no arm.
 _MIN_ARM_JOINTS, _MIN_LIMB_JOINTS = 5, 3
 
@@ -95,10 +97,12 @@ def _limb(
     on_it = [link for link, chain in chains.items() if chain and chain[-1] in segment[least - 1 :]]
 
     def rank(link: int) -> tuple[int, int, int]:
-        name = model.body_label[link].lower()
-        kind = next((k for k, tip in enumerate(_TIPS) if re.search(tip, name)), len(_TIPS))
-        if any(part in name for part in _PARTS):
-            kind = len(_TIPS)
+        name, joint = model.body_label[link].lower(), chains[link][-1].lower()
+        kind = next((k for k, tip in enumerate(_TIPS) if re.search(tip, name)), None)
+        if kind is None or any(part in name for part in _PARTS):
+            kind = 2 * len(_TIPS)
+        elif any(word in joint for word in _GRIPPER_JOINTS):
+            kind += len(_TIPS)
         return kind, -len(chains[link]), -link
 
     first, *others = sorted(on_it, key=rank)

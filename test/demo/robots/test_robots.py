@@ -9,6 +9,7 @@ import pytest
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import mesh_environment
 from ros_ik.demo.robots import mesh_prefix
+from ros_ik.demo.robots import robot_data_path
 from ros_ik.demo.robots import robot_names
 from ros_ik.demo.robots import RobotFiles
 from ros_ik.demo.robots.chain import choose_chain
@@ -90,16 +91,26 @@ def test_known_robot_loads_with_its_chain_and_home(robot):
 
 
 @pytest.mark.parametrize(
-    ('robot', 'tip'), (('panda', 'panda_hand_tcp'), ('ur5', 'tool0'), ('baxter', 'left_gripper'))
-)
-def test_path_gets_a_chain_by_itself(robot, tip):
-    known = find_robot(robot)
-    files = find_robot(str(known.urdf_path))
-    assert files.tip_link == '' and files.urdf_path == known.urdf_path
-    model = Model.from_urdf(read_description(files.urdf_path), device='cpu')
-    base, chosen = choose_chain(model)
-    assert model.joint_group(f'{base}:{chosen}').n_variables >= 6
-    assert chosen != base
+    ('path', 'chain', 'last'),
+    [
+        ('panda_description/urdf/panda.urdf', 'panda_link0:panda_hand_tcp', 'panda_joint7'),
+        ('ur_description/urdf/ur5_robot.urdf', 'base_link:tool0', 'wrist_3_joint'),
+        ('baxter_description/urdf/baxter.urdf', 'left_arm_mount:left_gripper', 'left_w2'),
+        (
+            'kinova_description/robots/kinova.urdf', 'j2s6s200_link_base:j2s6s200_end_effector',
+            'j2s6s200_joint_6',
+        ),
+        (
+            'talos_data/robots/talos_left_arm.urdf', 'arm_left_1_link:wrist_left_ft_tool_link',
+            'arm_left_7_joint',
+        ),
+        ('z1_description/urdf/z1.urdf', 'link00:gripperStator', 'joint6'),
+    ],
+)  # fmt: skip
+def test_path_gets_an_arm_without_its_fingers(path, chain, last):
+    files, model = load(str(robot_data_path() / path))
+    assert files.tip_link == '' and ':'.join(choose_chain(model)) == chain
+    assert model.joint_group(chain).joint_names[-1] == last
 
 
 def test_unknown_robot_is_named_with_the_closest_known():
