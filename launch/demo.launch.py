@@ -92,7 +92,7 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     else:
         _, watched = watched_shapes(robot, None)
         given = {
-            'ros_ik': {'joint_group': robot.chain, 'ee.frame': robot.tip_link, **watched},
+            'ros_ik': {**robot.node_parameters(), **watched},
             'mock_robot': robot.mock_parameters(),
         }
     # In a file, because launch_ros writes a joint `y` of a list so that ROS reads true.

@@ -9,6 +9,8 @@ from unittest import mock
 
 import pytest
 
+from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.settings import read_settings
 from ros_ik.settings.parameter_file import read_parameters
 
 DEMO = Path(__file__).resolve().parents[2] / 'launch' / 'demo.launch.py'
@@ -76,6 +78,14 @@ def test_a_joint_named_y_is_no_boolean(started, tmp_path):
     values = read_parameters(of_mock[0].read_text(), 'mock_robot')
     assert values['controller_joints'] == ['x', 'y', 'z']
     assert values['initial_positions.names'] == ['x', 'y', 'z']
+
+
+@pytest.mark.parametrize(('robot', 'weight'), [('allegro_right_hand', 0.0), ('six_axis', 0.5)])
+def test_few_joints_go_to_positions_only_as_the_tour_expects(started, robot, weight):
+    of_node, *_ = started(robot=robot, tour='true')
+    assert DemoRobot.load(robot).uses_orientation == (weight > 0.0)
+    settings = read_settings(read_parameters(of_node.read_text()))
+    assert settings.tasks[0].orientation_weight == (weight, weight, weight)
 
 
 def test_a_parameter_file_follows_the_topics_of_its_outputs(started, tmp_path):

@@ -76,12 +76,7 @@ def start_nodes(
     Raises:
         RosIkError: The file is not usable for the node and the mock robot.
     """
-    chain: Mapping[str, object] = {
-        'joint_group': robot.chain,
-        'ee.frame': robot.tip_link,
-        'ee.orientation_weight': 0.5 if robot.uses_orientation else 0.0,
-    }
-    mock = robot.mock_parameters()
+    chain, mock = robot.node_parameters(), robot.mock_parameters()
     if params_file is not None:
         chain = {}
         mock |= {**command_topics(params_file, robot), 'controller_joints': ['']}

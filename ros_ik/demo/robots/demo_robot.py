@@ -101,6 +101,13 @@ class DemoRobot:
         """Return the positions of the controlled joints by name."""
         return dict(zip(self.group.joint_names, joint_q[self.coords].tolist(), strict=True))
 
+    def node_parameters(self) -> dict[str, object]:
+        """Return the parameters with which the node moves the chain."""
+        parameters: dict[str, object] = {'joint_group': self.chain, 'ee.frame': self.tip_link}
+        if not self.uses_orientation:
+            parameters['ee.orientation_weight'] = 0.0
+        return parameters
+
     def mock_parameters(self) -> dict[str, object]:
         """Return the parameters of a mock robot that starts at home."""
         return {
