@@ -54,6 +54,10 @@ def follow(node: Node, trajectory: JointTrajectory) -> int:
         return 1
     accepted = client.send_goal_async(FollowJointTrajectory.Goal(trajectory=trajectory))
     rclpy.spin_until_future_complete(node, accepted)
+    if not accepted.result().accepted:
+        # Its result would be that of an empty message, whose error code is that of success.
+        node.get_logger().error('rejected: too many goals at a time')
+        return 1
     ended = accepted.result().get_result_async()
     rclpy.spin_until_future_complete(node, ended)
     result = ended.result().result

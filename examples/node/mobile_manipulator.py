@@ -41,6 +41,7 @@ class MobileManipulator(Node):
     def __init__(self) -> None:
         """Connect to the node and to the base."""
         super().__init__('mobile_manipulator')
+        self._yaw = 0.0
         self._target = self.create_publisher(PoseStamped, 'ros_ik/target_pose', 1)
         self._states = self.create_publisher(JointState, 'joint_states', 1)
         self._cmd_vel = self.create_publisher(Twist, 'cmd_vel', 1)
@@ -58,7 +59,9 @@ class MobileManipulator(Node):
     def _on_odometry(self, odometry: Odometry) -> None:
         place, turn = odometry.pose.pose.position, odometry.pose.pose.orientation
         yaw = 2.0 * math.atan2(turn.z, turn.w)
-        state = JointState(name=BASE, position=[place.x, place.y, yaw])
+        # The joint counts turns, which a quaternion and its negative do not.
+        self._yaw = yaw + 2.0 * math.pi * round((self._yaw - yaw) / (2.0 * math.pi))
+        state = JointState(name=BASE, position=[place.x, place.y, self._yaw])
         state.header.stamp = odometry.header.stamp
         self._states.publish(state)
 

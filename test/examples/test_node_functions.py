@@ -1,0 +1,59 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of the examples that talk to the node, without a node."""
+
+import importlib.util
+import math
+from pathlib import Path
+import sys
+from types import SimpleNamespace
+from unittest import mock
+
+from nav_msgs.msg import Odometry
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / 'examples' / 'node'
+
+
+def load(name):
+    """Return an example as a module."""
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f'{name}.py')
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_odometry_becomes_a_yaw_that_counts_turns(seed):
+    """Either sign of the quaternion, over several turns to both sides."""
+    random, module, states = np.random.default_rng(seed), load('mobile_manipulator'), []
+    base = SimpleNamespace(_yaw=0.0, _states=SimpleNamespace(publish=states.append))
+    angles = np.cumsum(random.uniform(-0.2, 0.2) + random.normal(0.0, 0.3, 200))
+    for angle in angles:
+        odometry, sign = Odometry(), random.choice([-1.0, 1.0])
+        turn = odometry.pose.pose.orientation
+        turn.z, turn.w = sign * math.sin(0.5 * angle), sign * math.cos(0.5 * angle)
+        module.MobileManipulator._on_odometry(base, odometry)
+    published = [dict(zip(state.name, state.position, strict=True)) for state in states]
+    np.testing.assert_allclose([state['base_yaw'] for state in published], angles, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ('accepted', 'error_code', 'code'), [(False, 0, 1), (True, 0, 0), (True, -4, 1)]
+)
+def test_a_rejected_trajectory_has_not_arrived(monkeypatch, capsys, accepted, error_code, code):
+    action = mock.MagicMock()
+    action.FollowJointTrajectory.Result.SUCCESSFUL = 0
+    monkeypatch.setitem(sys.modules, 'control_msgs', mock.MagicMock())
+    monkeypatch.setitem(sys.modules, 'control_msgs.action', action)
+    module = load('follow_trajectory')
+    result = SimpleNamespace(result=SimpleNamespace(error_code=error_code, error_string='late'))
+    handle = mock.Mock(accepted=accepted)
+    handle.get_result_async.return_value.result.return_value = result
+    client = mock.MagicMock()
+    client.return_value.send_goal_async.return_value.result.return_value = handle
+    monkeypatch.setattr(module, 'ActionClient', client)
+    monkeypatch.setattr(module.rclpy, 'spin_until_future_complete', mock.Mock())
+    assert module.follow(mock.Mock(), mock.Mock()) == code
+    assert capsys.readouterr().out.startswith('arrived') == (code == 0)
