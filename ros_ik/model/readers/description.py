@@ -32,5 +32,6 @@ def _expand(path: Path) -> str:
         raise ArgumentError(f"'{path}' needs the package xacro: pip install xacro") from error
     try:
         return xacro.process_file(str(path)).toxml()
-    except (xacro.XacroException, xacro.xml.parsers.expat.ExpatError) as error:
+    except (xacro.XacroException, xacro.xml.parsers.expat.ExpatError, RuntimeError) as error:
+        # xacro raises a RuntimeError for a missing attribute; a macro may contain itself.
         raise ArgumentError(f"xacro cannot expand '{path}': {error}") from error

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import re
 from xml.etree.ElementTree import Element
 
 import defusedxml
@@ -17,6 +18,8 @@ from ros_ik.numbers import MAX_MAGNITUDE
 # Largest document. The largest description in wide use (a humanoid with hands) has about 1 MB.
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 MAX_ELEMENTS = 200_000
+# A declaration after an empty line, as in a block of YAML or a string in triple quotes.
+_LATE_DECLARATION = re.compile(r'\ufeff?\s+<\?xml\s[^<>]*\?>')
 
 
 def parse_document(text: str, root_tag: str) -> Element:
@@ -38,7 +41,7 @@ def parse_document(text: str, root_tag: str) -> Element:
         raise ModelError('document', f'more than the {MAX_ELEMENTS} elements accepted')
     try:
         # A string is already decoded, so the parser ignores the declared encoding.
-        readable = text.encode('utf-8', 'replace').decode('utf-8')
+        readable = _without_late_declaration(text.encode('utf-8', 'replace').decode('utf-8'))
         root = ElementTree.fromstring(readable, forbid_dtd=True)
     except ElementTree.ParseError as error:
         hint = (
@@ -62,6 +65,15 @@ def parse_document(text: str, root_tag: str) -> Element:
     if count > MAX_ELEMENTS:
         raise ModelError('document', f'{count} elements, more than the {MAX_ELEMENTS} accepted')
     return root
+
+
+def _without_late_declaration(text: str) -> str:
+    """Return a document with spaces for its declaration if something empty precedes that.
+
+    XML permits it at the very beginning only. Lines and columns of errors stay.
+    """
+    found = _LATE_DECLARATION.match(text)
+    return text if found is None else re.sub(r'\S', ' ', found[0]) + text[found.end() :]
 
 
 def unexpanded(root: Element) -> list[str]:

@@ -7,8 +7,19 @@ import pytest
 from ros_ik.errors import ArgumentError
 from ros_ik.model.readers.description import read_description
 
+XACRO = '<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro">{}</robot>'
 
-@pytest.mark.parametrize('text', ('<robot', '<robot name="a"><xacro:b xmlns:xacro="x"/></robot'))
+
+@pytest.mark.parametrize(
+    'text',
+    (
+        '<robot',
+        '<robot name="a"><xacro:b xmlns:xacro="x"/></robot',
+        XACRO.format('<xacro:macro name="m"><xacro:m/></xacro:macro><xacro:m/>'),
+        XACRO.format('<xacro:include filename="broken.xacro"/>'),
+        XACRO.format('<xacro:property/>'),
+    ),
+)
 def test_broken_xacro_is_an_error_that_names_the_file(tmp_path, text):
     path = tmp_path / 'broken.xacro'
     path.write_text(text)

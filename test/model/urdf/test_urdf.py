@@ -247,6 +247,16 @@ def test_names_survive_the_encoding_that_a_string_declares(encoding):
     assert Model.from_urdf(text, device='cpu').body_label == ['Öse']
 
 
+@pytest.mark.parametrize('before', ['\n', '  ', '\r\n\n', '\ufeff', '\ufeff\n'])
+def test_a_declaration_may_follow_an_empty_line(before):
+    """A block of YAML and a string in triple quotes begin with one."""
+    text = '<?xml version="1.0" encoding="latin-1"?>\n<robot name="r"><link name="\xe9"/>{}</robot>'
+    assert Model.from_urdf(before + text.format(''), device='cpu').body_label == ['\xe9']
+    # The line and the column of a fault are those of the text.
+    with pytest.raises(ModelError, match=f'line {2 + before.count(chr(10))}, column'):
+        Model.from_urdf(before + text.format('<'), device='cpu')
+
+
 def test_limits_beyond_any_use_are_no_limits():
     text = GOOD.replace(
         'upper="2" velocity="3"', 'upper="1.7976931348623157e+308" velocity="1e16"'
