@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reader of SRDFs: joint groups, named states, link pairs without collision check.
 
-A fault that MoveIt only warns of is a warning here, too, and the element is ignored. A group with
-a fault raises an error where it is used, because it would hold other joints than was meant.
+A fault of an element that MoveIt skips is a warning here, too. The element is ignored if nothing
+depends on it, or less is permitted without it. A group or a state with a fault raises an error
+where it is used, because it would hold other joints than was meant. An ``enable_collisions``
+without a link is an error, because a pair would not be checked.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ _IGNORED = {
     'end_effector': {'group': 'group', 'parent_link': 'link', 'parent_group': 'group'},
     'passive_joint': {'name': 'joint'},
 }
+_PAIR = ('link1', 'link2')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -231,7 +234,7 @@ def parse_srdf(text: str) -> SemanticDescription:
         text: The document.
 
     Raises:
-        ModelError: Malformed XML, an element without a name, or a value that is not a number.
+        ModelError: Malformed XML, or an element ``enable_collisions`` without a link.
     """
     root = parse_document(text, 'robot')
     virtual = {element.get('name') for element in root.iterfind('virtual_joint')}
@@ -239,28 +242,37 @@ def parse_srdf(text: str) -> SemanticDescription:
     warnings = unexpanded(root)
     groups: dict[str, SemanticGroup] = {}
     for element in root.iterfind('group'):
-        name = required(element, 'name', 'group')
+        name = element.get('name', '')
+        if not name:
+            warnings.append('group: lacks a name, it is ignored')
+            continue
         if name in groups:
             warnings.append(f'group {name!r}: appears more than once, the first one is used')
             continue
-        groups[name] = _group(element, name, virtual)
+        groups[name] = _group(element, virtual)
         if not len(element):
             warnings.append(f'group {name!r}: is empty')
     states: dict[tuple[str, str], dict[str, float]] = {}
     for element in root.iterfind('group_state'):
-        name = required(element, 'name', 'group_state')
+        name = element.get('name', '')
         key = element.get('group', ''), name
         if key in states:
             warnings.append(f'group_state {name!r}: appears more than once, the last one is used')
-        states[key] = _state(element, name, virtual)
+        try:
+            required(element, 'name', 'group_state')
+            states[key] = _state(element, name, virtual)
+        except ModelError as error:
+            # Without one position, the others would be another state than was meant.
+            states.pop(key, None)
+            warnings.append(f'{error}, the state is ignored')
     return SemanticDescription(
         groups,
         states,
-        disabled_pairs=_pairs(root, 'disable_collisions'),
-        enabled_pairs=_pairs(root, 'enable_collisions'),
+        disabled_pairs=_pairs(_complete(root, 'disable_collisions', _PAIR, warnings)),
+        enabled_pairs=_pairs(root.findall('enable_collisions')),
         disabled_links=frozenset(
-            required(element, 'link', 'disable_default_collisions')
-            for element in root.iterfind('disable_default_collisions')
+            element.attrib['link']
+            for element in _complete(root, 'disable_default_collisions', ('link',), warnings)
         ),
         robot=root.get('name', ''),
         ignored=tuple(entry for entry in _ignored(root) if entry[1:] not in virtual_joints),
@@ -278,27 +290,43 @@ def _ignored(root: Element) -> Iterator[tuple[str, str, str]]:
                     yield where, kind, element.get(attribute, '')
 
 
-def _pairs(root: Element, tag: str) -> frozenset[tuple[str, str]]:
-    """Read the pairs of links of all elements with this tag, each in alphabetical order."""
-    pairs = set()
+def _complete(
+    root: Element, tag: str, attributes: Sequence[str], warnings: list[str]
+) -> list[Element]:
+    """Return the elements with this tag and all attributes, and add a warning for each other."""
+    found = []
     for element in root.iterfind(tag):
-        first, second = sorted(required(element, key, tag) for key in ('link1', 'link2'))
+        missing = [name for name in attributes if not element.get(name)]
+        if missing:
+            warnings.append(f'{tag}: lacks the attribute {missing[0]!r}, it is ignored')
+        else:
+            found.append(element)
+    return found
+
+
+def _pairs(elements: Sequence[Element]) -> frozenset[tuple[str, str]]:
+    """Read the pair of links of each element, in alphabetical order."""
+    pairs = set()
+    for element in elements:
+        first, second = sorted(required(element, key, element.tag) for key in _PAIR)
         pairs.add((first, second))
     return frozenset(pairs)
 
 
-def _group(element: Element, name: str, virtual: set[str | None]) -> SemanticGroup:
-    """Read one group, without virtual joints."""
-    where = f'group {name!r}'
-    joints = [required(child, 'name', where) for child in element.iterfind('joint')]
+def _group(element: Element, virtual: set[str | None]) -> SemanticGroup:
+    """Read one group, without virtual joints; a missing name is ''."""
+
+    def names(tag: str) -> tuple[str, ...]:
+        return tuple(child.get('name', '') for child in element.iterfind(tag))
+
     return SemanticGroup(
-        joints=tuple(joint for joint in joints if joint not in virtual),
-        links=tuple(required(child, 'name', where) for child in element.iterfind('link')),
+        joints=tuple(joint for joint in names('joint') if not joint or joint not in virtual),
+        links=names('link'),
         chains=tuple(
-            (required(child, 'base_link', where), required(child, 'tip_link', where))
+            (child.get('base_link', ''), child.get('tip_link', ''))
             for child in element.iterfind('chain')
         ),
-        subgroups=tuple(required(child, 'name', where) for child in element.iterfind('group')),
+        subgroups=names('group'),
     )
 
 

@@ -92,7 +92,7 @@ def test_a_string_is_never_taken_for_a_path(file):
     [
         ('<robot', '^SRDF document: malformed XML'),
         ('<semantics/>', '^SRDF document: expected the root element <robot>'),
-        ('<robot><group/></robot>', "^group: <group> lacks the attribute 'name'"),
+        ('<robot><enable_collisions/></robot>', "^enable_collisions: .* the attribute 'link1'"),
     ],
 )
 def test_what_is_wrong_with_it_is_said_of_the_srdf(file, content, message):

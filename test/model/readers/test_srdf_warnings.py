@@ -5,7 +5,6 @@
 import pytest
 
 from ros_ik.errors import ArgumentError
-from ros_ik.errors import ModelError
 from ros_ik.model import Model
 
 URDF = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
@@ -65,6 +64,19 @@ def test_what_fits_the_robot_is_silent():
         ('link2="r/c"', 'link2="x"', "disable_collisions: unknown link 'x'"),
         ('link1="b"', 'link1="x"', "enable_collisions: unknown link 'x'"),
         ('link="b"', 'link="x"', "disable_default_collisions: unknown link 'x'"),
+        ('link1="a"', '', "disable_collisions: lacks the attribute 'link1', it is ignored"),
+        (' link="b"', '',
+         "disable_default_collisions: lacks the attribute 'link', it is ignored"),
+        ('</robot>', '<group><joint name="j"/></group></robot>',
+         'group: lacks a name, it is ignored'),
+        ('name="up" ', '',
+         "group_state: <group_state> lacks the attribute 'name', the state is ignored"),
+        ('<joint name="j" value="0.5"/>', '<joint value="0.5"/>',
+         "group_state 'up': <joint> lacks the attribute 'name', the state is ignored"),
+        ('<joint name="r/j"/>', '<joint/>', "group 'arm': unknown joint ''"),
+        ('<link name="c"/>', '<link/>', "group 'arm': unknown link ''"),
+        ('base_link="a" ', '', "group 'arm': unknown link ''"),
+        ('<group name="hand"/>', '<group/>', "group 'arm': unknown group ''"),
         ('<robot name="r">', '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
          '<xacro:arm/>', 'element xacro:arm: ignored, expand the xacro first'),
     ],
@@ -73,9 +85,9 @@ def test_each_element_is_named(old, new, warning):
     assert SRDF.count(old) == 1
     model = made(SRDF.replace(old, new))
     assert model.warnings == (f'SRDF {warning}',)
-    unusable = any(text in warning for text in ("'x'", 'contains itself'))
+    unusable = any(text in warning for text in ("'x'", "''", 'contains itself'))
     if warning.startswith('group ') and unusable:
-        with pytest.raises(ArgumentError, match="'x'|contains itself"):
+        with pytest.raises(ArgumentError, match="'x'|''|contains itself"):
             model.joint_group(warning.split("'")[1])
 
 
@@ -96,10 +108,13 @@ def test_of_two_groups_the_first_is_used_and_of_two_states_the_last():
     assert model.semantic.states['arm', 'up'] == {'k': 2.0}
 
 
-@pytest.mark.parametrize('value', ['', 'value=""'])
-def test_a_state_without_a_value_is_an_error(value):
-    with pytest.raises(ModelError, match="group_state 'up', joint 'j'.*value"):
-        made(SRDF.replace('name="j" value="0.5"', f'name="j" {value}'))
+@pytest.mark.parametrize('value', ['', 'value=""', 'value="abc"', 'value="nan"', 'value="inf"'])
+def test_a_state_with_a_fault_is_ignored(value):
+    """Without one of its positions it would be another state."""
+    model = made(SRDF.replace('name="j" value="0.5"', f'name="j" {value}'))
+    (warning,) = model.warnings
+    assert warning.startswith("SRDF group_state 'up', joint 'j': ") and 'value' in warning
+    assert warning.endswith(', the state is ignored') and not model.semantic.states
 
 
 def test_a_long_row_of_groups_is_searched_once():
