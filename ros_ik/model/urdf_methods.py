@@ -88,7 +88,7 @@ class UrdfMethods(Worlds):
 
         Args:
             source: The URDF document, or the path of its file. For a file, meshes are also looked
-                up in its folder and in its package.
+                up in its folder, in the two above it, and in ``share``.
             text: The URDF document, under the argument name of :meth:`Model.from_urdf`.
             srdf: The SRDF document, or the path of its file: as a ``pathlib.Path`` if ``text`` is
                 given, otherwise in any form that ``source`` takes.

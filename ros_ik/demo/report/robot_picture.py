@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros_ik.demo.robots import mesh_prefix
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.errors import ModelError
 from ros_ik.kinematics.link_poses import link_poses
 from ros_ik.model import Model
 from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
+from ros_ik.model.readers.mesh_lookup import mesh_folders
 
 # Maximum number of triangles in the picture.
 _MAX_TRIANGLES = 6000
@@ -25,8 +25,8 @@ class RobotPicture:
 
     def __init__(self, robot: DemoRobot) -> None:
         """Read the collision shapes; missing meshes are ignored."""
-        share = f'{mesh_prefix(robot.files)}/share'
-        self._model = Model.from_urdf(robot.text, package_paths=[share], device='cpu')
+        folders = mesh_folders(robot.files.urdf_path)
+        self._model = Model.from_urdf(robot.text, package_paths=folders, device='cpu')
         self._shapes = _triangles_of_links(self._model)
 
     def triangles(self, joint_q: np.ndarray) -> np.ndarray:

@@ -18,6 +18,8 @@ from ros_ik.model.conventions.checks import checked_items
 # Marker file of colcon in an install space, and default names of the source and build space.
 _INSTALL_MARK = '.colcon_install_layout'
 _WORKSPACE_FOLDERS = ('src', 'build')
+# Hosts of file URIs that name this machine.
+_HERE = ('', 'localhost')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,6 +108,17 @@ def resolve_mesh(uri: str, package_paths: Sequence[str | Path]) -> MeshSource:
         return MeshSource(uri, None)
 
 
+def path_of_file_uri(uri: str) -> Path | None:
+    """Return the path of a ``file:`` URI on this machine, or None for anything else.
+
+    Raises:
+        ValueError: An incomplete URI.
+    """
+    parts = urlsplit(uri)
+    is_here = parts.scheme == 'file' and parts.netloc in _HERE
+    return Path(unquote(parts.path)) if is_here else None
+
+
 def _root(path: str | Path) -> _Root:
     given = Path(os.path.abspath(path))
     real = given.resolve()
@@ -131,7 +144,7 @@ def _find(uri: str, roots: list[_Root]) -> Path | None:
         inside = unquote(parts.path).lstrip('/')
         candidates = [root.real / parts.netloc / inside for root in roots]
         candidates += [root.real / inside for root in roots if root.real.name == parts.netloc]
-    elif parts.scheme in ('', 'file') and parts.netloc in ('', 'localhost'):
+    elif parts.scheme in ('', 'file') and parts.netloc in _HERE:
         plain = Path(unquote(parts.path))
         candidates = [plain] if plain.is_absolute() else [root.real / plain for root in roots]
     else:

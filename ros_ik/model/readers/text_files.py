@@ -5,22 +5,45 @@
 from __future__ import annotations
 
 from pathlib import Path
+import re
 
 from ros_ik.errors import ArgumentError
+
+# The encoding that an XML declaration names.
+_DECLARED = re.compile(rb'\s*<\?xml\s[^<>]*?\sencoding=["\']([A-Za-z0-9._-]+)')
+
+
+def decoded(data: bytes) -> str:
+    """Return the text of a file in UTF-8, or in the encoding that its XML declaration names.
+
+    Raises:
+        UnicodeDecodeError: It is in neither.
+    """
+    try:
+        return data.decode('utf-8')
+    except UnicodeDecodeError:
+        declared = _DECLARED.match(data)
+        if declared is None:
+            raise
+        try:
+            return data.decode(declared[1].decode('ascii'))
+        except LookupError:
+            pass
+        raise
 
 
 def read_text(path: str | Path, what: str) -> str:
     """Return the text of a file.
 
     Args:
-        path: The file, in UTF-8.
+        path: The file.
         what: Its content, for the error.
 
     Raises:
         ArgumentError: It cannot be read; the message names it.
     """
     try:
-        return Path(path).read_text(encoding='utf-8')
+        return decoded(Path(path).read_bytes())
     except (OSError, UnicodeDecodeError) as error:
         raise ArgumentError(f"{what} '{path}' cannot be read: {error}") from error
 

@@ -9,7 +9,10 @@ import os
 from pathlib import Path
 
 from ros_ik.errors import ModelError
+from ros_ik.model.readers.mesh_lookup import mesh_folders
+from ros_ik.model.readers.mesh_lookup import path_of_file_uri
 from ros_ik.model.readers.mesh_lookup import resolve_mesh
+from ros_ik.model.readers.text_files import decoded
 from ros_ik.model.readers.xml import MAX_DOCUMENT_BYTES
 
 
@@ -23,8 +26,7 @@ def read_source(
         package_paths: Folders in which packages are looked up.
 
     Returns:
-        The text and the folders: ``package_paths``, then for a file its own folder and the one
-        that contains its package (``<folder>/<package>/urdf/<file>``).
+        The text and the folders: ``package_paths``, then those of :func:`mesh_folders` for a file.
 
     Raises:
         ModelError: A file that does not exist, cannot be read or is too large.
@@ -37,17 +39,17 @@ def read_source(
             'document', f'expected XML or the path of a file, got {type(source).__name__}'
         )
     name = os.fspath(source)
-    path = resolve_mesh(name, paths).path if name.startswith('package://') else None
-    path = Path(name.removeprefix('file://')) if path is None else path
     try:
+        found = resolve_mesh(name, paths).path if name.startswith('package://') else None
+        path = found or path_of_file_uri(name) or Path(name)
         if not path.is_file():
             raise ModelError('document', f'neither XML nor the path of a file: {name[:200]!r}')
         path = path.resolve()
         if path.stat().st_size > MAX_DOCUMENT_BYTES:
             raise ModelError('document', f'larger than the {MAX_DOCUMENT_BYTES} bytes accepted')
-        text = path.read_text(encoding='utf-8', errors='replace')
+        text = decoded(path.read_bytes())
     except (OSError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
         raise ModelError('document', f'file {name[:200]!r} cannot be read: {error}') from error
-    return text, (*paths, path.parent, *path.parents[2:3])
+    return text, (*paths, *mesh_folders(path))
