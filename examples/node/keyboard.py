@@ -57,7 +57,7 @@ def drive(node: Node, interrupted: threading.Event) -> None:
     while not interrupted.is_set() and key != 'x':
         if select.select([sys.stdin], [], [], PERIOD)[0]:
             # Bypass Python's buffer, which select does not see.
-            pressed = os.read(0, 1).decode()
+            pressed = os.read(0, 1).decode('ascii', 'replace')
             hold = REPEATED_HOLD if pressed == key and age < hold else FIRST_HOLD
             key, age = pressed, 0
         else:

@@ -84,7 +84,8 @@ PARAMETERS = (
         'initial_positions.names',
         [''],
         Parameter.Type.STRING_ARRAY,
-        'joints with a given start; others start at zero, or mid-range if zero is near a limit',
+        'joints with a given start; others start at zero, revolute ones mid-range if zero is near '
+        'a limit',
     ),
     ('initial_positions.values', [0.0], Parameter.Type.DOUBLE_ARRAY, 'their start, rad or m'),
 )

@@ -55,8 +55,9 @@ class RobotJoints:
     def configuration(self, positions: Mapping[str, float]) -> np.ndarray:
         """Return a start with some joints at given positions; mimic joints follow.
 
-        The others are at zero, or in the middle of their limits if zero is outside or near a
-        limit, because an arm that starts at a limit can hardly move.
+        The others are at zero, or at the limit nearest to it. Revolute joints are in the middle of
+        their limits if zero is outside or near a limit, because an arm that starts at a limit can
+        hardly move. A lift or a gripper stays at its end.
 
         Args:
             positions: rad or m by joint name.

@@ -30,6 +30,7 @@ from ros_ik.model.readers.description import read_description
 from ros_ik.model.readers.mesh_lookup import mesh_folders
 from ros_ik.model.readers.text_files import error_in_file
 from ros_ik.model.readers.text_files import read_text
+from ros_ik.model.readers.xml import parse_document
 from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.settings.parameter_file import read_parameter_file
 from ros_ik.setup_assistant.check import check_parameters
@@ -131,21 +132,22 @@ def _run(given: argparse.Namespace) -> int:
     """Write a proposal, or check a parameter file; return the exit code."""
     graph = _graph(given.patience, given.namespace) if given.graph else None
     controllers = graph.controllers if graph is not None else None
-    model = _model(given, graph)
+    text, semantic = _documents(given, graph)
+    model = _model(given, text, semantic)
     start = _start(given, model, graph)
     if given.check is not None:
         return _check(given.check, model, controllers, start)
     proposal = propose(model, controllers, start)
-    text = proposal.yaml_text()
+    parameters = proposal.yaml_text()
     if given.srdf_output is not None:
-        name = model.semantic.robot if model.semantic else ''
-        _write(given.srdf_output, proposal.srdf_text(name or 'robot'))
+        name = parse_document(text, 'robot').get('name') or 'robot'
+        _write(given.srdf_output, proposal.srdf_text(name))
     for sentence in proposal.warnings:
         print(f'warning: {sentence}', file=sys.stderr)
     if given.output is None:
-        print(text, end='')
+        print(parameters, end='')
     else:
-        _write(given.output, text)
+        _write(given.output, parameters)
         print('\n'.join(f'not known: {sentence}' for sentence in proposal.unknown))
         space = f' --namespace {given.namespace}' if given.namespace else ''
         source = f'--graph{space}' if given.urdf is None else given.urdf
@@ -191,8 +193,8 @@ def _count(sentences: Sequence[str], kind: str) -> str:
     return f'{len(sentences)} {kind}' + ('s' if len(sentences) != 1 else '')
 
 
-def _model(given: argparse.Namespace, graph: RobotGraph | None) -> Model:
-    """Return the model of the file, or of the description on the graph."""
+def _documents(given: argparse.Namespace, graph: RobotGraph | None) -> tuple[str, str | None]:
+    """Return the URDF and the SRDF, if any, of the files or on the graph."""
     semantic = read_text(given.srdf, 'SRDF') if given.srdf else None
     if given.urdf is not None:
         text = read_description(given.urdf)
@@ -204,6 +206,11 @@ def _model(given: argparse.Namespace, graph: RobotGraph | None) -> Model:
         raise ArgumentError(
             f'robot_description has no publisher: start robot_state_publisher, or {way}'
         )
+    return text, semantic
+
+
+def _model(given: argparse.Namespace, text: str, semantic: str | None) -> Model:
+    """Return the model of a URDF and an SRDF."""
     paths = [*given.package_path, *package_paths()]
     if given.urdf is not None and given.check is None:
         # Look up meshes as the node does, without the folder of the file.

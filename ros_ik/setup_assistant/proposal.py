@@ -11,6 +11,7 @@ import math
 import re
 from typing import Any
 from typing import TYPE_CHECKING
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -69,7 +70,7 @@ class Proposal:
     def srdf_text(self, name: str) -> str:
         """Return an SRDF with the lines, for a robot of this name."""
         lines = ''.join(f'  {line}\n' for line in self.srdf_lines)
-        return f'<?xml version="1.0"?>\n<robot name="{name}">\n{lines}</robot>\n'
+        return f'<?xml version="1.0"?>\n<robot name={quoteattr(name)}>\n{lines}</robot>\n'
 
 
 def propose(

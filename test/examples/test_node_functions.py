@@ -6,9 +6,11 @@ import importlib.util
 import math
 from pathlib import Path
 import sys
+import threading
 from types import SimpleNamespace
 from unittest import mock
 
+from builtin_interfaces.msg import Time
 from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
@@ -37,6 +39,20 @@ def test_odometry_becomes_a_yaw_that_counts_turns(seed):
         module.MobileManipulator._on_odometry(base, odometry)
     published = [dict(zip(state.name, state.position, strict=True)) for state in states]
     np.testing.assert_allclose([state['base_yaw'] for state in published], angles, atol=1e-9)
+
+
+def test_a_key_of_several_bytes_means_no_motion(monkeypatch):
+    module, twists = load('keyboard'), []
+    keys = iter([bytes([byte]) for byte in '\xfc\u20acwx'.encode()])
+    monkeypatch.setattr(module.select, 'select', lambda *_: ([module.sys.stdin], [], []))
+    monkeypatch.setattr(module.os, 'read', lambda *_: next(keys))
+    node = mock.Mock()
+    node.create_publisher.return_value.publish = twists.append
+    node.get_clock.return_value.now.return_value.to_msg.return_value = Time()
+    module.drive(node, threading.Event())
+    speeds = [twist.twist.linear.x for twist in twists]
+    # Two bytes, three bytes, one key that moves, and the end.
+    assert speeds == [0.0, 0.0, 0.0, 0.0, 0.0, module.LINEAR, 0.0]
 
 
 @pytest.mark.parametrize(

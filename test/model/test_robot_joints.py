@@ -8,6 +8,7 @@ from support.robots.robots import ALL_URDFS
 from support.robots.robots import load
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model import Model
 from ros_ik.model.robot_joints import RobotJoints
 
 PANDA = next(path for path in ALL_URDFS if path.stem == 'panda')
@@ -22,3 +23,19 @@ def test_mimic_joints_are_in_the_state_and_not_driven():
     np.testing.assert_allclose(joint_q[fingers], 0.03)
     with pytest.raises(ArgumentError, match="'elbow' is not a revolute or prismatic joint"):
         joints.coords_of(['elbow'])
+
+
+def test_a_lift_starts_at_its_end_and_a_hinge_in_the_middle():
+    joint = (
+        '<joint name="{0}" type="{0}"><parent link="a"/><child link="{1}"/><axis xyz="0 0 1"/>'
+        '<limit lower="{2}" upper="1" velocity="1" effort="1"/></joint>'
+    )
+    text = (
+        '<robot name="r"><link name="a"/><link name="b"/><link name="c"/>'
+        + joint.format('prismatic', 'b', 0)
+        + joint.format('revolute', 'c', 0)
+        + '</robot>'
+    )
+    joints = RobotJoints(Model.from_urdf(text, device='cpu'))
+    start = joints.configuration({})[joints.coords_of(['prismatic', 'revolute'])]
+    np.testing.assert_array_equal(start, [0.0, 0.5])

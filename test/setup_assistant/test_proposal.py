@@ -230,6 +230,15 @@ def test_the_command_line_writes_a_file_that_it_finds_right(tmp_path, capsys):
     assert lines and len(model.semantic.disabled_pairs) == len(lines)
 
 
+def test_an_srdf_has_the_name_of_the_robot(tmp_path, capsys):
+    urdf, srdf = tmp_path / 'my.urdf', tmp_path / 'my.srdf'
+    text = find_robot('six_axis').urdf_path.read_text()
+    urdf.write_text(re.sub('<robot name="[^"]*"', '<robot name="A &amp; &quot;B&quot;"', text))
+    assert main([str(urdf), '--srdf-output', str(srdf)]) == 0
+    assert ElementTree.parse(srdf).getroot().get('name') == 'A & "B"'
+    assert not Model.from_urdf(urdf, srdf, device='cpu').warnings
+
+
 def test_the_quick_start_shows_the_head_of_a_file(capsys):
     assert main([str(find_robot('panda').urdf_path)]) == 0
     said = capsys.readouterr()

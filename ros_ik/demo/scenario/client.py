@@ -338,8 +338,8 @@ class DemoClient(PolledEventsMixin, Node):
 
     def _on_state(self, message: JointState) -> None:
         """Record measured joints, and count states without motion."""
-        # Joints of other robots or grippers may be on the same topic.
-        named = dict(zip(message.name, message.position, strict=True))
+        # Joints of other robots or grippers may be on the same topic, also without positions.
+        named = dict(zip(message.name, message.position, strict=False))
         known = named.keys() & self._coord_of.keys()
         if not known:
             return

@@ -23,7 +23,7 @@ from ros_ik.numbers import MAX_MAGNITUDE
 
 # Largest file. The largest mesh of the tested robots, a visual of a quadruped's trunk, has 29 MB.
 MAX_FILE_BYTES = 128 * 1024 * 1024
-# Largest depth of nested nodes.
+# Largest number of geometries that the nodes of a scene place.
 MAX_PLACED = 10_000
 SUFFIXES = ('.stl', '.obj', '.dae')
 # Binary STL: a header, the number of facets, and the facets.

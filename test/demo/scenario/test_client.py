@@ -122,6 +122,14 @@ def test_a_robot_rests_once_it_is_where_the_node_commands_it_to_be(client, robot
     assert client._is_over(press, 1.3)
 
 
+def test_joint_states_without_positions_are_ignored(client, robot):
+    """A gripper may publish efforts alone, on the same topic."""
+    before = client._joint_q.copy()
+    client._on_state(JointState(name=['gripper'], effort=[1.0]))
+    client._on_state(JointState(name=[robot.group.joint_names[0]], velocity=[1.0]))
+    np.testing.assert_array_equal(client._joint_q, before)
+
+
 def test_silence_ends_a_phase_with_a_sentence(client, domain, robot, monkeypatch):
     monkeypatch.setattr(ros_ik.demo.scenario.client, '_SILENT', 1.0)
     sentence = client.play(phase(robot, 0.05))
