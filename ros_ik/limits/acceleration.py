@@ -28,6 +28,7 @@ from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.stepping.braking import braking_function
 from ros_ik.limits.arguments import check_some_may_move
+from ros_ik.limits.arguments import check_steps
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.arguments import finite_array
 from ros_ik.limits.arguments import margin_values
@@ -124,8 +125,7 @@ class AccelerationLimit(ScaledLimit, MarginLimit):
         """
         self._acceleration = dof_values('acceleration', acceleration)
         self._position_margin = margin_values('position_margin', position_margin)
-        self._last_displacement = np.zeros(1)
-        self._target_displacement = np.zeros(1)
+        self._last_displacement = self._target_displacement = np.zeros_like(self._acceleration)
         self.scale = scale
 
     @property
@@ -174,10 +174,7 @@ class AccelerationLimit(ScaledLimit, MarginLimit):
         """
         if self._is_bound and copied_on_device(('displacement', self._last_step, displacement)):
             return
-        values = finite_array('displacement', displacement)
-        if self._is_bound:
-            write_rows('displacement', self._last_step, values)
-        self._last_displacement = values
+        self._write_last('displacement', displacement)
 
     def set_last_velocity(self, velocity: np.ndarray) -> None:
         """Set the last velocity [rad/s or m/s], shape [joint_dof_count] or [n, joint_dof_count].
@@ -191,9 +188,7 @@ class AccelerationLimit(ScaledLimit, MarginLimit):
                 'velocity: the duration of a step is unknown before the first solve; use '
                 'set_last_displacement'
             )
-        values = self._dt * finite_array('velocity', velocity)
-        write_rows('velocity', self._last_step, values)
-        self._last_displacement = values
+        self._write_last('velocity', self._dt * finite_array('velocity', velocity))
 
     def set_target_displacement(self, displacement: np.ndarray) -> None:
         """Also brake for a target, until :meth:`clear_target_displacement`.
@@ -206,15 +201,20 @@ class AccelerationLimit(ScaledLimit, MarginLimit):
         Raises:
             ArgumentError: Not finite or of another shape.
         """
-        self._write_target(finite_array('displacement', displacement))
+        values = finite_array('displacement', displacement)
+        if self._is_bound:
+            write_rows('displacement', self._target, values)
+        else:
+            check_steps('displacement', values, self._acceleration.shape, None)
+        self._target_displacement = values
 
     def clear_target_displacement(self) -> None:
         """Brake for the position limits only."""
-        self._write_target(np.zeros(1))
+        self.set_target_displacement(np.zeros_like(self._acceleration))
 
     def reset(self) -> None:
         """Reset to a robot at rest without a target."""
-        self.set_last_displacement(np.zeros(1))
+        self.set_last_displacement(np.zeros_like(self._acceleration))
         self.clear_target_displacement()
 
     def launch(self, lower: wp.array, upper: wp.array) -> None:
@@ -246,10 +246,18 @@ class AccelerationLimit(ScaledLimit, MarginLimit):
         """
         return self._state.rows(self._last_step.array), self._device_acceleration.array
 
-    def _write_target(self, displacement: np.ndarray) -> None:
+    def _write_last(self, name: str, steps: Any) -> None:
+        """Keep a copy of the last step, and write it once the arrays are allocated.
+
+        Raises:
+            ArgumentError: Not finite or of another shape; it names the argument.
+        """
+        values = finite_array(name, steps)
         if self._is_bound:
-            write_rows('displacement', self._target, displacement)
-        self._target_displacement = displacement
+            write_rows(name, self._last_step, values)
+        else:
+            check_steps(name, values, self._acceleration.shape, None)
+        self._last_displacement = values
 
     def _write(self) -> None:
         """Copy the scaled accelerations to the device."""

@@ -63,17 +63,37 @@ def fraction(name: str, value: Any) -> float:
 
 
 def finite_array(name: str, values: Any) -> np.ndarray:
-    """Return an argument as float64, which may be the argument itself.
+    """Return an argument as a new float64 array.
 
     Raises:
         ArgumentError: Not numbers, or not finite; it names the argument.
     """
     is_float64 = isinstance(values, np.ndarray) and values.dtype == np.float64
-    array = values if is_float64 else real_array(name, values)
+    array = values.copy() if is_float64 else real_array(name, values)
     # The sum of squares is quicker to test, and finite only if every number is. It may overflow.
     if not math.isfinite(np.vdot(array, array)) and not np.isfinite(array).all():
         raise ArgumentError(f'{name} must be finite, got {values}')
     return array
+
+
+def check_steps(name: str, steps: np.ndarray, dofs: tuple[int, ...], rows: int | None) -> None:
+    """Check the shape of steps, [joint_dof_count] or [n, joint_dof_count].
+
+    Args:
+        name: Name of the argument.
+        steps: The steps.
+        dofs: Shape [joint_dof_count] of one step.
+        rows: Number n of robots; None if it is unknown before the first solve.
+
+    Raises:
+        ArgumentError: Another shape; it names the argument.
+    """
+    known = steps.shape[:1] if rows is None else (rows,)
+    if steps.shape not in (dofs, (*known, *dofs)):
+        single, lead = ', '.join(map(str, dofs)), 'n' if rows is None else rows
+        raise ArgumentError(
+            f'{name} must have shape [{single}] or [{lead}, {single}], got {[*steps.shape]}'
+        )
 
 
 def margin_values(name: str, values: Any) -> np.ndarray:

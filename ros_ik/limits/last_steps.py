@@ -10,6 +10,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.former_names import renamed_argument
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.limits.arguments import check_steps
 from ros_ik.limits.arguments import finite_array
 from ros_ik.limits.limit import copied_on_device
 from ros_ik.limits.limit import Limit
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 class LastStepsLimit(Limit):
     """Base of limits that read the last two steps, zero at first."""
 
-    _steps = np.zeros(1), np.zeros(1)
+    _jerk: np.ndarray
+    _steps: tuple[np.ndarray, np.ndarray] | None = None
 
     def set_last_displacements(
         self, last: Any, before_last: Any = None, *, before: Any = None
@@ -52,11 +54,14 @@ class LastStepsLimit(Limit):
             )
         if self._is_bound:
             self._write_steps(*steps)
+        else:
+            check_steps('last', steps[0], self._jerk.shape, None)
         self._steps = steps
 
     def reset(self) -> None:
         """Reset to a robot at rest."""
-        self.set_last_displacements(np.zeros(1), np.zeros(1))
+        rest = np.zeros_like(self._jerk)
+        self.set_last_displacements(rest, rest)
 
     def _allocate_steps(self, state: 'StepState') -> None:
         """Allocate the last two steps, with the values that were set.
@@ -67,7 +72,8 @@ class LastStepsLimit(Limit):
         shape = state.n_robots, state.model.joint_dof_count
         self._last_step = HostBuffer(shape, state.scalar, state.device)
         self._step_before_last = HostBuffer(shape, state.scalar, state.device)
-        self._write_steps(*self._steps)
+        if self._steps is not None:
+            self._write_steps(*self._steps)
 
     def _write_steps(self, last: np.ndarray, before_last: np.ndarray) -> None:
         """Copy two steps of one shape to the device."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
-from ros_ik.errors import ArgumentError
 from ros_ik.former_names import warn_of_former_name
 from ros_ik.kinematics.runtime.array_exchange import exchanged
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
@@ -19,6 +18,7 @@ from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.launch_lock import shares_launch_lock
+from ros_ik.limits.arguments import check_steps
 from ros_ik.limits.arguments import fraction
 from ros_ik.limits.step_constraint import StepConstraint
 
@@ -132,14 +132,10 @@ def write_rows(name: str, buffer: HostBuffer, values: np.ndarray) -> None:
     Raises:
         ArgumentError: Another shape; it names the argument.
     """
+    rows, *dofs = buffer.host.shape
+    check_steps(name, values, (*dofs,), rows)
     buffer.wait_for_uploads()
-    try:
-        buffer.host[...] = values
-    except ValueError as error:
-        rows, dofs = buffer.host.shape
-        raise ArgumentError(
-            f'{name} must have shape {[dofs]} or {[rows, dofs]}, got {[*values.shape]}'
-        ) from error
+    buffer.host[...] = values
     buffer.upload()
 
 

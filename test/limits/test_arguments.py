@@ -159,3 +159,58 @@ def test_last_steps_of_another_shape_are_refused_and_those_before_stay():
             motion.set_last_displacements(*wrong)
         np.testing.assert_array_equal(motion._last_step.host, [last])
     assert all(np.abs(step[:7]).max() > 0.0 for step in before)
+
+
+FOLLOWING = {
+    'acceleration': lambda: AccelerationLimit(np.full(9, 5.0)),
+    'jerk': lambda: JerkLimit(np.full(9, 100.0)),
+    'motion': lambda: MotionLimit(np.full(9, 2.0), np.full(9, 5.0), np.full(9, 100.0)),
+}
+
+
+def set_steps(limit, steps):
+    """Set the last steps of a limit."""
+    if isinstance(limit, AccelerationLimit):
+        limit.set_last_displacement(steps)
+    else:
+        limit.set_last_displacements(steps, steps)
+
+
+@pytest.mark.parametrize('kind', FOLLOWING)
+def test_a_caller_may_overwrite_the_array_of_last_steps(kind):
+    limit, given, last = FOLLOWING[kind](), FOLLOWING[kind](), np.full(9, 0.01)
+    set_steps(limit, np.full(9, 0.01))
+    set_steps(given, last)
+    last[:] = 0.0
+    step = step_with(given)
+    np.testing.assert_array_equal(step, step_with(limit))
+    assert step[0] > 0.009
+
+
+def test_a_caller_may_overwrite_the_array_of_a_target_displacement():
+    limit, left = AccelerationLimit(np.full(9, 5.0)), np.full(9, 1e-5)
+    limit.set_target_displacement(left)
+    left[:] = 0.0
+    assert step_with(limit)[0] == pytest.approx(1e-5)
+
+
+@pytest.mark.parametrize('kind', FOLLOWING)
+@pytest.mark.parametrize('shape', [(), (1,), (1, 1), (9, 1), (1, 1, 9)])
+@pytest.mark.parametrize('solved', [False, True])
+def test_last_steps_are_not_broadcast(kind, shape, solved):
+    limit = FOLLOWING[kind]()
+    if solved:
+        step_with(limit)
+    with pytest.raises(ArgumentError, match=r'(displacement|last) must have shape \[9\] or'):
+        set_steps(limit, np.zeros(shape))
+    if kind == 'acceleration':
+        with pytest.raises(ArgumentError, match='displacement must have shape'):
+            limit.set_target_displacement(np.zeros(shape))
+
+
+@pytest.mark.parametrize('kind', FOLLOWING)
+def test_last_steps_of_another_number_of_robots_are_named_at_the_first_solve(kind):
+    limit = FOLLOWING[kind]()
+    set_steps(limit, np.zeros((3, 9)))
+    with pytest.raises(ArgumentError, match=r'must have shape \[9\] or \[1, 9\], got \[3, 9\]'):
+        step_with(limit)
