@@ -228,6 +228,10 @@ class MotionLimit(LastStepsLimit, MarginLimit):
         jerk.host[:] = group.variable_limits(self._jerk) * state.dt**3
         jerk.upload()
         self._group, self._dt = group, state.dt
+        # Halving an interval of steps needs finite ends, and no step is longer than the range of
+        # positions. A joint outside a narrow one returns at 1 rad or m per step.
+        low, high, _, _ = state.model.limits64()
+        self._longest_step = group.variable_limits(np.maximum(high - low, 1.0))
         self._motion = motion = motion_struct(state.scalar)()
         motion.variable_dof = wp.array(group.variable_dof, dtype=wp.int32, device=state.device)
         motion.moving_dof, motion.dof_variable = state.moving_dof, state.dof_variable
@@ -241,7 +245,8 @@ class MotionLimit(LastStepsLimit, MarginLimit):
     def _write_scales(self) -> None:
         """Copy the scaled limits to the device."""
         group, dt = self._group, self._dt
-        self._speed.host[:] = self._velocity_scale * group.variable_limits(self._velocity) * dt
+        speed = self._velocity_scale * group.variable_limits(self._velocity) * dt
+        self._speed.host[:] = np.minimum(speed, self._longest_step)
         acceleration = group.variable_limits(self._acceleration)
         self._slowdown.host[:] = self._acceleration_scale * acceleration * dt**2
         self._speed.upload()

@@ -2,16 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps within limits of position, velocity, acceleration and jerk together."""
 
+import itertools
+
 import numpy as np
 import pytest
 import ruckig
 from support.long_forms import either
+from support.robots.robots import ALL_URDFS
+from support.robots.robots import load
 from support.solvers.kernel_outputs import launched
 import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.limits import MotionLimit
 from ros_ik.limits.jerk_viable_step import viable_step_functions
+from ros_ik.objectives import IKObjectiveJointPosition
+from ros_ik.solvers import DifferentialIK
+from ros_ik.solvers import DifferentialIKSettings
+from ros_ik.solvers import Task
 
 VIABLE = viable_step_functions(wp.float64)
 viable_steps, nearest_step = VIABLE.viable_steps, VIABLE.nearest_step
@@ -156,3 +164,35 @@ def test_scales_and_margins_are_checked(name):
     ones = np.ones(6)
     with pytest.raises(ArgumentError, match=name):
         MotionLimit(ones, ones, ones, **{name: -1.0})
+
+
+# No limit, and numbers so large that sums of them have no half.
+ENDLESS = [np.inf, 1e200, 1e308]
+GIVEN = {'velocity': 2.0, 'acceleration': 20.0, 'jerk': 1000.0}
+
+
+@pytest.mark.parametrize('endless', ENDLESS)
+@pytest.mark.parametrize(
+    'limited', [names for n in range(4) for names in itertools.combinations(GIVEN, n)]
+)
+def test_joints_move_without_limits_too(endless, limited):
+    """A joint between position limits reaches one, within the limits that are given."""
+    model = load(next(path for path in ALL_URDFS if path.stem == 'ur5_robot'))
+    low, high, _, _ = model.limits64()
+    limit = MotionLimit(*(np.full(6, GIVEN[name] if name in limited else endless)
+                          for name in GIVEN))  # fmt: skip
+    diff = DifferentialIK(model, settings=DifferentialIKSettings(dt=0.01))
+    joint_q = np.zeros(6)
+    task = Task(IKObjectiveJointPosition(model, joint_q - 50.0))
+    steps = [np.zeros(6), np.zeros(6)]
+    for _ in range(400):
+        limit.set_last_displacements(steps[-1], steps[-2])
+        steps.append(np.zeros(6))
+        assert diff.solve_ik(joint_q, [task], [limit], (), steps[-1]).ok
+        joint_q = diff.integrate(joint_q, steps[-1])
+        assert (joint_q >= low - 1e-9).all() and (joint_q <= high).all()
+    np.testing.assert_allclose(joint_q, low, atol=1e-6)
+    moved = np.array(steps)
+    for order, name in enumerate(GIVEN, 1):
+        most = np.abs(np.diff(moved, order - 1, axis=0)).max() / 0.01**order
+        assert most <= (GIVEN[name] if name in limited else np.inf) * (1.0 + 1e-6)
