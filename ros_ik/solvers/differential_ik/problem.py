@@ -197,11 +197,21 @@ class StepProblem:
         if self._runs_host_code:
             self.snapshots.leave_out_own_changes()
 
-    def continue_from(self, other: StepProblem) -> None:
-        """Copy how far the robot has left a violation, as another solver knows it."""
-        recovering = self._arrays.recovering
-        np.copyto(recovering.host, other._arrays.recovering.host)
-        recovering.upload()
+    @property
+    def recovery(self) -> np.ndarray:
+        """Copy of the part of a violation that each robot is still leaving, 1 to 0, shape [n].
+
+        It is zero without a ``recovery_speed`` or an acceleration limit.
+        """
+        if not self._stops:
+            return np.zeros(len(self.status))
+        return np.array(self._arrays.recovering.host)
+
+    def continue_from(self, recovery: np.ndarray) -> None:
+        """Copy the recovery [n] of the last problem of the same robots, if this one has any."""
+        if self._stops:
+            self._arrays.recovering.host[:] = recovery
+            self._arrays.recovering.upload()
 
     def forget_steps(self) -> None:
         """Forget which constraints were active, and violations that the robot was leaving."""

@@ -53,8 +53,9 @@ class ProblemCache:
         self._was_near = True
         # True if the robot left a violation in the last solve, or just before it.
         self._recovers = False
-        # Problem of another solver whose last step the next one follows.
-        self._followed: StepProblem | None = None
+        # How far the robots have left a violation after the last step of another solver, which
+        # the next step follows.
+        self._followed: np.ndarray | None = None
 
     @property
     def last(self) -> StepProblem | None:
@@ -103,9 +104,9 @@ class ProblemCache:
                 )
             problem.load_regularization(regularization)
         problem.load_parameters()
-        if self._followed is not None:
-            problem.continue_from(self._followed)
-            self._followed = None
+        followed, self._followed = self._followed, None
+        if followed is not None:
+            problem.continue_from(followed)
         is_near = self._recovers or (self._checks.may_reach and self._was_near)
         problem.solve(is_near=is_near, on_device=on_device)
         self._was_near, self._recovers = problem.is_near, problem.recovers
@@ -114,7 +115,7 @@ class ProblemCache:
     def continue_from(self, other: ProblemCache) -> None:
         """Copy the relation of another solver's last solve to the barriers."""
         self._was_near, self._recovers = other._was_near, other._recovers
-        self._followed = other.last
+        self._followed = None if other.last is None else other.last.recovery
 
     def forget_steps(self) -> None:
         """Forget the steps of all problems."""

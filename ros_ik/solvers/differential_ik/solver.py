@@ -368,12 +368,18 @@ class DifferentialIK(ReadOnce):
         self._problems.forget_steps()
 
     def continue_from(self, other: DifferentialIK) -> None:
-        """Copy the state of another solver of the same problem after its last step and check.
+        """Copy the state of another solver of the same robots after its last step and check.
+
+        Its tasks, limits and barriers may be others. What they do not need is left out.
 
         Raises:
-            ArgumentError: Not a solver.
+            ArgumentError: Not a solver, or one of another number of robots.
         """
         checked_instance('other', DifferentialIK, other)
+        if other.n_robots != self.n_robots:
+            raise ArgumentError(
+                f'other must have n_robots={self.n_robots} as this solver, got {other.n_robots}'
+            )
         self._checks.may_reach = other._checks.may_reach
         self._problems.continue_from(other._problems)
 

@@ -211,6 +211,36 @@ def test_steps_after_forgotten_ones_are_those_of_a_new_solver(panda):
     np.testing.assert_array_equal(steps_from(HOME), new)
 
 
+@pytest.mark.parametrize('first', ['no recovery', 'no acceleration', 'the same'])
+@pytest.mark.parametrize('second', ['no recovery', 'no acceleration', 'the same'])
+def test_a_solver_continues_from_one_with_other_limits_and_barriers(panda, first, second):
+    _, tip, pose, _, _ = panda
+    model = load(PANDA)
+
+    def solver(kind):
+        barrier = PositionBarrier(tip, [pose[0] - 0.01, -np.inf, -np.inf], [np.inf] * 3, gain=5.0)
+        if kind != 'no recovery':
+            barrier.recovery_speed = 0.1
+        limits = [] if kind == 'no acceleration' else [AccelerationLimit(np.full(9, 10.0))]
+        tasks = [Task(IKObjectiveJointPosition(model, HOME))]
+        diff, step = DifferentialIK(model, settings=DifferentialIKSettings(dt=DT)), np.zeros(9)
+        return diff, lambda: diff.solve_ik(HOME - 0.3, tasks, limits, [barrier], step)
+
+    (one, solve_one), (other, solve_other) = solver(first), solver(second)
+    assert solve_one().ok
+    for _ in range(2):
+        other.continue_from(one)
+        assert solve_other().ok
+    one.continue_from(other)
+    assert solve_one().ok
+
+
+def test_a_solver_of_other_robots_is_not_continued_from(panda):
+    model = load(PANDA)
+    with pytest.raises(ArgumentError, match='other must have n_robots=1 as this solver, got 3'):
+        DifferentialIK(model).continue_from(DifferentialIK(model, n_robots=3))
+
+
 def test_nan_is_refused_and_the_next_step_is_good(panda):
     diff, _, pose, objective, tasks = panda
     objective.set_target_pose(0, pose + [0.1, 0, 0, 0, 0, 0, 0])
