@@ -36,7 +36,9 @@ class RolloutResult:
         joint_q: Configurations, the start first, [.., n_steps + 1, joint_coord_count].
         delta_q: Steps between them, [.., n_steps, joint_dof_count].
         status: :class:`SolveStatus` of each step, int32 [.., n_steps]; HALTED_BY_BARRIER if the
-            check cut it. After a step without a solution the robot brakes to rest.
+            check cut it. Without a solution the step is zero, as that of ``solve_ik``. The robot
+            then stops at once, beyond its acceleration limits: they hold up to the last step that
+            is ok.
     """
 
     joint_q: np.ndarray

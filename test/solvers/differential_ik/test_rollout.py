@@ -111,6 +111,18 @@ def test_a_target_that_is_no_number_gives_no_step():
     np.testing.assert_array_equal(result.joint_q, [rig.start] * 4)
 
 
+def test_a_robot_in_motion_stops_at_once_without_a_solution():
+    """As documented: the step is that of ``solve_ik``, which cannot keep an acceleration limit."""
+    rig = Rig()
+    rig.tasks[0].objective.set_target_position(0, [np.nan, 0, 0])
+    last = np.where(np.arange(9) < 7, 0.01, 0.0)
+    result = rollout(
+        rig.diff, rig.start, rig.tasks, [rig.acceleration], n_steps=2, last_delta_q=last
+    )
+    assert (result.status == SolveStatus.NON_FINITE_INPUT).all()
+    np.testing.assert_array_equal(result.joint_q, [rig.start] * 3)
+
+
 @pytest.mark.parametrize('value', [np.nan, np.inf])
 @pytest.mark.parametrize('name', ['joint_q', 'last_delta_q', 'delta_q_before_last'])
 def test_no_trajectory_begins_at_what_is_no_number(name, value):
