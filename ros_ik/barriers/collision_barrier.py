@@ -172,7 +172,7 @@ class CollisionBarrier(Barrier):
     def _pair_numbers(self) -> np.ndarray:
         """Return the number of the pair of each row of the last step, -1 for none."""
         if self._pair_view is None:
-            pair = self._work(self._state.body_q).pair
+            pair = self._measurement.work(*self._own_work).pair
             if not pair.device.is_cpu:
                 return pair.numpy()
             self._pair_view = pair.numpy()  # the same memory
@@ -208,6 +208,7 @@ class CollisionBarrier(Barrier):
         scene, model, device = self.scene, state.model, state.device
         if scene.model is not model:
             raise ArgumentError('its scene belongs to another model')
+        self._pair_view, self._own_work = None, _own_work(state.body_q)
         group = state.group
         active = np.flatnonzero(group.dof_variable >= 0)
         # Degrees of freedom of the step that move each link; row 0 is the world and has none.
@@ -257,7 +258,7 @@ class CollisionBarrier(Barrier):
         """Return the work space for link poses: of the state, of a part of it, or others."""
         n, own = body_q.shape[0], self._state.body_q
         if body_q.ptr == own.ptr:
-            return self._measurement.work((own.ptr, n), n)
+            return self._measurement.work(*_own_work(own))
         shared = self._work(own) if n == own.shape[0] else None
         return self._measurement.work(n, n, hints_of=shared)
 
@@ -271,3 +272,9 @@ class CollisionBarrier(Barrier):
         """Return the pairs whose relative pose some variable of the step changes."""
         moves = self._moves_host[self.scene.rows.body[pairs] + 1]  # [n, 2, dofs]
         return pairs[np.any(moves[:, 0] != moves[:, 1], axis=1)]
+
+
+def _own_work(body_q: wp.array) -> tuple[tuple[int, int], int]:
+    """Return name and number of robots of the work space for the link poses of a state."""
+    n = body_q.shape[0]
+    return (body_q.ptr, n), n

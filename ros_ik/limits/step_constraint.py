@@ -4,7 +4,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from collections.abc import Iterator
+import contextlib
+import gc
+from typing import cast
 from typing import TYPE_CHECKING
+import weakref
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.copies import WithoutDeepCopies
@@ -17,14 +23,35 @@ if TYPE_CHECKING:
 
 
 class StepConstraint(WithoutDeepCopies, ReadOnce):
-    """Base of limits and barriers; the graph of their solver refers to their arrays."""
+    """Base of limits and barriers; the graph of their solver refers to their arrays.
 
-    _state: StepState
+    They belong to the solver as long as it lives, and hold its state by weak reference.
+    """
+
+    _owner: weakref.ref[StepState] | None = None
     # Attributes of a user's class when its arrays were allocated, to detect changes.
     _snapshot: Snapshot | None = None
 
+    @property
+    def _state(self) -> StepState:
+        """State of the solver, while it lives; of some of its robots during a launch."""
+        return cast('StepState', None if self._owner is None else self._owner())
+
+    @_state.setter
+    def _state(self, state: StepState) -> None:
+        self._owner = weakref.ref(state)
+
+    @property
+    def _is_bound(self) -> bool:  # type: ignore[override]  # nothing sets it
+        """True if the arrays belong to a solver that lives."""
+        return self._owner is not None and self._owner() is not None
+
     def _holds_arrays(self) -> bool:
-        return self._is_bound
+        return self._owner is not None
+
+    def _release(self) -> None:
+        """Let the arrays belong to no solver, so that another one may allocate them."""
+        self._owner = None
 
     def _is_bound_to(self, state: StepState, title: str) -> bool:
         """Return True if the arrays belong to a solver; a user's changed class allocates again.
@@ -39,6 +66,9 @@ class StepConstraint(WithoutDeepCopies, ReadOnce):
         if not self._is_bound:
             return False
         if self._state is not state:
+            gc.collect()  # until then, deleted solvers in reference cycles still exist
+            if not self._is_bound:
+                return False
             raise ArgumentError(f'{title} already belongs to another solver; create one for each')
         if self._snapshot is not None and not self._snapshot.is_current:
             self._allocate(state)
@@ -47,10 +77,22 @@ class StepConstraint(WithoutDeepCopies, ReadOnce):
 
     def _set_bound(self, state: StepState) -> None:
         """Record that the arrays have been allocated for a solver."""
-        self._state, self._is_bound = state, True
+        self._state = state
         if is_of_caller(type(self)):
             self._snapshot = Snapshot(self, public_only=True)
 
     def _allocate(self, state: StepState) -> None:
         """Allocate arrays on the device of ``state``."""
         raise NotImplementedError
+
+
+@contextlib.contextmanager
+def released_on_error(constraints: Iterable[StepConstraint]) -> Iterator[None]:
+    """Release limits and barriers that a set-up binds, if it ends with an error."""
+    unbound = [constraint for constraint in constraints if not constraint._is_bound]
+    try:
+        yield
+    except BaseException:
+        for constraint in unbound:
+            constraint._release()
+        raise

@@ -98,9 +98,8 @@ class VelocityLimit(ScaledLimit):
             ArgumentError: The speeds do not match the model, or let none of its joints move.
         """
         shape = (state.model.joint_dof_count,)
-        if self._velocity is None:
-            self._velocity = state.model.limits64()[2]
-        else:
+        self._of_model = state.model.limits64()[2]
+        if self._velocity is not None:
             self._check_shape(self._velocity, shape)
             check_some_may_move('velocity', self._velocity, state.group)
         self._dt = state.dt
@@ -126,9 +125,9 @@ class VelocityLimit(ScaledLimit):
 
     def _write(self) -> None:
         """Copy the scaled limits to the device."""
-        if self._velocity is not None:  # so it is, once allocated
-            step = self._scale * self._dt * self._velocity
-            if not np.array_equal(step, self._max_step.host):
-                self._max_step.host[...] = step
-                self._max_step.upload()
-                Limit.changes += 1
+        velocity = self._of_model if self._velocity is None else self._velocity
+        step = self._scale * self._dt * velocity
+        if not np.array_equal(step, self._max_step.host):
+            self._max_step.host[...] = step
+            self._max_step.upload()
+            Limit.changes += 1

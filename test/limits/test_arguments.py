@@ -23,12 +23,17 @@ ARM, FINGERS = slice(0, 7), slice(7, 9)
 NAN = np.full(9, np.nan)
 
 
-def step_with(limit, group='panda_link0:panda_hand_tcp'):
-    """Return the step of a Panda towards a posture of all joints."""
+def step_with(limit, group='panda_link0:panda_hand_tcp', solvers=None):
+    """Return the step of a Panda towards a posture of all joints.
+
+    The solver is added to ``solvers``; otherwise it ends, and the limit belongs to none.
+    """
     model = load(PANDA)
     task = Task(IKObjectiveJointPosition(model, HOME + 0.1))
-    step = np.zeros(9)
-    assert DifferentialIK(model, group).solve_ik(HOME, [task], [limit], step).ok
+    step, solver = np.zeros(9), DifferentialIK(model, group)
+    assert solver.solve_ik(HOME, [task], [limit], step).ok
+    if solvers is not None:
+        solvers.append(solver)
     return step
 
 
@@ -140,7 +145,8 @@ def test_last_steps_of_another_shape_are_refused_and_those_before_stay():
     last = np.full(9, 1e-3)
     acceleration.set_last_displacement(last)
     jerk.set_last_displacements(last, last)
-    before = step_with(acceleration), step_with(jerk)
+    solvers = []
+    before = step_with(acceleration, solvers=solvers), step_with(jerk, solvers=solvers)
     with pytest.raises(ArgumentError, match=r'displacement must have shape \[9\] or \[1, 9\]'):
         acceleration.set_last_displacement(np.zeros(4))
     with pytest.raises(ArgumentError, match='displacement must have shape'):
@@ -153,7 +159,7 @@ def test_last_steps_of_another_shape_are_refused_and_those_before_stay():
     np.testing.assert_array_equal(jerk._last_step.host, [last])
     motion = MotionLimit(np.ones(9), np.ones(9), np.full(9, 100.0))
     motion.set_last_displacements(last, last)
-    step_with(motion)
+    step_with(motion, solvers=solvers)
     for wrong in ((np.zeros(9), np.zeros(4)), (np.zeros(4), np.zeros(4))):
         with pytest.raises(ArgumentError, match='last'):
             motion.set_last_displacements(*wrong)
@@ -198,9 +204,9 @@ def test_a_caller_may_overwrite_the_array_of_a_target_displacement():
 @pytest.mark.parametrize('shape', [(), (1,), (1, 1), (9, 1), (1, 1, 9)])
 @pytest.mark.parametrize('solved', [False, True])
 def test_last_steps_are_not_broadcast(kind, shape, solved):
-    limit = FOLLOWING[kind]()
+    limit, solvers = FOLLOWING[kind](), []
     if solved:
-        step_with(limit)
+        step_with(limit, solvers=solvers)
     with pytest.raises(ArgumentError, match=r'(displacement|last) must have shape \[9\] or'):
         set_steps(limit, np.zeros(shape))
     if kind == 'acceleration':

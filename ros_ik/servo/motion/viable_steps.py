@@ -79,7 +79,8 @@ class ViableSteps:
         self._joint_q.host[0] = model.neutral_joint_q()
         body_q = wp.zeros((1, model.body_count), dtype=wp.transformd, device=model.device)
         self.limit = MotionLimit(robot.velocity, robot.acceleration, robot.jerk)
-        self.limit.bind(StepState.make(model, robot.group, self._joint_q.array, body_q, dt))
+        self._state = StepState.make(model, robot.group, self._joint_q.array, body_q, dt)
+        self.limit.bind(self._state)
         self._graph = Graph(self._record, model.device)
 
     def jerk_limited_steps(

@@ -16,6 +16,7 @@ from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.limits import Limit
+from ros_ik.limits.step_constraint import released_on_error
 from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.solvers.differential_ik.problem import StepProblem
 from ros_ik.solvers.differential_ik.step_checks import StepChecks
@@ -131,7 +132,8 @@ class ProblemCache:
         parts = tuple(tasks), tuple(limits), tuple(barriers)
         # Problems of one priority and of several ones are recorded differently.
         key = (*parts, has_levels(tasks))
-        problem = self._problems.get(key, lambda: self._make(*parts))
+        with released_on_error(parts[1] + parts[2]):
+            problem = self._problems.get(key, lambda: self._make(*parts))
         self._recent = _Recent(_copy(tasks), _copy(limits), _copy(barriers), problem)
         return problem
 

@@ -304,7 +304,8 @@ def barriers_of(rig):
 @pytest.mark.parametrize('k', range(4))
 def test_of_barriers(rig, k):
     barrier = barriers_of(rig)[k]
-    DifferentialIK(rig.model).barrier_values(rig.q, [barrier])
+    solver = DifferentialIK(rig.model)  # lives, and keeps the barrier
+    solver.barrier_values(rig.q, [barrier])
     public = [name for name in vars(barrier) if not name.startswith('_')]
     assert {'margin', 'safe_displacement_gain'} < set(public)
     for name in {*public, 'recovery_speed'} - {'name', 'dropped_pairs'}:

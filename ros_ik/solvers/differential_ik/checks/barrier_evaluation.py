@@ -20,6 +20,7 @@ from ros_ik.kinematics.stepping.stop_functions import judge_function
 from ros_ik.kinematics.stepping.stop_functions import SAFE
 from ros_ik.kinematics.stepping.stop_path import PathCheck
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.limits.step_constraint import released_on_error
 from ros_ik.objectives.recording.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph
 
@@ -66,8 +67,9 @@ class BarrierEvaluation:
         """
         self._state = state
         self.barriers = tuple(barriers)
-        for barrier in barriers:
-            barrier.bind(state)
+        with released_on_error(barriers):
+            for barrier in barriers:
+                barrier.bind(state)
         self._snapshots = Snapshots((), barriers)
         counts = [barrier.row_count for barrier in barriers]
         self.start = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
