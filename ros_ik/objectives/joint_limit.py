@@ -99,40 +99,55 @@ class IKObjectiveJointLimit(BuiltinObjective):
         self._upper = self._parameter('joint_limit_upper', joint_limit_upper, 1, count=count)
         if self._lower.scalar != self._upper.scalar:
             raise ArgumentError('joint_limit_lower and joint_limit_upper must have one type')
-        wrong = np.flatnonzero(self._lower.read() > self._upper.read())
-        if len(wrong):
-            raise ArgumentError(
-                f'joint_limit_lower is above joint_limit_upper for degrees of freedom {wrong}'
-            )
+        _check_order(self._lower, self._upper)
 
     @property
     def joint_limit_lower(self) -> wp.array:
-        """Lower limits on the device, shape [joint_dof_count]; may be replaced."""
+        """Lower limits on the device, shape [joint_dof_count].
+
+        They may be replaced. Raise the upper limits first if these would be below.
+        """
         return self._lower.array.flatten()
 
     @joint_limit_lower.setter
     def joint_limit_lower(self, values: Any) -> None:
-        self._lower = self._limits(self._lower, values)
+        given = self._limits(self._lower, values)
+        _check_order(Parameter('joint_limit_lower', given, 1), self._upper)
+        self._lower = self._replace(self._lower, given)
 
     @property
     def joint_limit_upper(self) -> wp.array:
-        """Upper limits on the device, shape [joint_dof_count]; may be replaced."""
+        """Upper limits on the device, shape [joint_dof_count].
+
+        They may be replaced. Reduce the lower limits first if these would be above.
+        """
         return self._upper.array.flatten()
 
     @joint_limit_upper.setter
     def joint_limit_upper(self, values: Any) -> None:
-        self._upper = self._limits(self._upper, values)
+        given = self._limits(self._upper, values)
+        _check_order(self._lower, Parameter('joint_limit_upper', given, 1))
+        self._upper = self._replace(self._upper, given)
 
-    def _limits(self, known: Parameter, values: Any) -> Parameter:
-        """Return new limits in the type of the others, because one kernel reads both."""
+    def _limits(self, known: Parameter, values: Any) -> Any:
+        """Return new limits in the type of the others, because one kernel reads both.
+
+        Numbers stay numbers in float64, so that they can still pass to another device.
+
+        Raises:
+            ArgumentError: Another shape or type.
+        """
         if not isinstance(values, wp.array):
-            numbers = checked_numbers(known.name, values).ravel()
-            values = wp.array(numbers, dtype=known.scalar, device=known.array.device)
+            values = checked_numbers(known.name, values).ravel()
+            if known.scalar != wp.float64:
+                values = wp.array(values, dtype=known.scalar, device=known.array.device)
         elif values.dtype != known.scalar:
             raise ArgumentError(
                 f'{known.name} must be an array of {known.scalar.__name__}, like the other limits'
             )
-        return self._replace(known, values)
+        if values.size != len(known):
+            raise ArgumentError(f'{known.name} must have {len(known)} values, got {values.size}')
+        return values
 
     def init_buffers(
         self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC
@@ -152,3 +167,12 @@ class IKObjectiveJointLimit(BuiltinObjective):
     def _fill(self, parameters: Any, scalar: type) -> None:
         parameters.lower, parameters.upper = as_table(self._lower), as_table(self._upper)
         parameters.dof_coord = self._dof_coord
+
+
+def _check_order(lower: Parameter, upper: Parameter) -> None:
+    """Raise ArgumentError if a lower limit is above its upper one."""
+    wrong = np.flatnonzero(lower.read() > upper.read())
+    if len(wrong):
+        raise ArgumentError(
+            f'joint_limit_lower is above joint_limit_upper for degrees of freedom {wrong}'
+        )

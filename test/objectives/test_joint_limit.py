@@ -94,3 +94,34 @@ def test_limits_of_another_model():
     objective = IKObjectiveJointLimit(np.zeros(5), np.ones(5))
     with pytest.raises(ArgumentError, match='must have 6 values'):
         rig.set_up(objective, rig.robot('ur5'), 1)
+
+
+@pytest.mark.parametrize('given', [list, lambda values: wp.array(values, dtype=wp.float64)])
+def test_replaced_limits_keep_their_order(given):
+    objective = IKObjectiveJointLimit([-1.0, -1.0], [1.0, 1.0])
+    with wp.ScopedDevice('cpu'):
+        for _ in range(2):
+            with pytest.raises(ArgumentError, match=r'lower is above .* freedom \[1\]'):
+                objective.joint_limit_lower = given([0.0, 9.0])
+            with pytest.raises(ArgumentError, match=r'lower is above .* freedom \[0\]'):
+                objective.joint_limit_upper = given([-9.0, 0.0])
+            with pytest.raises(ArgumentError, match='joint_limit_upper'):
+                objective.joint_limit_upper = given([1.0])
+            np.testing.assert_array_equal(objective.joint_limit_lower.numpy(), -1.0)
+            np.testing.assert_array_equal(objective.joint_limit_upper.numpy(), 1.0)
+            objective.joint_limit_upper = given([9.0, 9.0])
+            objective.joint_limit_lower = given([8.0, 8.0])
+            objective.joint_limit_lower = given([-1.0, -1.0])
+            objective.joint_limit_upper = given([1.0, 1.0])
+            objective.bind_device('cpu')
+
+
+def test_replaced_numbers_pass_to_another_device():
+    """Like those given at first; the array of Warp stays where the caller has it."""
+    objective = IKObjectiveJointLimit([-1.0, -1.0], [1.0, 1.0])
+    objective.bind_device('cpu')
+    objective.joint_limit_upper = [2.0, 2.0]
+    assert objective._upper._buffer is not None
+    objective.joint_limit_upper = wp.full(2, 3.0, dtype=wp.float64, device='cpu')
+    objective.joint_limit_upper = [2.0, 2.0]
+    assert objective._upper._buffer is not None
