@@ -54,6 +54,7 @@ from ros_ik.solvers.differential_ik.step_output import STATUSES
 from ros_ik.solvers.differential_ik.step_output import write_step
 from ros_ik.solvers.differential_ik.step_output import wrong_step
 from ros_ik.solvers.differential_ik.tasks.arguments import checked_parts
+from ros_ik.solvers.differential_ik.tasks.arguments import REAL_KINDS
 from ros_ik.solvers.differential_ik.tasks.arguments import sorted_arguments
 from ros_ik.solvers.differential_ik.tasks.residuals import StepResiduals
 from ros_ik.solvers.differential_ik.tasks.task import Task
@@ -177,8 +178,8 @@ class DifferentialIK(ReadOnce):
             A status, or int32 [n_robots] if ``joint_q`` has a leading dimension.
 
         Raises:
-            ArgumentError: A wrong shape, a read-only ``delta_q``, no task, a negative
-                regularization, or arguments of the wrong type.
+            ArgumentError: A wrong shape, coordinates that are not real numbers, a read-only
+                ``delta_q``, no task, a negative regularization, or arguments of the wrong type.
         """
         if not isinstance(delta_q, np.ndarray):
             limits, barriers, delta_q, regularization = sorted_arguments(
@@ -192,6 +193,7 @@ class DifferentialIK(ReadOnce):
             self._q_row is not None
             and isinstance(joint_q, np.ndarray)
             and joint_q.shape == self._q_row.shape
+            and joint_q.dtype.kind in REAL_KINDS
         ):
             self._q_row[...] = joint_q
         else:

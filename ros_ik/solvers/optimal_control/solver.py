@@ -63,6 +63,8 @@ from ros_ik.solvers.status import SolveStatus
 # Fraction of the tolerances up to which a straight motion may violate a target that it should
 # keep.
 _STRAIGHT_TOLERANCE = 0.1
+# Largest number of ticks of a motion; no memory holds more.
+_MAX_TICKS = 2**31
 
 
 class OptimalControl(ReadOnce):
@@ -164,7 +166,7 @@ class OptimalControl(ReadOnce):
         )
         problem.low[:], problem.high[:] = limits.low, limits.high
         velocity = joint_qd[self.group.variable_dof]
-        max_ticks = max(1, int(self.settings.max_duration / self.dt))
+        max_ticks = max(1, int(min(self.settings.max_duration / self.dt, _MAX_TICKS)))
         planner = MotionPlanner(self._arrays, limits, self.dt, max_ticks)
         found, motion = self._plan(command, problem, planner, limits, velocity)
         costs = problem.costs(command, motion.positions[-1])

@@ -260,6 +260,26 @@ def test_nothing_is_integrated_that_is_not_finite():
     np.testing.assert_array_equal(arm.diff.integrate(HOME, step), HOME)
 
 
+@pytest.mark.parametrize('bad', [HOME.astype(complex), HOME.astype(str), HOME.astype(bool)])
+def test_coordinates_and_steps_are_real_numbers(bad):
+    arm, step = Arm(), np.zeros(9)
+    before = arm.step()
+    for name, call in (
+        ('joint_q', lambda: arm.diff.solve_ik(bad, arm.tasks, step)),
+        ('joint_q', lambda: arm.diff.integrate(bad, step)),
+        ('delta_q', lambda: arm.diff.integrate(HOME, bad)),
+        ('joint_q', lambda: arm.diff.body_poses(bad)),
+        ('joint_q', lambda: arm.diff.barrier_values(bad, arm.barriers)),
+        ('joint_q', lambda: arm.diff.task_errors(bad, arm.tasks)),
+        ('joint_q', lambda: arm.diff.enforce_barriers(bad, arm.barriers, step)),
+        ('last_delta_q', lambda: arm.diff.limit_to_stoppable(
+            HOME, arm.barriers, step, bad, np.ones(9))),
+    ):  # fmt: skip
+        with pytest.raises(ArgumentError, match=f'{name} must be numbers'):
+            call()
+    np.testing.assert_array_equal(arm.step(), before)
+
+
 def test_what_is_no_array_and_no_barrier_is_named():
     arm, step = Arm(), np.zeros(9)
     for joint_q in (None, HOME.tolist()):

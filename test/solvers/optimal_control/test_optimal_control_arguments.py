@@ -95,6 +95,14 @@ def test_what_the_settings_refuse(name, value):
         OptimalControlSettings(**{name: value})
 
 
+def test_a_motion_may_take_any_finite_time():
+    settings = OptimalControlSettings(max_duration=1e308)
+    command = joint_command('panda_joint1')
+    result = OptimalControl(load(PANDA), GROUP, settings=settings).solve(command, HOME)
+    expected = OptimalControl(load(PANDA), GROUP).solve(command, HOME)
+    np.testing.assert_array_equal(result.positions, expected.positions)
+
+
 def test_a_state_that_is_none_is_named():
     solver = OptimalControl(load(PANDA), GROUP)
     command = joint_command('panda_joint1')

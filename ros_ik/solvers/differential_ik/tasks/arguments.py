@@ -16,8 +16,11 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.array_exchange import exchanged
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.limits import Limit
+from ros_ik.numbers import real_array
 from ros_ik.solvers.differential_ik.tasks.task import Task
 
+# Kinds of NumPy's types of real numbers: integers and floats.
+REAL_KINDS = 'iuf'
 _WANTED = 'must be a NumPy or Warp array of floats, into which the step is written'
 
 
@@ -89,10 +92,10 @@ def on_host(name: str, given: Any) -> np.ndarray:
     """Return an array of any library as a NumPy array; on the CPU both share their memory.
 
     Raises:
-        ArgumentError: Not an array.
+        ArgumentError: Not an array, or not one of real numbers.
     """
     if isinstance(given, np.ndarray):
-        return given
+        return given if given.dtype.kind in REAL_KINDS else real_array(name, given)
     if is_exchanged(given):
         return exchanged(name, given).numpy()  # type: ignore[no-any-return]
     raise ArgumentError(f'{name} must be a NumPy or Warp array, got {type(given).__name__}')
