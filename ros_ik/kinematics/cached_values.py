@@ -63,10 +63,12 @@ def cached_value(
         return make()
     arrays = operator.attrgetter(*sources)(model)
     reader, content, value = cache.get(key, (None, None, None))
-    if reader is None or not all(map(operator.is_, reader.arrays, arrays)):
+    is_known = reader is not None and all(map(operator.is_, reader.arrays, arrays))
+    if not is_known:
         reader = ContentReader(arrays, reads_devices=False)
     now = reader.read()
     if now != content:
         value = make()
+    if not is_known or now != content:
         cache[key] = reader, now, value
     return value  # type: ignore[no-any-return]

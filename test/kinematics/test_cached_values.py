@@ -56,6 +56,20 @@ def test_the_second_call_makes_nothing(panda, monkeypatch):
         np.testing.assert_array_equal(second[name], values)
 
 
+def test_an_array_that_an_equal_one_replaces_is_read_from_then_on(panda, monkeypatch):
+    evaluate(panda)
+    panda.joint_X_p64 = panda.joint_X_p64.copy()
+    first, made = evaluate(panda), []
+    monkeypatch.setattr(
+        cached_values, 'ContentReader', lambda *given, **options: made.append(given)
+    )
+    evaluate(panda)
+    assert made == []
+    monkeypatch.undo()
+    panda.joint_X_p64[2, :3] += 0.1
+    assert np.abs(evaluate(panda)['body_q'] - first['body_q']).max() > 0.05
+
+
 def shift_joint(model):
     model.joint_X_p64[2, :3] += 0.1
 
