@@ -301,7 +301,7 @@ class OptimalControl(ReadOnce):
                 for name, position, dof in zip(self._limits.names, goal, dofs, strict=True)
             )
         )
-        problem = self._problem(command)
+        problem = self._problem(command, is_detour=True)
         problem.low[:], problem.high[:] = limits.low, limits.high
         halt = planner.stop(velocity)
         found = self._ends.search(command, problem, limits, halt.positions[-1])
@@ -328,11 +328,16 @@ class OptimalControl(ReadOnce):
         end = found.path[-1] if motion.end is MotionEnd.HORIZON else motion.positions[-1]
         return self._ends.unmet_targets(command, problem, limits, end)
 
-    def _problem(self, command: OptimalControlCommand) -> OptimalControlProblem:
-        """Return the problem of the command's structure with the command loaded."""
+    def _problem(
+        self, command: OptimalControlCommand, *, is_detour: bool = False
+    ) -> OptimalControlProblem:
+        """Return the problem of the command's structure with the command loaded.
+
+        Commands for detours have problems of their own, so that the user's stays loaded.
+        """
         check_names(command, self.model)
         check_joints(command, self.model, self.group)
-        key = structure_of(command)
+        key = structure_of(command), is_detour
         self._arrays.renew()
         problem = self._problems.get(key, lambda: OptimalControlProblem(self._arrays, command))
         problem.load(command)

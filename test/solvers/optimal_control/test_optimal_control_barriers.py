@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimal-control motions beside barriers, which Pinocchio measures at and between the knots."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -21,6 +23,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.solvers.optimal_control.commands.command import OptimalControlCommandBuilder
 from ros_ik.solvers.optimal_control.least_cost.search import StopReason
 from ros_ik.solvers.optimal_control.solver import OptimalControl
+from ros_ik.solvers.optimal_control.timing.motion import MotionPlanner
 from ros_ik.solvers.status import SolveStatus
 
 LOW, HIGH = np.array([0.2, -0.5, 0.1]), np.array([0.7, 0.5, 0.8])
@@ -225,6 +228,34 @@ def test_ways_around_barriers_name_the_joints_that_brake_harder_at_first(boxed):
         assert harder == [boxed.names[k]]
         text = f'braked harder than the acceleration limits: {boxed.names[k]}'
         assert result.status is SolveStatus.RELAXED and result.relaxed[0] == text
+
+
+def test_a_failed_detour_leaves_the_joint_targets_of_the_command(boxed, monkeypatch):
+    """Both are commands for joints alone. The search after the detour is for those of the user."""
+    q = next(starts_inside(boxed, 1))
+    made = OptimalControlCommandBuilder()
+    for name, value in zip(boxed.names, q[boxed.coords] + 1e-3, strict=True):
+        made.add_joint_position_target(name, value, 4.0)
+    away = np.full(len(boxed.names), -2e-3)
+    monkeypatch.setattr(boxed.solver, '_direct_motion', lambda *arguments: None)
+    monkeypatch.setattr(
+        boxed.solver._ends, 'better_ends',
+        lambda command, problem, limits, found: [dataclasses.replace(found, path=[away])],
+    )  # fmt: skip
+    along, refused = MotionPlanner.along, []
+
+    def refused_at_first(planner, path, halt):
+        """Refuse the detour, and the way of the first search."""
+        if len(refused) < 2:
+            refused.append(path[-1])
+            return None
+        return along(planner, path, halt)
+
+    monkeypatch.setattr(MotionPlanner, 'along', refused_at_first)
+    result = boxed.solver.solve(made.build(), q)
+    np.testing.assert_array_equal(refused[0], away)
+    went = result.positions[-1, boxed.coords] - q[boxed.coords]
+    np.testing.assert_allclose(went, 1e-3, rtol=0.1)
 
 
 def test_a_barrier_belongs_to_one_solver(boxed):
