@@ -55,19 +55,22 @@ class OptimalControlResult:
     """Motion with its status, the reason for its end, and its costs.
 
     Attributes:
-        status: ``CONVERGED`` if every limit and barrier holds and no target is missed.
-            ``UNREACHABLE`` if targets are missed, named in ``unreachable_targets``, and
-            ``AT_LIMITS`` if limits or barriers are active at the end too. ``RELAXED`` if limits,
-            barriers or targets were violated, named in ``relaxed`` and ``violated_targets``.
+        status: ``CONVERGED`` if every limit and barrier holds and no target is out of reach.
+            ``UNREACHABLE`` if targets are, named in ``unreachable_targets``, and ``AT_LIMITS`` if
+            limits or barriers are active at the end too. ``RELAXED`` if limits, barriers or
+            targets were violated, named in ``relaxed`` and ``violated_targets``.
             ``HALTED_BY_BARRIER`` if no free motion was found. ``NON_FINITE_INPUT`` for a result
             without knots. Every motion ends at rest.
-        reason: Reason for the end of the search.
+        reason: Reason for the end of the search. With ``TIME_HORIZON`` the motion stops before
+            that end, so it may miss targets although the status is ``CONVERGED``: status and
+            ``unreachable_targets`` describe the end that it would reach with more time.
         relaxed: Violations that the start state makes unavoidable, one sentence each.
         violated_targets: Pose and centre-of-mass targets that are met at the start and at the end,
             but not in between, with their largest errors, one sentence each.
         unreachable_targets: Pose and centre-of-mass targets that are out of reach from the end of
-            the motion, with their errors there, one sentence each. Targets that are missed
-            because of the weights of joint targets or a stopping rule are not included.
+            the motion, with their errors there, one sentence each; from the end of the search
+            with ``TIME_HORIZON``. Targets that are missed because of the weights of joint targets
+            or a stopping rule are not included.
         times: Time of each knot, [k], s, from 0.
         positions: Coordinates at the knots, [k, joint_coord_count], rad and m.
         velocities: At the knots, [k, joint_dof_count], rad/s and m/s; zero in the last.

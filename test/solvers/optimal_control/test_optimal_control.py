@@ -145,6 +145,22 @@ def test_iterations_and_duration_are_bounded():
     assert result.iterations <= 3 and not result.feedback.finished
 
 
+def test_the_status_describes_the_end_that_a_short_motion_does_not_reach():
+    """The same status with and without the time for the whole motion, which misses its target."""
+    short = Rig('panda', seed=3, settings=OptimalControlSettings(max_duration=0.3))
+    whole, link = Rig('panda', seed=3), 'panda_hand_tcp'
+    goal, q = short.random_joint_q(), short.model.neutral_joint_q()
+    made, frame = OptimalControlCommandBuilder(), short.frames(goal)[link]
+    command = made.add_cartesian_target('panda_link0', link, frame.homogeneous, 1.0, 1.0).build()
+    results = [rig.solver.solve(command, q) for rig in (short, whole)]
+    for result, rig in zip(results, (short, whole), strict=True):
+        assert result.status is SolveStatus.CONVERGED and result.unreachable_targets == ()
+        missed = frame.translation - rig.frames(result.positions[-1])[link].translation
+        assert (np.linalg.norm(missed) > 0.1) == (rig is short)
+    assert [r.reason for r in results] == [StopReason.TIME_HORIZON, StopReason.STOP_COST]
+    assert results[0].times[-1] <= 0.3 and not np.any(results[0].velocities[-1])
+
+
 def test_the_end_is_held(panda):
     q = panda.random_joint_q()
     panda.draw(q)

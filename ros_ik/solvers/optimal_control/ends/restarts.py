@@ -42,7 +42,8 @@ class BatchRestarts:
             model: The model.
             group: The joints that may move.
             moves: True for each variable of the group that has a nonzero speed limit, bool
-            [n_variables]. command: A command of the structure.
+                [n_variables].
+            command: A command of the structure.
         """
         self._costs = CommandCosts(model, command)
         driven = group.dof_variable >= 0
