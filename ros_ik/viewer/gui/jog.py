@@ -42,6 +42,9 @@ class Jog:
         self._sliders: dict[str, viser.GuiSliderHandle[float]] = {}
         self._goal: dict[str, float] = {}
         self._goal_client: int | None = None
+        # Measured positions within their limits [rad or m], and the limits.
+        self._measured: dict[str, float] = {}
+        self._limits: dict[str, tuple[float, float]] = {}
         # Values of the sliders as they were last seen [rad or m]; a jump of one, and its time [s].
         self._values: dict[str, float] = {}
         self._jump: tuple[str, float, int | None] | None = None
@@ -91,9 +94,12 @@ class Jog:
             for slider in self._sliders.values():
                 slider.remove()
             self._goal, self._sliders, self._values, self._jump = {}, {}, {}, None
+            bounds = zip(lower.tolist(), upper.tolist(), strict=True)
+            self._limits = dict(zip(positions, bounds, strict=True))
+            self._measured = self._within_limits(positions)
             with self._joints:
-                bounds = zip(lower.tolist(), upper.tolist(), strict=True)
-                for (name, position), (low, high) in zip(positions.items(), bounds, strict=True):
+                for name, (low, high) in self._limits.items():
+                    position = positions[name]
                     low = low if abs(low) < 1e3 else -_UNBOUNDED
                     high = high if abs(high) < 1e3 else _UNBOUNDED
                     slider = self._server.gui.add_slider(
@@ -109,6 +115,7 @@ class Jog:
             positions: rad or m by joint.
         """
         with self._lock:
+            self._measured |= self._within_limits(positions)
             goal = self._goal
             if goal and all(abs(goal[n] - positions.get(n, np.inf)) < _ARRIVED for n in goal):
                 self._goal = {}
@@ -124,7 +131,7 @@ class Jog:
         with self._lock:
             self._jump = None
             if not self._goal:
-                self._goal = {joint: slider.value for joint, slider in self._sliders.items()}
+                self._goal = dict(self._measured)
             if name in self._goal:
                 self._goal[name], self._goal_client = position, client
 
@@ -180,6 +187,14 @@ class Jog:
             if time.monotonic() - self._twist_time > _HELD_TIME or not self._twist_task:
                 return '', None
             return self._twist_task, self._twist
+
+    def _within_limits(self, positions: Mapping[str, float]) -> dict[str, float]:
+        """Return the positions of joints with sliders, within their limits [rad or m]."""
+        return {
+            name: float(np.clip(positions[name], low, high))
+            for name, (low, high) in self._limits.items()
+            if name in positions
+        }
 
     # Coroutines run in the order of events, in the thread of the browser connections.
     async def _on_slide(self, name: str, event: viser.GuiEvent) -> None:

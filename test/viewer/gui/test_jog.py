@@ -40,6 +40,22 @@ def test_a_measured_position_beyond_its_limit_is_held_at_the_limit(jog):
     assert jog.goal() == {'one': 1.0, 'two': 0.4}
 
 
+def test_a_joint_without_limits_stays_where_it_is_measured(jog):
+    jog.update_controls(
+        ['ee'], {'wheel': 5.0, 'elbow': 0.2}, np.array([-np.inf, -1.0]), np.array([np.inf, 1.0])
+    )
+    jog.set_goal('elbow', 0.25)
+    assert jog.goal() == {'wheel': 5.0, 'elbow': 0.25}
+
+
+def test_joints_stay_where_they_were_measured_last(jog):
+    jog.update_controls(['ee'], {'one': 0.7, 'two': 0.0}, np.full(2, -1.0), np.ones(2))
+    # Less than the step in which sliders follow.
+    jog.show_measured({'one': 0.7005, 'two': 0.0})
+    jog.set_goal('two', 0.4)
+    assert jog.goal() == {'one': 0.7005, 'two': 0.4}
+
+
 def test_a_number_that_is_typed_moves_nothing_before_it_is_whole(jog, monkeypatch):
     names = {'one': -2.7, 'two': 0.0, 'three': 0.0}
     jog.update_controls(['ee'], names, np.full(3, -3.0), np.full(3, 3.0))
