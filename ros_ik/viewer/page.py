@@ -173,7 +173,7 @@ class Page:
         tabs = gui.add_tab_group()
         with tabs.add_tab('Control'):
             self.show = ShowControls(self.server, self.lights_and_floor.cast_shadows)
-            self.jog = Jog(self.server)
+            self.jog = Jog(self.server, requests)
             self.obstacles = Obstacles(self.server)
         with tabs.add_tab('Plots'):
             self.plots = Plots(self.server)
@@ -211,7 +211,7 @@ class Page:
         """Act as a button: stop, pause, resume or reset."""
         if kind != 'resume':
             self.requests.release_all()
-            self.jog.release()
+            self.jog.withdraw()
         self.requests.add(kind)
 
     @property
@@ -236,4 +236,4 @@ class Page:
 
     async def _on_disconnect(self, client: viser.ClientHandle) -> None:
         self.requests.release_client(client.client_id)
-        self.jog.release(client.client_id)
+        self.jog.withdraw(client.client_id)

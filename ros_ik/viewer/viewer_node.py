@@ -327,9 +327,11 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
         """Publish the targets whose gizmos are held."""
         if self.robot is None:
             return
+        # A number that was typed may end the others.
+        joints = self.page.jog.goal()
         self._commands.send_poses(self.robot, self.requests.held())
-        self._commands.send_joints(self.page.jog.goal())
-        self._commands.send_twist(self.robot, *self.page.jog.twist())
+        self._commands.send_joints(joints)
+        self._commands.send_twist(self.robot, *self.requests.twist())
 
     def _show_status(self) -> None:
         """Show the state of the node, its parameters and plots."""

@@ -211,7 +211,7 @@ def test_a_key_moves_the_frame_while_it_repeats(opened):
         return viewer.targets['ee'][2] < start[2] - 0.01
 
     client.wait_for(is_lower, 'motion downwards')
-    client.wait_for(lambda: viewer.page.jog.twist()[1] is None, 'end of the motion')
+    client.wait_for(lambda: viewer.requests.twist()[1] is None, 'end of the motion')
     assert np.abs(viewer.targets['ee'] - start)[:2].max() < 5e-3
 
 
@@ -319,7 +319,7 @@ def test_keys_of_velocities(opened, keys, part):
     )
     for key, sign in ((forward, 1.0), (back, -1.0)):
         typed = key.lower() if part == 'linear' else key.upper()
-        client.wait_for(lambda: viewer.page.jog.twist()[1] is None, 'end of the last one')
+        client.wait_for(lambda: viewer.requests.twist()[1] is None, 'end of the last one')
         client.wait_for_rest()
         twists.clear()
 

@@ -209,7 +209,7 @@ def test_a_velocity_counts_while_its_button_is_held(fresh):
         return hand(client)[2] < start[2] - 0.02
 
     client.wait_for(push, 'motion downwards')
-    client.wait_for(lambda: jog.twist()[1] is None, 'end of the push')
+    client.wait_for(lambda: viewer.requests.twist()[1] is None, 'end of the push')
     client.wait_for_rest()
     assert hand(client)[0] == pytest.approx(start[0], abs=5e-3)
 

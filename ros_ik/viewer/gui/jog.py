@@ -15,14 +15,14 @@ import numpy as np
 import viser
 
 from ros_ik.viewer.gui.focus import return_keys
+from ros_ik.viewer.gui.requests import Requests
 
 # Step in which an unused slider follows its joint [rad or m].
 _STILL = 1e-3
-# Tolerance at which a joint target has been reached [rad or m].
+# Tolerance at which a joint target has been reached, and least motion towards it [rad or m].
 _ARRIVED = 2e-3
-# Time without an event after which a button is released [s], and rate of events while it is held
-# [Hz].
-_HELD_TIME, _HOLD_RATE = 0.25, 20.0
+# Rate of events while a button is held [Hz].
+_HOLD_RATE = 20.0
 # Part of a joint's range within which a change of its slider takes effect at once; time without a
 # change after which a larger one does [s]. While a number is typed, its first digits are jumps.
 _JUMP, _TYPING_TIME = 0.05, 0.7
@@ -36,21 +36,25 @@ _UNBOUNDED = np.pi
 class Jog:
     """The controls; any thread may call it."""
 
-    def __init__(self, server: viser.ViserServer) -> None:
-        """Add the controls that do not depend on the robot."""
-        self._server, self._lock = server, threading.RLock()
+    def __init__(self, server: viser.ViserServer, requests: Requests) -> None:
+        """Add the controls that do not depend on the robot.
+
+        Args:
+            server: Server of the page.
+            requests: Receives the joint targets and velocities.
+        """
+        self._server, self._requests, self._lock = server, requests, threading.RLock()
         self._sliders: dict[str, viser.GuiSliderHandle[float]] = {}
-        self._goal: dict[str, float] = {}
-        self._goal_client: int | None = None
         # Measured positions within their limits [rad or m], and the limits.
         self._measured: dict[str, float] = {}
         self._limits: dict[str, tuple[float, float]] = {}
-        # Values of the sliders as they were last seen [rad or m]; a jump of one, and its time [s].
+        # Positions at the last motion towards a joint target [rad or m].
+        self._moved: dict[str, float] = {}
+        # Values of the sliders as they were last seen [rad or m]; a jump of one, its time [s], and
+        # the number of poses and velocities that had begun.
         self._values: dict[str, float] = {}
         self._jump: tuple[str, float, int | None] | None = None
-        self._jump_time = -np.inf
-        self._twist, self._twist_task = np.zeros(6), ''
-        self._twist_time = -np.inf
+        self._jump_time, self._begun = -np.inf, 0
         gui = server.gui
         self._joints = gui.add_folder('Joints', expand_by_default=False)
         with gui.add_folder('Velocity', expand_by_default=False):
@@ -93,7 +97,8 @@ class Jog:
                 return
             for slider in self._sliders.values():
                 slider.remove()
-            self._goal, self._sliders, self._values, self._jump = {}, {}, {}, None
+            self._requests.release_joints()
+            self._sliders, self._values, self._jump = {}, {}, None
             bounds = zip(lower.tolist(), upper.tolist(), strict=True)
             self._limits = dict(zip(positions, bounds, strict=True))
             self._measured = self._within_limits(positions)
@@ -116,10 +121,13 @@ class Jog:
         """
         with self._lock:
             self._measured |= self._within_limits(positions)
-            goal = self._goal
+            goal = self._requests.joints()
             if goal and all(abs(goal[n] - positions.get(n, np.inf)) < _ARRIVED for n in goal):
-                self._goal = {}
-            if self._goal or self._jump:
+                self._requests.release_joints()
+            elif any(abs(self._measured[n] - self._moved.get(n, np.inf)) > _ARRIVED for n in goal):
+                self._moved = dict(self._measured)
+                self._requests.keep_joints()
+            if self._requests.joints() or self._jump:
                 return
             for name, slider in self._sliders.items():
                 if name in positions and abs(slider.value - positions[name]) > _STILL:
@@ -130,10 +138,9 @@ class Jog:
         """Set a target of a joint [rad or m]; other joints without one keep their positions."""
         with self._lock:
             self._jump = None
-            if not self._goal:
-                self._goal = dict(self._measured)
-            if name in self._goal:
-                self._goal[name], self._goal_client = position, client
+            if name in self._sliders:
+                goal = self._requests.joints() or self._measured
+                self._requests.set_joints({**goal, name: position}, client)
 
     def slide(self, name: str, position: float, client: int | None = None) -> None:
         """Process a change of a slider by a user [rad or m].
@@ -152,41 +159,34 @@ class Jog:
                 self.set_goal(name, position, client)
             else:
                 self._jump, self._jump_time = (name, position, client), time.monotonic()
+                self._begun = self._requests.begun
 
     def set_velocity(self, row: int, sign: float) -> None:
         """Request a velocity for a moment: along or about axis x, y, z, in rows 0 to 5."""
         with self._lock:
-            self._twist = np.zeros(6)
-            self._twist[row] = sign * (self._speed.value if row < 3 else self._turn.value)
-            self._twist_task, self._twist_time = self._task.value, time.monotonic()
+            twist = np.zeros(6)
+            twist[row] = sign * (self._speed.value if row < 3 else self._turn.value)
+            if self._task.value:
+                self._requests.push(self._task.value, twist)
 
-    def release(self, client: int | None = None) -> None:
-        """Withdraw targets and velocities.
+    def withdraw(self, client: int | None = None) -> None:
+        """Withdraw a number that is being typed.
 
         Args:
             client: The disconnected browser; None for all.
         """
         with self._lock:
-            if client is None or client == self._goal_client:
-                self._goal = {}
             if self._jump and client in {None, self._jump[2]}:
                 self._jump = None
-            if client is None:
-                self._twist_time = -np.inf
 
     def goal(self) -> dict[str, float]:
         """Return the joint target [rad or m], or an empty dict."""
         with self._lock:
+            if self._jump and self._begun != self._requests.begun:
+                self._jump = None
             if self._jump and time.monotonic() - self._jump_time > _TYPING_TIME:
                 self.set_goal(*self._jump)
-            return dict(self._goal)
-
-    def twist(self) -> tuple[str, np.ndarray | None]:
-        """Return a task and its current velocity [6], m/s and rad/s, or None."""
-        with self._lock:
-            if time.monotonic() - self._twist_time > _HELD_TIME or not self._twist_task:
-                return '', None
-            return self._twist_task, self._twist
+            return self._requests.joints()
 
     def _within_limits(self, positions: Mapping[str, float]) -> dict[str, float]:
         """Return the positions of joints with sliders, within their limits [rad or m]."""

@@ -75,15 +75,15 @@ def test_a_number_that_is_typed_moves_nothing_before_it_is_whole(jog, monkeypatc
     assert jog.goal() == {'one': 2.0, 'two': 3.0, 'three': 0.0}
 
 
-def test_a_release_withdraws_a_number_that_is_typed(jog, monkeypatch):
+def test_a_number_that_is_typed_is_withdrawn(jog, monkeypatch):
     jog.update_controls(['ee'], {'one': -2.7}, np.full(1, -3.0), np.full(1, 3.0))
     monkeypatch.setattr(jog_module, '_TYPING_TIME', -1.0)
     jog.slide('one', 1.0, client=1)
-    jog.release(client=2)
-    jog.release(client=1)
+    jog.withdraw(client=2)
+    jog.withdraw(client=1)
     assert jog.goal() == {}
     jog.slide('one', 2.0, client=1)
-    jog.release()
+    jog.withdraw()
     assert jog.goal() == {}
 
 
