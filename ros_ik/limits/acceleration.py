@@ -261,5 +261,4 @@ class AccelerationLimit(ScaledLimit, MarginLimit):
 
     def _write(self) -> None:
         """Copy the scaled accelerations to the device."""
-        self._device_acceleration.host[:] = self._scale * self._coupled
-        self._device_acceleration.upload()
+        self._device_acceleration.write(self._scale * self._coupled)

@@ -139,5 +139,4 @@ class JerkLimit(LastStepsLimit, ScaledLimit):
 
     def _write(self) -> None:
         """Copy the scaled jerks to the device."""
-        self._max_change.host[...] = self._scale * self._coupled * self._dt**3
-        self._max_change.upload()
+        self._max_change.write(self._scale * self._coupled * self._dt**3)

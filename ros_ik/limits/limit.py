@@ -134,9 +134,7 @@ def write_rows(name: str, buffer: HostBuffer, values: np.ndarray) -> None:
     """
     rows, *dofs = buffer.host.shape
     check_steps(name, values, (*dofs,), rows)
-    buffer.wait_for_uploads()
-    buffer.host[...] = values
-    buffer.upload()
+    buffer.write(values)
 
 
 @no_type_check

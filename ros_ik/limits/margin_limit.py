@@ -52,6 +52,5 @@ class MarginLimit(Limit):
     def _write_range(self, state: 'StepState', margin: np.ndarray) -> None:
         """Copy the position limits less a margin to the device."""
         low, high = position_bounds('position_margin', margin, state.model, state.group)
-        self._lowest.host[:], self._highest.host[:] = low, high
-        self._lowest.upload()
-        self._highest.upload()
+        self._lowest.write(low)
+        self._highest.write(high)

@@ -225,8 +225,7 @@ class MotionLimit(LastStepsLimit, MarginLimit):
         self._allocate_range(state)
         self._speed, self._slowdown = floats(group.n_variables), floats(group.n_variables)
         jerk = floats(group.n_variables)
-        jerk.host[:] = group.variable_limits(self._jerk) * state.dt**3
-        jerk.upload()
+        jerk.write(group.variable_limits(self._jerk) * state.dt**3)
         self._group, self._dt = group, state.dt
         # Halving an interval of steps needs finite ends, and no step is longer than the range of
         # positions. A joint outside a narrow one returns at 1 rad or m per step.
@@ -246,8 +245,6 @@ class MotionLimit(LastStepsLimit, MarginLimit):
         """Copy the scaled limits to the device."""
         group, dt = self._group, self._dt
         speed = self._velocity_scale * group.variable_limits(self._velocity) * dt
-        self._speed.host[:] = np.minimum(speed, self._longest_step)
+        self._speed.write(np.minimum(speed, self._longest_step))
         acceleration = group.variable_limits(self._acceleration)
-        self._slowdown.host[:] = self._acceleration_scale * acceleration * dt**2
-        self._speed.upload()
-        self._slowdown.upload()
+        self._slowdown.write(self._acceleration_scale * acceleration * dt**2)

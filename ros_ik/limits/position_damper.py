@@ -125,5 +125,4 @@ class PositionDamper(MarginLimit):
 
     def _write_rate(self, state: 'StepState') -> None:
         """Copy r to the device."""
-        self._rate.host[0] = min(state.dt / self._time, _LARGEST_RATE) if self._is_on else 0.0
-        self._rate.upload()
+        self._rate.write(min(state.dt / self._time, _LARGEST_RATE) if self._is_on else 0.0)

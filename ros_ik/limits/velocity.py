@@ -128,6 +128,5 @@ class VelocityLimit(ScaledLimit):
         velocity = self._of_model if self._velocity is None else self._velocity
         step = self._scale * self._dt * velocity
         if not np.array_equal(step, self._max_step.host):
-            self._max_step.host[...] = step
-            self._max_step.upload()
+            self._max_step.write(step)
             Limit.changes += 1

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import warp as wp
 
@@ -52,6 +54,12 @@ class HostBuffer:
         """Wait until the uploads are complete, before the host writes new data."""
         if self.needs_copies:
             wait_for(wp.get_device(self.array.device))
+
+    def write(self, values: Any) -> None:
+        """Replace the host's data, once earlier uploads are complete, and upload them."""
+        self.wait_for_uploads()
+        self.host[...] = values
+        self.upload()
 
     def upload(self, rows: int | None = None, first: int = 0) -> None:
         """Copy the host's data to the device; does nothing on a CPU.

@@ -131,9 +131,7 @@ class Parameter:
         if self._buffer is None:
             self.array.assign(table.astype(wp.dtype_to_numpy(self.scalar)))
         else:
-            self._buffer.wait_for_uploads()
-            self._buffer.host[:] = table
-            self._buffer.upload()
+            self._buffer.write(table)
             self._is_host_behind = False
 
     def write_row(self, row: int, values: Any) -> None:

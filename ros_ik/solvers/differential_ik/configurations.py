@@ -86,6 +86,7 @@ class Configurations:
             )
         if joint_q.ndim == 1 and self._n_robots != 1:
             raise ArgumentError(f'joint_q must have {self._n_robots} rows, one per robot, got one')
+        self.joint_q.wait_for_uploads()
         self.joint_q.host[:] = joint_q
 
     def check_steps(

@@ -140,8 +140,7 @@ class StepProblem:
     def load_regularization(self, regularization: float) -> None:
         """Copy a new weight of |dq|^2 to the device."""
         self.regularization = regularization
-        self._arrays.regularization.host[0] = regularization
-        self._arrays.regularization.upload()
+        self._arrays.regularization.write(regularization)
 
     def load_parameters(self) -> None:
         """Copy changed parameters of tasks, limits and barriers to the device."""

@@ -259,8 +259,7 @@ class DifferentialIK(ReadOnce):
             ArgumentError: Below 1.
         """
         self._settings = dataclasses.replace(self._settings, max_iterations=max_iterations)
-        self._max_iterations.host[0] = max_iterations
-        self._max_iterations.upload()
+        self._max_iterations.write(max_iterations)
 
     def enforce_barriers(
         self,

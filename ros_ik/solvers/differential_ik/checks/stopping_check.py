@@ -259,11 +259,9 @@ class StoppingCheck:
     ) -> None:
         """Copy limits per step [joint_dof_count] to the device, consistent for coupled joints."""
         group = self._state.group
-        of_variables.host[:] = group.variable_limits(values)
+        of_variables.write(group.variable_limits(values))
         coupled = group.coupled_limits(values)
-        of_dofs.host[:] = np.where(group.dof_variable >= 0, coupled, locked)
-        for buffer in (of_variables, of_dofs):
-            buffer.upload()
+        of_dofs.write(np.where(group.dof_variable >= 0, coupled, locked))
 
     def run(self, tolerance: float) -> None:
         """Check the step in ``delta_q``, and blend it with the stop as far as necessary.

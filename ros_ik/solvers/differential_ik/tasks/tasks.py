@@ -150,6 +150,7 @@ class FusedTasks:
 
     def load(self) -> None:
         """Copy gains, weights and other parameters of the tasks to the device."""
+        self._weight.wait_for_uploads()
         for k, task in enumerate(self.tasks):
             self._is_on.host[k] = bool(np.any(task.weight > 0.0))
             self._gain.host[k], self._damping.host[k] = task.gain, task.damping
@@ -226,12 +227,11 @@ class RowLevels:
     def load(self, priorities: Sequence[int]) -> None:
         """Copy the order by the priorities of the tasks to the device."""
         of_row = np.repeat(priorities, self._lengths)
-        self.order.host[:] = np.argsort(of_row, kind='stable')
+        self.order.write(np.argsort(of_row, kind='stable'))
         levels, counts = np.unique(of_row, return_counts=True)
-        self.start.host[:] = len(of_row)
-        self.start.host[: len(levels)] = np.cumsum(counts) - counts
-        self.order.upload()
-        self.start.upload()
+        start = np.full(len(self.start.host), len(of_row))
+        start[: len(levels)] = np.cumsum(counts) - counts
+        self.start.write(start)
 
 
 class RowTasks:
@@ -263,12 +263,10 @@ class RowTasks:
 
     def load(self) -> None:
         """Copy gains, weights and other parameters of the tasks to the device."""
-        self._weight.host[:] = np.concatenate([task.weight for task in self.tasks])
-        self._max_error.host[:] = np.concatenate([task.max_error for task in self.tasks])
-        self._gain.host[:] = [task.gain for task in self.tasks]
-        self._damping.host[:] = [task.damping for task in self.tasks]
-        for buffer in (self._weight, self._max_error, self._gain, self._damping):
-            buffer.upload()
+        self._weight.write(np.concatenate([task.weight for task in self.tasks]))
+        self._max_error.write(np.concatenate([task.max_error for task in self.tasks]))
+        self._gain.write([task.gain for task in self.tasks])
+        self._damping.write([task.damping for task in self.tasks])
         if self.levels is not None:
             self.levels.load([task.priority for task in self.tasks])
 
