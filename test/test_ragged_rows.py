@@ -34,7 +34,8 @@ TCP = 'panda_hand_tcp'
 def last_velocity(model, rows):
     limit = AccelerationLimit(np.ones(9))
     task = Task(IKObjectiveJointPosition(model, model.neutral_joint_q()))
-    DifferentialIK(model).solve_ik(model.neutral_joint_q(), [task], [limit], np.zeros(9))
+    solver = DifferentialIK(model)
+    solver.solve_ik(model.neutral_joint_q(), [task], [limit], np.zeros(9))
     limit.set_last_velocity(rows)
 
 
