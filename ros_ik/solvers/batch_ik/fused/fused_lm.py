@@ -158,8 +158,11 @@ class IKFusedLM:
             self._solve = Recording(self._launch, self._device, use_graph=self._use_graph)
 
     def compute_costs(self, joint_q: wp.array | np.ndarray) -> wp.array:
-        """Return the squared residuals at ``joint_q``."""
-        self._run(joint_q, 0, 1.0)
+        """Return the squared residuals at ``joint_q``; see :meth:`IKOptimizerLM.compute_costs`."""
+        with hold_launches(self._device, use_graph=self._use_graph):
+            wp.copy(self._last_status, self.status)
+            self._run(joint_q, 0, 1.0)
+            wp.copy(self.status, self._last_status)
         return self.costs
 
     def _run(self, joint_q: wp.array | np.ndarray, iterations: int, step_size: float) -> None:
@@ -218,7 +221,9 @@ class IKFusedLM:
         device, coords, dofs = self._device, model.joint_coord_count, model.joint_dof_count
         self._joint_q = wp.zeros((n, coords), dtype=wp.float32, device=device)
         self._refused = wp.zeros(n, dtype=wp.int32, device=device)
-        self.status = wp.zeros(n, dtype=wp.int32, device=device)
+        self.status, self._last_status = (
+            wp.zeros(n, dtype=wp.int32, device=device) for _ in range(2)
+        )
         self.costs = wp.zeros(n, dtype=wp.float32, device=device)
         state = self._state = fused_state_struct()()
         state.joint_q = batch_zeros((n, coords), wp.float64, device)

@@ -187,7 +187,7 @@ class BatchOptimizer(ReadOnce, abc.ABC):
             joint_q: Coordinates, [n_batch, joint_coord_count]; Warp or NumPy, float32 or float64.
 
         Returns:
-            The array ``costs``, [n_batch].
+            The array ``costs``, [n_batch]; inf for rows that are not finite. ``status`` stays.
 
         Raises:
             ArgumentError: A wrong shape, type or device.
@@ -196,7 +196,7 @@ class BatchOptimizer(ReadOnce, abc.ABC):
         self.renew()
         with hold_launches(self._device, use_graph=self._is_replayed):
             copy_array(self._evaluation.joint_q, joint_q)
-            self._recordings[self._launch_evaluation].run()
+            self._recordings[self._launch_costs].run()
             self._note_changes()
         return self.costs
 
@@ -244,13 +244,16 @@ class BatchOptimizer(ReadOnce, abc.ABC):
             evaluation.joint_q, evaluation.body_q, evaluation.residuals, self.costs
         )
 
-    def _launch_begin(self) -> None:
+    def _launch_costs(self) -> None:
         self._rows(
             seed_kernels().clean_seeds, [self._space.arrays],
             [self._evaluation.joint_q, self._refused],
         )  # fmt: skip
         self._launch_evaluation()
         self._rows(cost_kernels().refuse, [], [self.costs, self._refused])
+
+    def _launch_begin(self) -> None:
+        self._launch_costs()
         self._launch_start()
 
     def _launch_end(self) -> None:
@@ -275,7 +278,7 @@ class BatchOptimizer(ReadOnce, abc.ABC):
             self._launch_begin,
             self._launch_iteration,
             self._launch_end,
-            self._launch_evaluation,
+            self._launch_costs,
         ):
             self._recordings[part] = Recording(
                 part, self._device, use_graph=self._use_graph, parts=self._evaluation.objectives

@@ -23,6 +23,7 @@ from ros_ik.objectives import IKObjectiveSelfDistance
 from ros_ik.solvers.batch_ik.fused.fused_lm import IKFusedLM
 from ros_ik.solvers.batch_ik.optimizers.lm import IKOptimizerLM
 from ros_ik.solvers.batch_ik.solver import IKSolver
+from ros_ik.solvers.status import SolveStatus
 
 N = 12
 HANDS = ('gripper_left_base_link', 'gripper_right_base_link')
@@ -143,6 +144,27 @@ def test_costs_are_those_of_the_modular_path(rig, kind):
     assert np.max(b) > 0.0
     # The modular path is in float32: squares of residuals of some metres.
     np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize('use_fused', [True, False])
+def test_costs_leave_the_status_and_are_infinite_where_a_row_is_not_finite(use_fused):
+    rig = Rig(*RIGS['panda'])
+    solver = IKSolver(
+        rig.model, N, rig.objectives('posture'), use_fused=use_fused, jacobian_mode='analytic'
+    )
+    start = np.tile(rig.model.neutral_joint_q(), (N, 1)).astype(np.float32)
+    out = np.zeros_like(start)
+    solver.step(start, out, iterations=50)
+    status = solver.seed_status.numpy().copy()
+    assert (status == SolveStatus.CONVERGED).all()
+    bad = start.copy()
+    bad[1, 3] = np.nan
+    costs = solver.compute_costs(bad).numpy()
+    expected = ((0.3 * (rig.goal - start)) ** 2).sum(axis=1)
+    expected[1] = np.inf
+    np.testing.assert_allclose(costs, expected, rtol=1e-4)
+    np.testing.assert_array_equal(solver.seed_status.numpy(), status)
+    assert np.isfinite(solver.compute_costs(out).numpy()).all()
 
 
 @pytest.mark.parametrize('kind', KINDS)
