@@ -205,10 +205,14 @@ def _joints_of_world(model: Model, world: int | None) -> list[int]:
     return [int(joint) for joint in np.flatnonzero(model.joint_world.numpy() == world)]
 
 
+def _incoming_joints(model: Model) -> dict[int, int]:
+    """Return the joint that carries each link."""
+    return {int(body): joint for joint, body in enumerate(model.joint_child.numpy())}
+
+
 def _chain_joints(model: Model, base: str, tip: str, world: int | None) -> list[int]:
     """Return the joints from a base link to a tip link below it."""
-    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
-    incoming = {int(body): joint for joint, body in enumerate(child)}
+    parent, incoming = model.joint_parent.numpy(), _incoming_joints(model)
     first, body = model.body_index(base, world), model.body_index(tip, world)
     joints: list[int] = []
     while body != first:
@@ -226,8 +230,7 @@ def _semantic_chain(model: Model, base: str, tip: str, world: int | None) -> lis
     If the tip does not lie below the base, these are the joints from both links up to the nearest
     common ancestor, and the joint that carries it. Virtual joints are left out.
     """
-    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
-    incoming = {int(body): joint for joint, body in enumerate(child)}
+    parent, incoming = model.joint_parent.numpy(), _incoming_joints(model)
 
     def joints_above(body: int) -> list[int]:
         joints: list[int] = []
@@ -249,7 +252,7 @@ def _semantic_joints(
     model: Model, semantic: SemanticDescription, name: str, world: int | None
 ) -> tuple[list[int], str]:
     """Return the joints of an SRDF group with its subgroups, and its own tip link."""
-    incoming = {int(body): joint for joint, body in enumerate(model.joint_child.numpy())}
+    incoming = _incoming_joints(model)
     loop = semantic.group_loop(name)
     if loop:
         raise ArgumentError(

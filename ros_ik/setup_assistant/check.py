@@ -19,6 +19,7 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import expand_parameters
 from ros_ik.settings import read_settings
+from ros_ik.settings import SCHEMA
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 from ros_ik.settings.parameter import Parameter
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 # Speed scale above which a lower one is recommended for the first run on hardware.
 _CAREFUL = 0.5
 # Topic of an output without one.
-_DEFAULT_TOPIC = '~/joint_trajectory'
+_DEFAULT_TOPIC = next(entry.default for entry in SCHEMA if entry.name == 'outputs.<output>.topic')
 
 
 @dataclasses.dataclass(frozen=True)

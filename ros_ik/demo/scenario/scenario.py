@@ -25,6 +25,7 @@ from ros_ik.demo.scenario.reachable_targets import reachable_circle
 from ros_ik.demo.scenario.reachable_targets import reachable_poses
 from ros_ik.demo.scenario.trial import Trial
 from ros_ik.kinematics.link_poses import link_poses
+from ros_ik.kinematics.tree import incoming_joints
 
 # Distance of the box from every reachable target, in lengths of the chain.
 _CLEARANCE = 0.06
@@ -207,8 +208,7 @@ def _outward(robot: DemoRobot, start: np.ndarray) -> np.ndarray:
 def _chain_length(robot: DemoRobot) -> float:
     """Return the length of the stretched chain that the group moves [m]."""
     model = robot.model
-    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
-    incoming = {int(body): joint for joint, body in enumerate(child)}
+    parent, incoming = model.joint_parent.numpy(), incoming_joints(model)
     length, body = 0.0, robot.tip
     while body in incoming and incoming[body] != robot.group.joint_indices[0]:
         length += float(np.linalg.norm(model.joint_X_p64[incoming[body], :3]))
