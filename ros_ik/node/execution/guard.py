@@ -9,7 +9,6 @@ request gives the reason, and the next callback runs normally.
 
 from __future__ import annotations
 
-import abc
 from collections.abc import Awaitable
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -26,6 +25,8 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 from rclpy.waitable import Waitable
 
+# Minimum time between two log lines about errors in callbacks [s].
+_LOG_PERIOD = 5.0
 # Fields of responses for the reason; the field `success` is False by default.
 _SENTENCES = ('message', 'reason', 'failure_reason')
 
@@ -41,6 +42,20 @@ def fault_origin(error: BaseException) -> str:
     return ' < '.join(
         f'{Path(frame.filename).name}:{frame.lineno}'
         for frame in reversed(traceback.extract_tb(error.__traceback__)[-3:])
+    )
+
+
+def log_fault(node: Node, where: str, error: Exception) -> None:
+    """Log an error in a callback of a node, and where it came from, but not too often.
+
+    Args:
+        node: The node.
+        where: Name of the callback.
+        error: The error.
+    """
+    node.get_logger().error(
+        f'an error in {where}: {fault_text(error)} ({fault_origin(error)})',
+        throttle_duration_sec=_LOG_PERIOD,
     )
 
 
@@ -71,7 +86,6 @@ class GuardedNode(Node):
         self._guarded: weakref.WeakSet[Any] = weakref.WeakSet()
         super().__init__(*args, **kwargs)
 
-    @abc.abstractmethod
     def on_fault(self, where: str, error: Exception) -> None:
         """Report an error in a callback; any thread that spins the node may call this.
 
@@ -79,6 +93,7 @@ class GuardedNode(Node):
             where: Name of the service, topic, timer or action.
             error: The error.
         """
+        log_fault(self, where, error)
 
     @property
     def services(self) -> Iterator[Service]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence
+import functools
 import signal
 import threading
 
@@ -19,6 +20,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.execution.executor import spin_until
+from ros_ik.node.execution.guard import log_fault
 from ros_ik.node.execution.start import init_rclpy
 
 # Function that ends the program with an error.
@@ -44,7 +46,7 @@ def check_topic(node: Node, parameter: str, topic: str) -> None:
 
 
 def run_node(create: Callable[[Refuse], Node], args: Sequence[str] | None) -> int:
-    """Create a node and spin it until SIGINT or SIGTERM.
+    """Create a node and spin it until SIGINT or SIGTERM. Errors in its callbacks are logged.
 
     rclpy's own signal handlers are not used: with them, a signal between the creation of the node
     and the first wait of the executor would leave the process waiting forever.
@@ -72,7 +74,7 @@ def run_node(create: Callable[[Refuse], Node], args: Sequence[str] | None) -> in
         executor = make_executor()
         node = create(refuse)
         executor.add_node(node)
-        spin_until(executor, ended)
+        spin_until(executor, ended, functools.partial(log_fault, node))
     except (RosIkError, InvalidParameterTypeException) as error:
         problems.append(error)
     finally:

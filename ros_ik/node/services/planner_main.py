@@ -32,7 +32,6 @@ from rclpy.task import Future
 
 from ros_ik.errors import RosIkError
 from ros_ik.node.execution.executor import spin_until
-from ros_ik.node.execution.guard import fault_text
 from ros_ik.node.execution.guard import GuardedNode
 from ros_ik.node.execution.warp_programs import prepare_warp
 from ros_ik.node.model_loading.package_paths import package_paths
@@ -87,8 +86,6 @@ _LAST, _LAST_IN_ORDER, _GOING = 0.8, 15.0, 0.3
 _DELIVERY = 3.5
 # Distance beyond the reach of any robot [m].
 _FAR = np.array([100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-# Minimum time between two log lines about errors in callbacks [s].
-_LOG_PERIOD = 5.0
 # Requests of each service that DDS keeps until this process takes them. With the default, 10, a
 # burst pushes out the oldest before it is answered.
 _QOS = QoSProfile(depth=200)
@@ -183,12 +180,6 @@ class PlannerNode(GuardedNode):
         # In this order, because the executor checks awaited futures whenever it wakes.
         future.set_result(response)
         self._executor.wake()
-
-    def on_fault(self, where: str, error: Exception) -> None:
-        """Log an error in a callback."""
-        self.get_logger().error(
-            f'an error in {where}: {fault_text(error)}', throttle_duration_sec=_LOG_PERIOD
-        )
 
     def _log_error(self, text: str) -> None:
         self.get_logger().error(text)

@@ -62,7 +62,7 @@ class ShapesView:
         """Draw no shapes."""
         for handle in self._handles:
             handle.remove()
-        self._handles, self._kinds = [], []
+        self._handles, self._kinds, self._drawn = [], [], np.zeros((0, 7))
 
     def _add(self, row: int, kind: tuple[float, ...]) -> viser.MeshHandle:
         """Add a collision shape at the origin of the scene."""
