@@ -55,6 +55,8 @@ Keys do nothing while the cursor is in an input; click the scene first.
 A key moves while it is held and for 0.25 s after you let go. Speeds and task are those under
 *Velocity*.
 """
+# Mode in which nodes start.
+_FIRST_MODE = 'auto'
 _STOP_COLOR = (200, 30, 0)
 # Widths of the panel with the stop button, and of the other one [pixels].
 _STOP_WIDTH, _PANEL_WIDTH, _GAP = 230, 340, 12
@@ -120,6 +122,7 @@ class Page:
         requests: Requests of users.
         address: URL of the page.
         lights_and_floor: Light and floor.
+        mode: Kind of targets that the node follows.
         show: Switches of drawn elements.
         jog: Joint targets and velocities of users.
         obstacles: Obstacles placed by users.
@@ -158,15 +161,17 @@ class Page:
             self._button('pause', 'Pause (P)', 'P')
             self._button('resume', 'Resume (O)', 'O')
             self._button('reset', 'Reset (R)', 'R')
-            mode = gui.add_dropdown(
-                'mode', tuple(MODES), initial_value='auto', hint='Kind of targets to follow.'
+            self.mode = gui.add_dropdown(
+                'mode', tuple(MODES), initial_value=_FIRST_MODE, hint='Kind of targets to follow.'
             )
 
-        async def on_mode(event: object) -> None:
-            self.requests.add('mode', mode.value)
+        async def on_mode(event: viser.GuiEvent) -> None:
+            # Without a client, the viewer itself shows the mode of a new node.
+            if event.client is not None:
+                self.requests.add('mode', self.mode.value)
 
-        mode.on_update(on_mode)
-        return_keys(mode)
+        self.mode.on_update(on_mode)
+        return_keys(self.mode)
         self._status = gui.add_html('')
         self._answer = gui.add_html('')
         self._shown = '', ''
@@ -206,6 +211,13 @@ class Page:
         for client in self.server.get_clients().values():
             client.camera.position = camera.position
             client.camera.look_at = camera.look_at
+
+    def forget_node(self) -> None:
+        """Release the joint target, and show the mode in which nodes start."""
+        self.requests.release_joints()
+        self.jog.withdraw()
+        if self.mode.value != _FIRST_MODE:
+            self.mode.value = _FIRST_MODE  # type: ignore[misc]
 
     def press(self, kind: str) -> None:
         """Act as a button: stop, pause, resume or reset."""

@@ -18,12 +18,14 @@ from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 import numpy as np
+from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions import poses
+from ros_ik.node.execution.guard import GuardedNode
 from ros_ik.node.execution.program import check_topic
 from ros_ik.node.execution.program import describe
 from ros_ik.node.model_loading.package_paths import package_paths
@@ -107,7 +109,7 @@ def ignore_viser_race(callback: Callable[[], None]) -> Callable[[], None]:
     return turn
 
 
-class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
+class ViewerNode(GuardedNode, PolledStreamsMixin, PolledEventsMixin, Node):
     """Node that shows one ros_ik node and sends it the requests of users.
 
     Attributes:
@@ -310,6 +312,7 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
             self._list = message, publisher
             if is_other_node:
                 self.parameters.forget()
+                self.page.forget_node()
             self.page.obstacles.process_node_list(message, robot.link_pose, is_other_node)
 
     def _draw_trails(self, robot: RobotState, now: float) -> None:
@@ -336,8 +339,11 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
     def _show_status(self) -> None:
         """Show the state of the node, its parameters and plots."""
         status = self.inputs.status()
-        for task in status.tasks if status is not None else ():
-            self._follow_task(task.name)
+        if status is not None:
+            for task in status.tasks:
+                self._follow_task(task.name)
+            # After a restart, poses of former tasks remain.
+            self.inputs.keep_tasks({task.name for task in status.tasks})
         self._update_jog(status)
         if self.robot is not None:
             self._parameter_view.update()
@@ -369,7 +375,7 @@ class ViewerNode(PolledStreamsMixin, PolledEventsMixin, Node):
             # The centre of mass has no frame; subscribing to its name is harmless.
             self.inputs.follow_task(task)
             self._commands.follow_task(task)
-        except ValueError as error:
+        except NameValidationException as error:
             self.get_logger().warning(f'task {task!r} cannot be followed: {error}')
 
     def _update_jog(self, status: IkStatus | None) -> None:

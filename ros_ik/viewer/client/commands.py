@@ -42,7 +42,7 @@ class Commands:
         """Advertise the targets of a task.
 
         Raises:
-            ValueError: The name is not valid in a topic.
+            NameValidationException: The name is not valid in a topic.
         """
         self._targets[task] = self._node.create_publisher(
             PoseStamped, f'{self._name}/{task}/target_pose', 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable
+from collections.abc import Collection
 import functools
 import time
 from typing import Any
@@ -83,13 +84,19 @@ class Inputs:
         """Subscribe to the pose of a task's frame and to its targets.
 
         Raises:
-            ValueError: The name is not valid in a topic.
+            NameValidationException: The name is not valid in a topic.
         """
         poses, targets = (
             functools.partial(kept.__setitem__, task) for kept in (self.poses, self.targets)
         )
         self._listen(PoseStamped, f'{self._name}/{task}/current_pose', poses, _NEWEST)
         self._listen(PoseStamped, f'{self._name}/{task}/target_pose', targets, _TARGETS)
+
+    def keep_tasks(self, tasks: Collection[str]) -> None:
+        """Forget the poses and targets of all other tasks."""
+        for kept in (self.poses, self.targets):
+            for task in set(kept).difference(tasks):
+                del kept[task]
 
     def listen_to_markers(self, is_wanted: bool) -> None:
         """Subscribe to the markers or unsubscribe; the node draws them only for subscribers."""

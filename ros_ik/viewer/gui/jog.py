@@ -29,8 +29,8 @@ _JUMP, _TYPING_TIME = 0.05, 0.7
 _AXES = ('x', 'y', 'z', 'about x', 'about y', 'about z')
 # Keys for velocities along each axis, forward and back; with Shift, about the axis.
 _KEYS: tuple[tuple[Any, Any], ...] = (('I', 'K'), ('J', 'L'), ('U', 'M'))
-# Range of sliders of joints without limits [rad or m].
-_UNBOUNDED = np.pi
+# Limits beyond this count as none, and half the range of the sliders of such joints [rad or m].
+_UNBOUNDED, _HALF_RANGE = 1e3, np.pi
 
 
 class Jog:
@@ -93,23 +93,20 @@ class Jog:
             if tuple(tasks) != self._task.options and tasks:
                 self._task.options = tuple(tasks)
                 self._task.value = tasks[0]  # type: ignore[misc]
-            if list(positions) == list(self._sliders):
+            bounds = zip(lower.tolist(), upper.tolist(), strict=True)
+            limits = dict(zip(positions, bounds, strict=True))
+            if list(limits.items()) == list(self._limits.items()):
                 return
             for slider in self._sliders.values():
                 slider.remove()
             self._requests.release_joints()
             self._sliders, self._values, self._jump = {}, {}, None
-            bounds = zip(lower.tolist(), upper.tolist(), strict=True)
-            self._limits = dict(zip(positions, bounds, strict=True))
+            self._limits = limits
             self._measured = self._within_limits(positions)
             with self._joints:
-                for name, (low, high) in self._limits.items():
-                    position = positions[name]
-                    low = low if abs(low) < 1e3 else -_UNBOUNDED
-                    high = high if abs(high) < 1e3 else _UNBOUNDED
-                    slider = self._server.gui.add_slider(
-                        name, low, high, 1e-3, float(np.clip(position, low, high))
-                    )
+                for name, position in self._measured.items():
+                    low, high = _slider_range(position, *self._limits[name])
+                    slider = self._server.gui.add_slider(name, low, high, 1e-3, position)
                     slider.on_update(functools.partial(self._on_slide, name))
                     self._sliders[name], self._values[name] = slider, slider.value
 
@@ -130,9 +127,12 @@ class Jog:
             if self._requests.joints() or self._jump:
                 return
             for name, slider in self._sliders.items():
-                if name in positions and abs(slider.value - positions[name]) > _STILL:
-                    slider.value = float(np.clip(positions[name], slider.min, slider.max))  # type: ignore[misc]
-                    self._values[name] = slider.value
+                position = self._measured[name]
+                if not slider.min <= position <= slider.max:
+                    slider.min, slider.max = _slider_range(position, *self._limits[name])
+                if abs(slider.value - position) > _STILL:
+                    slider.value = position  # type: ignore[misc]
+                    self._values[name] = position
 
     def set_goal(self, name: str, position: float, client: int | None = None) -> None:
         """Set a target of a joint [rad or m]; other joints without one keep their positions."""
@@ -204,3 +204,17 @@ class Jog:
 
     async def _on_hold(self, row: int, sign: float, event: object) -> None:
         self.set_velocity(row, sign)
+
+
+def _slider_range(position: float, low: float, high: float) -> tuple[float, float]:
+    """Return the ends of the slider of a joint: its limits, or half a turn about its position.
+
+    Args:
+        position: Measured position within the limits [rad or m].
+        low: Lower limit [rad or m], not finite or very large if there is none.
+        high: Its upper limit.
+    """
+    if max(abs(low), abs(high)) < _UNBOUNDED:
+        return low, high
+    middle = 0.0 if abs(position) <= _HALF_RANGE else position
+    return max(low, middle - _HALF_RANGE), min(high, middle + _HALF_RANGE)

@@ -58,7 +58,9 @@ def another_viewer():
 
 @contextlib.contextmanager
 def served(viewer):
-    """Yield a viewer that is served by a thread of this process, and end it."""
+    """Yield a viewer that is served by a thread of this process, end it, and raise its errors."""
+    faults = []
+    viewer.on_fault = lambda where, error: faults.append(error)
     executor, ended = make_executor(), threading.Event()
     executor.add_node(viewer)
     thread = threading.Thread(target=spin_until, args=(executor, ended))
@@ -70,6 +72,8 @@ def served(viewer):
         thread.join()
         executor.shutdown()
         viewer.destroy_node()
+    if faults:
+        raise faults[0]
 
 
 @contextlib.contextmanager

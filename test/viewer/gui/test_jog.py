@@ -48,6 +48,39 @@ def test_a_joint_without_limits_stays_where_it_is_measured(jog):
     assert jog.goal() == {'wheel': 5.0, 'elbow': 0.25}
 
 
+@pytest.mark.parametrize('low, high', [
+    (5.0, 2000.0), (-2000.0, -5.0), (5.0, np.inf), (-np.inf, -5.0), (-np.inf, np.inf),
+    (-2000.0, 2000.0), (0.0, 0.0), (0.2, 0.2), (0.0, 5e-4), (-1.0, 1.0), (0.0, 900.0),
+    (-600.0, 900.0),
+])  # fmt: skip
+def test_a_slider_reaches_the_joint_and_no_further_than_its_limits(jog, low, high):
+    for position in (low, high, 0.5 * (low + high), 7.0):
+        if np.isfinite(position):
+            position = float(np.clip(position, low, high))
+            jog.update_controls(['ee'], {}, np.zeros(0), np.zeros(0))
+            jog.update_controls(['ee'], {'one': position}, np.array([low]), np.array([high]))
+            jog.show_measured({'one': position})
+            slider = jog._sliders['one']
+            assert low <= slider.min <= position <= slider.max <= high
+            assert slider.value == pytest.approx(position, abs=1e-9)
+            assert slider.max - slider.min >= min(2.0, high - low)
+
+
+def test_the_slider_of_a_wheel_follows_its_turns(jog):
+    limits = np.full(1, -np.inf), np.full(1, np.inf)
+    for angle in np.arange(0.0, 40.0, 0.5):
+        jog.update_controls(['ee'], {'wheel': angle}, *limits)
+        jog.show_measured({'wheel': angle})
+        slider = jog._sliders['wheel']
+        assert slider.value == pytest.approx(angle)
+        assert slider.min <= angle <= slider.max
+        assert jog.goal() == {}
+    # While it moves towards a target, a slider that is dragged stays the same.
+    jog.set_goal('wheel', 42.0)
+    jog.show_measured({'wheel': 60.0})
+    assert slider.max < 60.0
+
+
 def test_joints_stay_where_they_were_measured_last(jog):
     jog.update_controls(['ee'], {'one': 0.7, 'two': 0.0}, np.full(2, -1.0), np.ones(2))
     # Less than the step in which sliders follow.
