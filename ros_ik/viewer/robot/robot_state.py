@@ -49,7 +49,7 @@ class RobotState:
         self._coords = dict(zip(self._joints.names, self._joints.coords.tolist(), strict=True))
         start = self._joints.configuration({})
         self._joint_q = np.stack([start, start])
-        self._computed = np.full_like(self._joint_q, np.nan)
+        self._computed: np.ndarray | None = None
         self.body_q = np.zeros((2, self.model.body_count, 7))
         self._is_known = [False, False]
         self._measured: set[str] = set()
@@ -100,7 +100,7 @@ class RobotState:
 
     def update(self) -> None:
         """Compute the poses of the links, if a joint has moved."""
-        if np.array_equal(self._joint_q, self._computed):
+        if self._computed is not None and np.array_equal(self._joint_q, self._computed):
             return
         self._computed = self._joint_q.copy()
         both = np.stack([self.model.apply_mimic(joint_q) for joint_q in self._joint_q])

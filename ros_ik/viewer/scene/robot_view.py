@@ -30,14 +30,14 @@ class RobotView:
         self._is_shown = np.zeros(count, dtype=bool)
         self._root = server.scene.add_frame('/robot', show_axes=False)
         server.scene.add_frame('/robot/ghost', show_axes=False)
-        labels = robot.model.body_label
+        # Numbers, because a name with a slash would be a pose relative to another link.
         self._measured = [
-            server.scene.add_glb(f'/robot/measured/{labels[mesh.link]}', mesh.glb)
-            for mesh in robot.meshes
+            server.scene.add_glb(f'/robot/measured/{row}', mesh.glb)
+            for row, mesh in enumerate(robot.meshes)
         ]
         self._commanded = [
             server.scene.add_mesh_simple(
-                f'/robot/ghost/{labels[mesh.link]}',
+                f'/robot/ghost/{row}',
                 mesh.vertices,
                 mesh.faces,
                 color=GHOST.color,
@@ -46,7 +46,7 @@ class RobotView:
                 receive_shadow=False,
                 visible=False,
             )
-            for mesh in robot.meshes
+            for row, mesh in enumerate(robot.meshes)
         ]
 
     def update(self, with_ghost: bool) -> None:
