@@ -48,8 +48,8 @@ def expand_parameters(given: Mapping[str, object]) -> dict[str, Parameter]:
     names = {
         'task': _name_list('frame_tasks', given, _RESERVED),
         'output': _name_list('output_names', given, ()),
-        'joint': _names_between('joint_limits.', given),
-        'barrier': _names_between('barriers.position.', given),
+        'joint': names_between('joint_limits.', given),
+        'barrier': names_between('barriers.position.', given),
     }
     expanded = dict(_GENERAL)
     for entry in SCHEMA:
@@ -111,10 +111,10 @@ def read_settings(given: Mapping[str, object]) -> Settings:
         **general,
         tasks=tuple(_task(name, values) for name in values['frame_tasks']),
         joint_limits=tuple(
-            _joint_limit(n, values) for n in _names_between('joint_limits.', given)
+            _joint_limit(n, values) for n in names_between('joint_limits.', given)
         ),
         barriers=tuple(
-            _barrier(name, values) for name in _names_between('barriers.position.', given)
+            _barrier(name, values) for name in names_between('barriers.position.', given)
         ),
         outputs=tuple(_output(name, values) for name in values['output_names']),
     )
@@ -156,7 +156,7 @@ def _name_list(
     return names
 
 
-def _names_between(prefix: str, given: Iterable[str]) -> tuple[str, ...]:
+def names_between(prefix: str, given: Iterable[str]) -> tuple[str, ...]:
     """Return the middle of names like ``joint_limits.<joint>.max_velocity``; may contain dots."""
     middles = (name[len(prefix) :].rpartition('.')[0] for name in given if name.startswith(prefix))
     return tuple(dict.fromkeys(middle for middle in middles if middle))

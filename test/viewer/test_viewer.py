@@ -278,6 +278,15 @@ def test_sides_without_a_face_stay_open():
     np.testing.assert_array_equal(box, [[-1.0, -np.inf, -np.inf], [1.0, 2.0, np.inf]])
 
 
+def test_names_of_boxes_may_contain_dots():
+    values = {
+        'barriers.position.table.front.min': [-1.0, -1.0, -1.0],
+        'barriers.position.table.front.max': [1.0, 1.0, 1.0],
+        'barriers.position.table.front.axes': [True, True, True],
+    }
+    assert list(read_boxes(values)) == ['table.front']
+
+
 def test_frames_and_targets_leave_trails(fresh):
     client, viewer = fresh
     viewer.trails.clear()

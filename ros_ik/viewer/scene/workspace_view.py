@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import viser
 
+from ros_ik.settings.reading import names_between
 from ros_ik.viewer.robot.palette import WORKSPACE
 from ros_ik.viewer.scene.robot_view import place
 
@@ -34,7 +35,7 @@ def read_boxes(values: Mapping[str, Any]) -> dict[str, np.ndarray]:
         values: Parameters of the node by name. Incomplete boxes are ignored.
     """
     boxes = {}
-    for name in {key[len(PREFIX) :].split('.')[0] for key in values if key.startswith(PREFIX)}:
+    for name in names_between(PREFIX, values):
         corners = [values.get(f'{PREFIX}{name}.{corner}') for corner in ('min', 'max')]
         axes = values.get(f'{PREFIX}{name}.axes', (True, True, True))
         if any(corner is None or len(corner) != 3 for corner in corners) or len(axes) != 3:
