@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches of one thread wait while another records a graph, and run beside each other."""
 
-import _thread
 import contextlib
 import threading
 import traceback
@@ -173,24 +172,30 @@ def test_launches_wait_while_another_thread_records(panda, name, monkeypatch):
     assert values.numpy()[0] == 1.0
 
 
+@pytest.mark.parametrize('wait', [1, 2])
 @pytest.mark.parametrize('shares', [False, True])
-def test_an_interrupted_wait_leaves_the_lock_to_others(shares):
-    lock, end, held = ReadersWriterLock(), threading.Event(), threading.Event()
+def test_an_interrupted_wait_leaves_the_lock_to_others(shares, wait, monkeypatch):
+    lock, end, held, waits = ReadersWriterLock(), threading.Event(), threading.Event(), []
 
     def hold():
         with lock.shared():
             held.set()
             end.wait(NEVER)
 
+    def interrupted(condition, timeout=None):
+        waits.append(condition)
+        if len(waits) == wait:
+            raise KeyboardInterrupt
+        return wait_for(condition, timeout)
+
     holder = threading.Thread(target=hold)
     holder.start()
     assert held.wait(NEVER)
-    interrupt = threading.Timer(0.2, _thread.interrupt_main)
-    interrupt.start()
+    wait_for = lock._condition.wait_for
+    monkeypatch.setattr(lock._condition, 'wait_for', interrupted)
     own = lock.shared() if shares else contextlib.nullcontext()
     with own, pytest.raises(KeyboardInterrupt), lock.alone():
         pytest.fail('a share is held')
-    interrupt.join(NEVER)
     end.set()
     holder.join(NEVER)
     entered = []

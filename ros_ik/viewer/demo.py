@@ -122,7 +122,9 @@ def _free_port(first: int) -> int:
 def _is_served(address: str) -> bool:
     """Return True if the page responds."""
     try:
-        with urllib.request.urlopen(address, timeout=1.0):
+        # A proxy of the environment cannot reach this machine under its own name for it.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(address, timeout=1.0):
             return True
     except OSError:
         return False

@@ -147,7 +147,9 @@ class Page:
             with _guarded_connections(host):
                 self.server = _LocalServer(host=host, port=port, label='ros_ik', verbose=False)
         self.requests = requests
-        self.address = f'http://{self.server.get_host()}:{self.server.get_port()}'
+        name = self.server.get_host()
+        name = f'[{name}]' if ':' in name else name
+        self.address = f'http://{name}:{self.server.get_port()}'
         self.server.on_client_disconnect(self._on_disconnect)
         self.lights_and_floor = LightsAndFloor(self.server)
         gui = self.server.gui

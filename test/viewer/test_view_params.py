@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """``make view`` with a file of parameters: two fingers of a hand, each with a controller."""
 
+import http.server
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 
 from geometry_msgs.msg import PoseStamped
 import pytest
@@ -168,3 +170,22 @@ def test_a_refusal_is_the_exit_code_of_the_program():
     done = subprocess.run(words, capture_output=True, text=True, timeout=100, env=os.environ)
     assert done.returncode == 2 and done.stderr.startswith('view: ')
     assert 'Traceback' not in done.stderr
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    """An empty page."""
+
+    def do_GET(self):  # noqa: N802
+        self.send_response(200)
+        self.end_headers()
+
+
+def test_a_proxy_of_the_environment_does_not_hide_the_page(monkeypatch):
+    monkeypatch.setenv('http_proxy', 'http://127.0.0.1:1')
+    monkeypatch.delenv('no_proxy', raising=False)
+    with http.server.HTTPServer(('127.0.0.1', 0), Page) as server:
+        server.timeout = 10.0
+        serving = threading.Thread(target=server.handle_request, daemon=True)
+        serving.start()
+        assert demo._is_served(f'http://127.0.0.1:{server.server_port}')
+        serving.join(10.0)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import functools
 import time
 from typing import Any
+from typing import NamedTuple
 
 from rcl_interfaces.msg import ParameterDescriptor
 from rcl_interfaces.msg import ParameterEvent
@@ -16,9 +17,11 @@ from rcl_interfaces.srv import DescribeParameters
 from rcl_interfaces.srv import GetParameters
 from rcl_interfaces.srv import ListParameters
 from rcl_interfaces.srv import SetParameters
+from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.parameter import parameter_value_to_python
+from rclpy.task import Future
 import yaml
 
 # Time without an answer after which a request is repeated [s].
@@ -30,6 +33,14 @@ _SERVICES: dict[str, Any] = {
     'get_parameters': GetParameters,
     'set_parameters': SetParameters,
 }
+
+
+class _Asked(NamedTuple):
+    """A request without an answer so far: its time [s], its client and the future answer."""
+
+    since: float
+    client: Client
+    answer: Future
 
 
 class NodeParameters:
@@ -50,7 +61,7 @@ class NodeParameters:
             for service, kind in _SERVICES.items()
         }
         self._full_name = node.resolve_topic_name(name)
-        self._asked: dict[str, float] = {}
+        self._asked: dict[str, _Asked] = {}
         self.names: tuple[str, ...] = ()
         self.descriptors: dict[str, ParameterDescriptor] = {}
         self.values: dict[str, Any] = {}
@@ -93,8 +104,12 @@ class NodeParameters:
             self.answer = f'{name} is not set: {value!r} is not a value: {error}'
             self._refused.add(name)
             return
+        if not self._is_ready():
+            self.answer = f'{name} is not set: the node does not serve its parameters'
+            self._refused.add(name)
+            return
         request = SetParameters.Request(parameters=[parameter.to_parameter_msg()])
-        self._asked.pop(name, None)
+        self._withdraw(name)
         self._ask(name, 'set_parameters', request, functools.partial(self._on_set, name))
 
     def take_refused(self) -> set[str]:
@@ -104,6 +119,8 @@ class NodeParameters:
 
     def forget(self) -> None:
         """Forget everything, also pending requests, after a restart of the node."""
+        for key in tuple(self._asked):
+            self._withdraw(key)
         self.names, self.descriptors, self.values, self._asked = (), {}, {}, {}
 
     def _converted(self, name: str, value: Any) -> Any:
@@ -122,21 +139,30 @@ class NodeParameters:
         self, key: str, service: str, request: Any, then: Callable[[Any], None]
     ) -> None:
         """Send a request to a service, unless one with this key is pending."""
-        now = time.monotonic()
-        if now - self._asked.get(key, -_PATIENCE) < _PATIENCE or not self._is_ready():
+        now, before = time.monotonic(), self._asked.get(key)
+        if (before is not None and now - before.since < _PATIENCE) or not self._is_ready():
             return
-        asked = self._asked
-        asked[key] = now
+        self._withdraw(key)
+        client = self._clients[service]
+        answer = client.call_async(request)
+        self._asked[key] = _Asked(now, client, answer)
 
         def take(future: Any) -> None:
-            if asked is not self._asked:
-                # Forgotten meanwhile.
+            asked = self._asked.get(key)
+            if asked is None or asked.answer is not future:
+                # Withdrawn meanwhile.
                 return
-            asked.pop(key, None)
+            del self._asked[key]
             if future.exception() is None and future.result() is not None:
                 then(future.result())
 
-        self._clients[service].call_async(request).add_done_callback(take)
+        answer.add_done_callback(take)
+
+    def _withdraw(self, key: str) -> None:
+        """Forget the request with a key, which the client would keep until its answer comes."""
+        asked = self._asked.pop(key, None)
+        if asked is not None:
+            asked.client.remove_pending_request(asked.answer)
 
     def _is_ready(self) -> bool:
         return all(client.service_is_ready() for client in self._clients.values())

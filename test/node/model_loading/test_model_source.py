@@ -144,11 +144,11 @@ def test_a_malformed_srdf_refuses_later_descriptions_until_a_good_or_an_empty_on
         source = rig.source
         assert results(rig, [GOOD]) == [(GOOD, True)]
         source.release()  # the node runs it
-        for srdf in ('<robot', '<robot name="r"><group/></robot>'):
+        for srdf in ('<robot', '<robot name="r"><enable_collisions link1="base"/></robot>'):
             semantic.publish(String(data=srdf))
             spin_until(rig, lambda srdf=srdf: source._history.newest.srdf == srdf)
             assert results(rig, []) == [(GOOD, False)]
-            assert 'SRDF' in source.error or 'group' in source.error
+            assert 'SRDF' in source.error or 'enable_collisions' in source.error
             changed = f'{GOOD}<!-- {len(srdf)} -->'
             assert results(rig, [changed]) == [(changed, False)]
             assert results(rig, [GOOD]) == [(GOOD, False)]
