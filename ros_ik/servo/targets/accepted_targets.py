@@ -20,6 +20,7 @@ from ros_ik.servo.motion.pose_math import pose_between
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.targets.active_axes import ActiveAxes
 from ros_ik.servo.targets.jump_check import is_jump
+from ros_ik.servo.targets.jump_check import rejects_jumps
 from ros_ik.servo.targets.sender_check import SenderCheck
 from ros_ik.servo.targets.target_motion import TargetMotion
 from ros_ik.settings import Settings
@@ -122,8 +123,9 @@ class AcceptedTargets:
         continues = target.lasting or self.sender.add(
             floats[:3], target.received, target.stamp, target.sender
         )
-        distances = self._axes.lengths(float_difference(floats, frame_pose(body_q)))
-        if is_jump(*distances, self._settings):
+        if rejects_jumps(self._settings) and is_jump(
+            *self._axes.lengths(float_difference(floats, frame_pose(body_q))), self._settings
+        ):
             self.rejected, self.rejected_sequence = target.received, target.sequence
             self.jumps += 1
             return False

@@ -27,6 +27,7 @@ from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.targets.jump_check import is_jump
 from ros_ik.servo.targets.jump_check import pursued_distances
+from ros_ik.servo.targets.jump_check import rejects_jumps
 from ros_ik.settings import Settings
 
 
@@ -123,7 +124,9 @@ class CenterTracker:
         if target.frame_link != self._base:
             link = body_q[target.frame_link]
             position = self._seen(link[:3] + quat_rotate(link[3:].tolist(), position), body_q)
-        if is_jump(length(position - self.center(body_q)), 0.0, self._settings):
+        if rejects_jumps(self._settings) and is_jump(
+            length(position - self.center(body_q)), 0.0, self._settings
+        ):
             self.rejected = target.received
             self.jumps += 1
             return False

@@ -13,6 +13,11 @@ import math
 from ros_ik.settings import Settings
 
 
+def rejects_jumps(settings: Settings) -> bool:
+    """Return True if targets may be rejected, so that their distances are needed."""
+    return settings.target_jump_policy == 'reject'
+
+
 def is_jump(linear: float, angular: float, settings: Settings) -> bool:
     """Return True if a target is to be rejected, because it is too far from the command.
 
@@ -21,13 +26,13 @@ def is_jump(linear: float, angular: float, settings: Settings) -> bool:
         angular: Angle from the commanded orientation, on active axes [rad].
         settings: Settings in force.
     """
-    return settings.target_jump_policy == 'reject' and (
+    return rejects_jumps(settings) and (
         linear > settings.max_target_step_linear or angular > settings.max_target_step_angular
     )
 
 
 def pursued_distances(settings: Settings) -> tuple[float, float]:
     """Return the distance [m] and angle [rad] at which a target is pursued at most."""
-    if settings.target_jump_policy == 'reject':
+    if rejects_jumps(settings):
         return math.inf, math.inf
     return settings.max_target_step_linear, settings.max_target_step_angular
