@@ -206,6 +206,5 @@ def _table(name: str, values: wp.array, width: int) -> wp.array:
 def _filled(table: np.ndarray, device: wp.DeviceLike) -> HostBuffer:
     """Return a buffer on a device that holds the numbers."""
     buffer = HostBuffer(table.shape, wp.float64, device)
-    buffer.host[:] = table
-    buffer.upload()
+    buffer.write(table)
     return buffer

@@ -130,9 +130,7 @@ class SingularityMonitor:
 
     def set_position_margin(self, margin: np.ndarray) -> None:
         """Set the margin to the position limits [joint_dof_count]."""
-        for row, limit in zip(self._position.host, self._robot.inner_limits(margin), strict=True):
-            row[:] = limit[self._dofs]
-        self._position.upload()
+        self._position.write([limit[self._dofs] for limit in self._robot.inner_limits(margin)])
 
     def choose(self, active: Sequence[bool], center: bool) -> None:
         """Set the active tasks, and the state of the centre of mass, from the next measurement on.

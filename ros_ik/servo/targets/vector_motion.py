@@ -34,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import enum
 import math
+from typing import NamedTuple
 
 from ros_ik.servo.motion.pose_math import float_length
 from ros_ik.servo.motion.pose_math import float_less
@@ -267,6 +268,16 @@ class _Estimate:
         return (x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2])
 
 
+class _Message(NamedTuple):
+    """Arguments of :meth:`VectorMotion.add`."""
+
+    moved: Vector
+    interval: float
+    gains: Gains
+    limits: tuple[float, float]
+    seen: float
+
+
 class VectorMotion:
     """Motion of a position or an orientation, as displacements from the last message."""
 
@@ -303,11 +314,11 @@ class VectorMotion:
             limits: Largest speed [m/s or rad/s] and acceleration [m/s^2 or rad/s^2].
             seen: Time for which the motion was asked last, after that of this message [s].
         """
-        speed, hardest = limits
+        message = _Message(moved, interval, gains, limits, seen)
         used = self._estimates[self._used]
         missed = float_less(moved, used.position_at(interval))
         error, usual = float_length(missed), self._mean_error
-        possible = 0.5 * hardest * interval * interval
+        possible = 0.5 * limits[1] * interval * interval
         most = possible + _NOISE * usual
         is_manoeuvre = error > most
         learnt = _NOISE_WEIGHT_OF_MANOEUVRES if is_manoeuvre else _NOISE_WEIGHT
@@ -317,34 +328,22 @@ class VectorMotion:
         stays = error > max(possible + usual, 2.0 * length) and error < 2.0 * predicted
         stays = stays or length <= SAME
         if stays or is_manoeuvre or self._phase is _Phase.REST:
-            self._restart(moved, interval, gains, speed, seen, stays, is_manoeuvre)
+            self._restart(message, stays, is_manoeuvre)
         else:
             slows = error > _UNUSUAL * usual and _opposes(
                 missed, used.state[1], _SLOWED * interval
             )
-            self._correct(moved, interval, gains, limits, seen, slows)
+            self._correct(message, slows)
 
-    def _restart(
-        self,
-        moved: Vector,
-        interval: float,
-        gains: Gains,
-        speed: float,
-        seen: float,
-        stays: bool,
-        is_manoeuvre: bool,
-    ) -> None:
-        """Restart the estimates at a message; see :meth:`add`.
+    def _restart(self, message: _Message, stays: bool, is_manoeuvre: bool) -> None:
+        """Restart the estimates at a message.
 
         Args:
-            moved: As there.
-            interval: As there.
-            gains: As there.
-            speed: Largest speed [m/s or rad/s].
-            seen: As there.
+            message: The message.
             stays: True if the target stayed where it was.
             is_manoeuvre: True if neither an acceleration nor noise explains the message.
         """
+        moved, interval, gains, (speed, _), seen = message
         used, repeats = self._estimates[self._used], float_length(moved) <= SAME
         rested = self._phase is _Phase.REST
         leaves = rested or (used.state[1] == ZERO and self._phase is not _Phase.START)
@@ -367,19 +366,12 @@ class VectorMotion:
         else:
             self._phase = _Phase.MOTION if stays else _Phase.START
 
-    def _correct(
-        self,
-        moved: Vector,
-        interval: float,
-        gains: Gains,
-        limits: tuple[float, float],
-        seen: float,
-        slows: bool,
-    ) -> None:
-        """Correct the estimates by a message, and select one; see :meth:`add`.
+    def _correct(self, message: _Message, slows: bool) -> None:
+        """Correct the estimates by a message, and select one.
 
         ``slows`` is True if the target suddenly slows down.
         """
+        moved, interval, gains, limits, seen = message
         self._phase = _Phase.MOTION
         used = self._estimates[self._used]
         for estimate, row in zip(self._estimates, gains.rows, strict=True):

@@ -322,10 +322,8 @@ class RedundantClosedFormIK:
             raise ArgumentError(
                 f'values must have shape [{self.n_problems}, k], got {list(values.shape)}'
             )
-        self._poses.host[:] = pose_rows(checked_rows('poses', poses, self.n_problems, 7))
-        self._seeds.host[:] = self._default_seed
-        self._poses.upload()
-        self._seeds.upload()
+        self._poses.write(pose_rows(checked_rows('poses', poses, self.n_problems, 7)))
+        self._seeds.write(self._default_seed)
         given = self._stage.rows.given
         at_once = given.stop // self.n_problems
         found = []

@@ -209,8 +209,7 @@ class StepProblem:
     def continue_from(self, recovery: np.ndarray) -> None:
         """Copy the recovery [n] of the last problem of the same robots, if this one has any."""
         if self._stops:
-            self._arrays.recovering.host[:] = recovery
-            self._arrays.recovering.upload()
+            self._arrays.recovering.write(recovery)
 
     def forget_steps(self) -> None:
         """Forget which constraints were active, and violations that the robot was leaving."""

@@ -54,8 +54,7 @@ class ProblemCache:
         self._was_near = True
         # True if the robot left a violation in the last solve, or just before it.
         self._recovers = False
-        # How far the robots have left a violation after the last step of another solver, which
-        # the next step follows.
+        # Recovery of the robots after the last step of another solver, that the next step follows.
         self._followed: np.ndarray | None = None
 
     @property

@@ -256,7 +256,7 @@ class DifferentialIK(ReadOnce):
         """Set ``max_iterations`` from the next solve on, without recording graphs again.
 
         Raises:
-            ArgumentError: Below 1.
+            ArgumentError: Below 1, or more than the device can count.
         """
         self._settings = dataclasses.replace(self._settings, max_iterations=max_iterations)
         self._max_iterations.write(max_iterations)
