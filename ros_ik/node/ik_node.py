@@ -33,6 +33,7 @@ from ros_ik.node.execution.guard import fault_origin
 from ros_ik.node.execution.guard import fault_text
 from ros_ik.node.execution.guard import GuardedNode
 from ros_ik.node.execution.realtime import schedule_thread
+from ros_ik.node.execution.simulated_time import wait_in_executor
 from ros_ik.node.markers.marker_client import Markers
 from ros_ik.node.model_loading.build_log import log_built
 from ros_ik.node.model_loading.model_builder import Built
@@ -495,6 +496,4 @@ class IkNode(GuardedNode, StreamNode):
             self._bond.end()
 
     def _poll_until_rest(self) -> None:
-        give_up = time.monotonic() + _REST_TIMEOUT
-        while not self._loop.is_resting() and time.monotonic() < give_up:
-            time.sleep(0.002)
+        wait_in_executor(self, self._loop.is_resting, _REST_TIMEOUT)

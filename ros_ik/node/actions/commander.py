@@ -42,8 +42,10 @@ _KINDS = {
     PoseTarget: 'pose', TwistTarget: 'twist', JointTarget: 'joint',
     JointVelocityTarget: 'joint velocity',
 }  # fmt: skip
-# Time after which a cancelled goal ends even if the robot is not at rest [s].
-_REST_TIMEOUT = 1.5
+# Time after which a cancelled goal ends even if the robot is not at rest, like that of one arm
+# while the other moves on: this many seconds, and this many times the duration of braking. With
+# halt_mode 'hold' a joint then returns, which takes another 1.4 times.
+_REST_TIMEOUT, _REST_FACTOR = 1.5, 3.0
 # Time in which a tick may still use the previous command [s].
 _UNDER_WAY = 0.05
 
@@ -219,6 +221,18 @@ class Commander:
             joint_q[robot.moving_coords] = output.joint_q[robot.moving_coords]
         return link_poses(model, joint_q)
 
+    def braking_time(self) -> float:
+        """Return the time in which every controlled joint can come to rest from now on [s]."""
+        servo = self.servo
+        robot = servo.robot
+        dofs = robot.group.variable_dof
+        speed = np.abs(self.output.joint_qd[dofs])
+        scaled = robot.scaled_acceleration(self.settings)[dofs]
+        # A changed scale may take effect while they brake.
+        limit = np.minimum(servo.acceleration, scaled)
+        moving = speed > 0.0
+        return float(np.max(speed[moving] / limit[moving], initial=0.0)) + robot.ramp
+
     def is_still(self, since: float) -> bool:
         """Return True if the command is at rest after the request at ``since`` [s]."""
         period = self.settings.period
@@ -251,7 +265,8 @@ class RestWait:
     def __init__(self, commander: Commander) -> None:
         """Start the wait."""
         self._commander, self._since = commander, commander.now()
+        self._timeout = _REST_TIMEOUT + _REST_FACTOR * commander.braking_time()
 
     def done(self, now: float) -> bool:
         """Return True if the servo is at rest, or the time limit has passed."""
-        return self._commander.is_still(self._since) or now - self._since > _REST_TIMEOUT
+        return self._commander.is_still(self._since) or now - self._since > self._timeout

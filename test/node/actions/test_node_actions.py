@@ -5,6 +5,7 @@
 import contextlib
 import math
 import signal
+import time
 
 from geometry_msgs.msg import PoseStamped
 from lifecycle_msgs.msg import Transition
@@ -162,6 +163,27 @@ def test_a_cancelled_goal_ends_at_rest_on_the_way(client, user, twin):
     distance, _ = errors_of(client, twin, row(target))
     assert distance > 0.05
     client.wait_for_code(IkStatus.OK, text='waiting for a target')
+
+
+def test_a_cancelled_goal_ends_at_rest_however_long_it_brakes(client, user):
+    goal, _ = send(client, user, (0.0, 0.4, 0.0))
+    wait_until_moving(client)
+    scale = {'limits__acceleration_scale': 0.01}
+    assert client.set(**scale)['limits.acceleration_scale'].successful
+    try:
+        # In motion a lower scale takes effect once the robot can stop with it.
+        client.spin(0.5)
+        began = time.time_ns()
+        assert goal.cancel()
+        status, _ = goal.result()
+        ended = time.time_ns()
+        client.wait_for_rest()
+    finally:
+        client.set(limits__acceleration_scale=1.0)
+    assert status == CANCELED
+    late = [sent for sent, message, _ in client.sent if any(message.points[0].velocities)][-1]
+    assert late < ended, f'it moved {1e-9 * (late - ended):.2f} s longer'
+    assert ended - began > 1.6e9, 'it braked too soon for this test'
 
 
 def test_a_newer_goal_preempts_without_a_stop(client, user, twin):

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulated time that jumps backwards, jumps forwards, and stops, while the robot moves."""
 
+import time
+
+from lifecycle_msgs.msg import Transition
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
@@ -188,6 +191,17 @@ def test_a_hold_waits_for_a_clock_that_stands_still(client, hold):
     client.stream('joints', None)
     client.trigger('reset')
     client.pause(False)
+
+
+def test_a_deactivation_brakes_while_the_clock_runs(client):
+    assert client.transition(Transition.TRANSITION_DEACTIVATE)
+    answered = time.time_ns()
+    client.stream('joints', None)
+    rest_of_motion(client)
+    # The thread that waits for rest is the one that hears /clock.
+    late = [sent for sent, message, _ in client.sent if sent > answered]
+    assert not late, f'{len(late)} commands after the end of the transition'
+    assert client.transition(Transition.TRANSITION_ACTIVATE)
 
 
 def test_time_follows_the_clock_not_the_wall(client):
