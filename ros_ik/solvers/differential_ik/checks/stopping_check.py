@@ -316,18 +316,26 @@ class StoppingCheck:
                 self.status[open_robots] = SolveStatus.HALTED_BY_BARRIER
             fraction[open_robots] = 0.0
             if tried is _FRACTIONS:
-                open_robots &= self._brake()
+                open_robots &= self._brake(open_robots)
                 if not open_robots.any():
                     break
         self._graph.launch()
 
-    def _brake(self) -> np.ndarray:
-        """Brake joints that deepen a violation; return the robots with such and other joints."""
+    def _brake(self, among: np.ndarray) -> np.ndarray:
+        """Brake joints that deepen a violation.
+
+        Args:
+            among: Robots whose steps are not decided yet, bool [n]; the others keep theirs.
+
+        Returns:
+            Those of them that have such joints and others, bool [n].
+        """
         group = self._state.group
         driven = np.flatnonzero(group.dof_variable >= 0)
         variable = np.zeros((len(self.status), group.n_variables), dtype=bool)
         robots, found = np.nonzero(self._cut.host[:, driven])
         variable[robots, group.dof_variable[driven[found]]] = True
+        variable[~among] = False
         self._brakes.host[:, driven] = variable[:, group.dof_variable[driven]]
         return np.logical_and(variable.any(axis=1), ~variable.all(axis=1))
 

@@ -188,6 +188,45 @@ def test_robots_of_a_batch_are_judged_each_for_itself():
     np.testing.assert_allclose(steps[1], slower, atol=1e-15)
 
 
+@pytest.mark.parametrize('mode', ['stoppable', 'stop', 'scale', 'whole'])
+def test_a_robot_among_violations_gets_the_step_that_it_gets_alone(mode):
+    n, rng = 200, np.random.default_rng(3)
+    (path,) = (path for path in ALL_URDFS if path.stem == 'panda')
+    model = load(path)
+    group, center = 'panda_link0:panda_hand_tcp', np.array([0.0, 0.0, 0.3])
+    barriers = [
+        PositionBarrier(model.body_index(link), center - room, center + room, name=link)
+        for link, room in (('panda_hand_tcp', 0.4), ('panda_link4', 0.3))
+    ]
+    joint_q, dofs = model.random_joint_q(n, rng), model.joint_dof_count
+    moves = np.arange(dofs) < 7
+    steps = 0.02 * rng.normal(size=(n, dofs)) * moves
+    last = steps + 0.002 * rng.normal(size=(n, dofs)) * moves
+
+    def limited(diff, rows):
+        step = steps[rows].copy()
+        if mode == 'stoppable':
+            limit = np.full(dofs, 20.0)
+            status = diff.limit_to_stoppable(
+                joint_q[rows], barriers, step, last[rows].copy(), limit
+            )
+        else:
+            status = diff.enforce_barriers(joint_q[rows], barriers, step)
+        return step, status
+
+    settings = DifferentialIKSettings(enforce_mode='stop' if mode == 'stoppable' else mode)
+    together, status = limited(DifferentialIK(model, group, settings, n_robots=n), slice(n))
+    one = DifferentialIK(model, group, settings)
+    for k in range(n):
+        alone, its = limited(one, k)
+        np.testing.assert_array_equal(together[k], alone)
+        assert status[k] == its
+    cut = (together != steps).any(axis=1)
+    assert 20 < cut.sum() < n - 20
+    # Parts of steps remain, except in the mode that takes none.
+    assert mode == 'whole' or together[cut].any()
+
+
 def test_started_outside_the_distance_never_shrinks():
     drive = Drive('ur5_robot', *ARMS['ur5_robot'], acceleration=5.0, seed=4)
     drive.barrier = PositionBarrier(
