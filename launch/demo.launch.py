@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts the ros_ik node with a mock robot that moves by itself, and RViz where there is one."""
 
-from collections.abc import Mapping
 import os
 from pathlib import Path
+import shutil
 import tempfile
 
 from launch.actions import AppendEnvironmentVariable
@@ -24,10 +24,10 @@ from launch import LaunchDescription
 from launch import LaunchDescriptionEntity
 from ros_ik.demo.next_commands import next_commands
 from ros_ik.demo.processes.nodes import command_topics
-from ros_ik.demo.processes.nodes import watched_shapes
+from ros_ik.demo.processes.nodes import watched_pairs
 from ros_ik.demo.processes.nodes import write_parameters
 from ros_ik.demo.robots import default_robot
-from ros_ik.demo.robots import mesh_prefix
+from ros_ik.demo.robots import mesh_prefixes
 from ros_ik.demo.robots.demo_robot import DemoRobot
 
 ARGUMENTS = [
@@ -90,17 +90,18 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     if params_file:
         given = {'mock_robot': command_topics(Path(params_file), robot)}
     else:
-        _, watched = watched_shapes(robot, None)
         given = {
-            'ros_ik': {**robot.node_parameters(), **watched},
+            'ros_ik': {**robot.node_parameters(), **watched_pairs(robot)},
             'mock_robot': robot.mock_parameters(),
         }
     # In a file, because launch_ros writes a joint `y` of a list so that ROS reads true.
-    written = write_temporary(given)
-    nodes.append(RegisterEventHandler(OnShutdown(on_shutdown=lambda *_: written.unlink())))
+    folder = Path(tempfile.mkdtemp(prefix='ros_ik_demo_'))
+    nodes.append(RegisterEventHandler(OnShutdown(on_shutdown=lambda *_: shutil.rmtree(folder))))
+    written = write_parameters(folder / 'parameters.yaml', given)
+    prefixes = os.pathsep.join(mesh_prefixes(robot.files, folder))
     return [
         *nodes,
-        AppendEnvironmentVariable('AMENT_PREFIX_PATH', mesh_prefix(robot.files)),
+        AppendEnvironmentVariable('AMENT_PREFIX_PATH', prefixes),
         Node(
             package='ros_ik',
             executable='mock_robot',
@@ -135,13 +136,6 @@ def tour(robot_name: str, namespace: LaunchConfiguration) -> Node:
         output='screen',
         arguments=['--running', '--robot', robot_name],
     )
-
-
-def write_temporary(nodes: Mapping[str, Mapping[str, object]]) -> Path:
-    """Write the parameters of nodes by name to a new file and return its path."""
-    handle, path = tempfile.mkstemp(prefix='ros_ik_demo_', suffix='.yaml')
-    os.close(handle)
-    return write_parameters(Path(path), nodes)
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -113,11 +113,14 @@ def _run(options: argparse.Namespace) -> int:
     if robot.files.srdf_path is None:
         print('no SRDF: meshes, the ball and the fold are omitted')
     choose_domain()
-    with _made_client(options, robot, scenario, []) as client:
+    with (
+        _made_client(options, robot, scenario, []) as client,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         # Without an SRDF it is unknown which links touch by design. Shapes around their meshes
         # would then block reachable targets.
-        environment = mesh_environment(robot.files) if robot.files.srdf_path else None
-        with tempfile.TemporaryDirectory() as folder, ChildProcesses(environment) as children:
+        found = mesh_environment(robot.files, Path(folder)) if robot.files.srdf_path else None
+        with ChildProcesses(found) as children:
             _start(children, Path(folder), options, robot, scenario)
             problem = _play(client, children, scenario)
     if problem:

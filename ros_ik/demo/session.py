@@ -101,11 +101,12 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> str:
     """Start the nodes and wait; return an error text, or ''."""
     robot = DemoRobot.load(options.robot or default_robot())
     choose_domain()
-    environment, parameters = watched_shapes(robot, options.params_file)
-    with tempfile.TemporaryDirectory() as folder, ChildProcesses(environment) as children:
-        start_nodes(children, Path(folder), robot, parameters, params_file=options.params_file)
-        print(f'{robot.files.name} (Ctrl-C ends it). {other_terminal_hint()}', flush=True)
-        return wait_for_end(children, ended)
+    with tempfile.TemporaryDirectory() as folder:
+        environment, parameters = watched_shapes(robot, options.params_file, Path(folder))
+        with ChildProcesses(environment) as children:
+            start_nodes(children, Path(folder), robot, parameters, params_file=options.params_file)
+            print(f'{robot.files.name} (Ctrl-C ends it). {other_terminal_hint()}', flush=True)
+            return wait_for_end(children, ended)
 
 
 if __name__ == '__main__':

@@ -35,6 +35,8 @@ from ros_ik.demo.session import run_until_signal
 from ros_ik.demo.session import wait_for_end
 from ros_ik.errors import ArgumentError
 from ros_ik.model.readers.mesh_lookup import mesh_folders
+from ros_ik.model.readers.mesh_lookup import resolve_mesh
+from ros_ik.node.model_loading.package_paths import package_paths
 
 _HOST = '127.0.0.1'
 _PORTS_TRIED = 100
@@ -72,32 +74,46 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> str:
     choose_domain()
     given = {'control_rate': options.rate, 'device': options.device}
     page = {'host': _HOST, 'port': port, 'package_paths': mesh_folders(robot.files.urdf_path)}
-    environment, parameters = watched_shapes(robot, options.params)
-    with tempfile.TemporaryDirectory() as folder, ChildProcesses(environment) as children:
-        start_nodes(
-            children,
-            Path(folder),
-            robot,
-            {'control_rate': 100.0, 'status_rate': 50.0, **parameters},
-            {'ros_ik_viewer': ('ros_ik.viewer', page)},
-            options.params,
-            {name: value for name, value in given.items() if value is not None},
-        )
-        while not ended.wait(PERIOD) and not children.ended_child():
-            if _is_served(address):
-                _announce(address, robot, options.params)
-                break
-        return wait_for_end(children, ended)
+    with tempfile.TemporaryDirectory() as folder:
+        environment, parameters = watched_shapes(robot, options.params, Path(folder))
+        with ChildProcesses(environment) as children:
+            start_nodes(
+                children,
+                Path(folder),
+                robot,
+                {'control_rate': 100.0, 'status_rate': 50.0, **parameters},
+                {'ros_ik_viewer': ('ros_ik.viewer', page)},
+                options.params,
+                {name: value for name, value in given.items() if value is not None},
+            )
+            while not ended.wait(PERIOD) and not children.ended_child():
+                if _is_served(address):
+                    _announce(address, robot, options.params, package_paths(environment))
+                    break
+            return wait_for_end(children, ended)
 
 
-def _announce(address: str, robot: DemoRobot, params_file: Path | None) -> None:
+def _announce(
+    address: str, robot: DemoRobot, params_file: Path | None, package_paths: Sequence[str]
+) -> None:
     moved = f'chain {robot.chain}' if params_file is None else f'parameters of {params_file}'
     print(f'\n{robot.files.name}, {moved}. {other_terminal_hint()}')
     if params_file is None and not robot.keeps_own_links_apart:
-        print('no SRDF: obstacles are watched, its own links are not kept apart from each other')
+        print(_pairs_note(robot, package_paths))
     print(f'view: {address} (Ctrl-C ends it)\n', flush=True)
     if os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY'):
         webbrowser.open(address)
+
+
+def _pairs_note(robot: DemoRobot, package_paths: Sequence[str]) -> str:
+    """Return a text for users about a robot of which it is unknown which links touch by design."""
+    meshes = robot.collision_meshes
+    lost = sum(resolve_mesh(uri, package_paths).path is None for uri in meshes)
+    return 'no SRDF: its own links are not kept apart from each other. ' + (
+        f'Obstacles do not stop {lost} of its {len(meshes)} collision meshes: not found'
+        if lost
+        else 'Obstacles are watched'
+    )
 
 
 def _free_port(first: int) -> int:

@@ -4,6 +4,7 @@
 
 import importlib.util
 from pathlib import Path
+import shutil
 import sys
 from unittest import mock
 
@@ -64,12 +65,12 @@ def started(monkeypatch):
         # launch_ros writes parameters that are no files by PyYAML's own rules.
         assert all(isinstance(file, str) for file in of_mock)
         files = [Path(file) for file in (of_node, *of_mock)]
-        written.extend(file for file in files if file.name.startswith('ros_ik_demo_'))
+        written.extend({f.parent for f in files if f.parent.name.startswith('ros_ik_demo_')})
         return files
 
     yield start
-    for file in written:
-        file.unlink(missing_ok=True)
+    for folder in written:
+        shutil.rmtree(folder)
 
 
 def test_a_joint_named_y_is_no_boolean(started, tmp_path):

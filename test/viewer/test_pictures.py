@@ -47,7 +47,7 @@ def opened(request, tmp_path, monkeypatch):
     name, width, height = request.param
     robot = PATHS.get(name, name)
     # The shapes that make view keeps apart.
-    environment, parameters = watched_shapes(DemoRobot.load(robot), None)
+    environment, parameters = watched_shapes(DemoRobot.load(robot), None, tmp_path)
     monkeypatch.setenv('AMENT_PREFIX_PATH', environment['AMENT_PREFIX_PATH'])
     watched = {name.replace('.', '__'): value for name, value in parameters.items()}
     # Slow, so that ticks have time beside the browser.

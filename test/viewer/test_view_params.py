@@ -24,6 +24,8 @@ import viser
 from websockets.sync.client import connect
 import zstandard
 
+from ros_ik.demo.robots import find_robot
+from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.viewer import demo
 
 pytestmark = [pytest.mark.dds, pytest.mark.timeout(480)]
@@ -170,6 +172,22 @@ def test_a_refusal_is_the_exit_code_of_the_program():
     done = subprocess.run(words, capture_output=True, text=True, timeout=100, env=os.environ)
     assert done.returncode == 2 and done.stderr.startswith('view: ')
     assert 'Traceback' not in done.stderr
+
+
+@pytest.mark.parametrize(
+    'files, sentence', [(['a', 'b'], 'Obstacles are watched'), (['a'], 'do not stop 1 of its 2')]
+)
+def test_meshes_that_the_node_does_not_find_are_counted(tmp_path, capsys, files, sentence):
+    mesh = '<collision><geometry><mesh filename="package://p/{}.stl"/></geometry></collision>'
+    link = '<link name="tool0">' + mesh.format('a') + mesh.format('b') + '</link>'
+    text = find_robot('six_axis').urdf_path.read_text().replace('<link name="tool0"/>', link)
+    path = tmp_path / 'mine.urdf'
+    path.write_text(text)
+    (tmp_path / 'p').mkdir()
+    for name in files:
+        (tmp_path / 'p' / f'{name}.stl').touch()
+    demo._announce('page', DemoRobot.load(str(path)), None, [str(tmp_path)])
+    assert sentence in capsys.readouterr().out
 
 
 class Page(http.server.BaseHTTPRequestHandler):

@@ -33,22 +33,30 @@ def choose_domain() -> None:
     os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 101))
 
 
+def watched_pairs(robot: DemoRobot) -> dict[str, object]:
+    """Return parameters of the node that leave out pairs of which too many would be in contact.
+
+    If it is unknown which links touch by design, only obstacles are checked against meshes.
+    """
+    return {} if robot.keeps_own_links_apart else {'barriers.self_collision.enabled': False}
+
+
 def watched_shapes(
-    robot: DemoRobot, params_file: Path | None
+    robot: DemoRobot, params_file: Path | None, folder: Path
 ) -> tuple[dict[str, str], dict[str, object]]:
     """Return the environment in which the nodes find meshes, and parameters of the node for them.
 
     Args:
-        robot: The robot. If it is unknown which links touch by design, only obstacles are checked
-            against its meshes.
+        robot: The robot.
         params_file: Parameters of the node, if any. They select what is kept apart; meshes are
             then found only if it is known which links touch.
+        folder: As for :func:`~ros_ik.demo.robots.mesh_prefixes`.
     """
+    if params_file is None:
+        return mesh_environment(robot.files, folder), watched_pairs(robot)
     if robot.keeps_own_links_apart:
-        return mesh_environment(robot.files), {}
-    if params_file is not None:
-        return dict(os.environ), {}
-    return mesh_environment(robot.files), {'barriers.self_collision.enabled': False}
+        return mesh_environment(robot.files, folder), {}
+    return dict(os.environ), {}
 
 
 def start_nodes(

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ros_ik.demo.robots.robot_files import find_robot
     from ros_ik.demo.robots.robot_files import mesh_environment
     from ros_ik.demo.robots.robot_files import mesh_prefix
+    from ros_ik.demo.robots.robot_files import mesh_prefixes
     from ros_ik.demo.robots.robot_files import robot_data_path
     from ros_ik.demo.robots.robot_files import robot_names
     from ros_ik.demo.robots.robot_files import RobotFiles
@@ -25,6 +26,7 @@ __all__ = [
     'mesh_environment',
     'mesh_folders',
     'mesh_prefix',
+    'mesh_prefixes',
     'robot_data_path',
     'robot_names',
 ]

@@ -81,7 +81,13 @@ class DemoRobot:
         """
         if self.files.srdf_path is not None:
             return True
-        return ElementTree.fromstring(self.text).find('.//collision//mesh') is None
+        return not self.collision_meshes
+
+    @property
+    def collision_meshes(self) -> list[str]:
+        """URIs of the meshes among the collision shapes."""
+        found = ElementTree.fromstring(self.text).iterfind('.//collision//mesh')
+        return [mesh.get('filename', '') for mesh in found]
 
     @property
     def tip(self) -> int:

@@ -19,6 +19,7 @@ import sys
 import yaml
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.readers.mesh_lookup import mesh_folders
 
 DATA_FOLDERS = ('example-robot-data', 'example_robot_data')
 
@@ -100,9 +101,34 @@ def mesh_prefix(files: RobotFiles) -> str:
     return str(folders[0].parent) if folders else ''
 
 
-def mesh_environment(files: RobotFiles) -> dict[str, str]:
-    """Return the environment of this process, extended by the meshes of a robot."""
-    prefixes = [os.environ.get('AMENT_PREFIX_PATH', ''), mesh_prefix(files)]
+def mesh_prefixes(files: RobotFiles, folder: Path) -> list[str]:
+    """Return the prefixes in which nodes find the meshes of a robot.
+
+    Args:
+        files: Its files.
+        folder: Existing folder for prefixes of a description in an unusual place. Each is a link
+            ``share`` to a folder that may contain the meshes; it must last as long as the nodes.
+    """
+    prefix = mesh_prefix(files)
+    if prefix:
+        return [prefix]
+    made = []
+    for number, target in enumerate(mesh_folders(files.urdf_path)):
+        place = folder / f'prefix_{number}'
+        place.mkdir()
+        (place / 'share').symlink_to(target, target_is_directory=True)
+        made.append(str(place))
+    return made
+
+
+def mesh_environment(files: RobotFiles, folder: Path) -> dict[str, str]:
+    """Return the environment of this process, extended by the meshes of a robot.
+
+    Args:
+        files: Its files.
+        folder: As for :func:`mesh_prefixes`.
+    """
+    prefixes = [os.environ.get('AMENT_PREFIX_PATH', ''), *mesh_prefixes(files, folder)]
     return {**os.environ, 'AMENT_PREFIX_PATH': os.pathsep.join(filter(None, prefixes))}
 
 

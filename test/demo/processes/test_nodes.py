@@ -41,11 +41,11 @@ def test_mock_robot_listens_to_the_topic_of_each_output(tmp_path, given, first, 
 )
 def test_obstacles_are_kept_away_from_every_robot(tmp_path, name, keeps_own_links_apart):
     robot = DemoRobot.load(name)
-    environment, parameters = watched_shapes(robot, None)
-    assert environment == mesh_environment(robot.files)
+    environment, parameters = watched_shapes(robot, None, tmp_path)
+    assert environment == mesh_environment(robot.files, tmp_path)
     assert parameters.get('barriers.self_collision.enabled', True) == keeps_own_links_apart
     # A parameter file has its own settings of collisions.
-    environment, parameters = watched_shapes(robot, tmp_path / 'mine.yaml')
+    environment, parameters = watched_shapes(robot, tmp_path / 'mine.yaml', tmp_path)
     assert parameters == {}
     assert (environment == dict(os.environ)) == (not keeps_own_links_apart)
 

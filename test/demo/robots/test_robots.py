@@ -19,6 +19,7 @@ from ros_ik.model import Model
 from ros_ik.model.readers.description import read_description
 from ros_ik.model.readers.mesh_lookup import resolve_mesh
 from ros_ik.model.robot_joints import RobotJoints
+from ros_ik.node.model_loading.package_paths import package_paths
 
 XACRO = """<robot name="two" xmlns:xacro="http://www.ros.org/wiki/xacro">
   <xacro:macro name="segment" params="number">
@@ -60,15 +61,30 @@ def test_a_description_anywhere_has_no_prefix(tmp_path):
 
 
 def test_the_children_of_the_demo_look_where_the_meshes_are(tmp_path, monkeypatch):
-    files, srdf = find_robot('panda'), tmp_path / 'mine.srdf'
-    elsewhere = RobotFiles('mine', tmp_path / 'mine.urdf', srdf)
+    files = find_robot('panda')
     for given, expected in (
         ('', mesh_prefix(files)),
         ('/opt/ros', f'/opt/ros{os.pathsep}{mesh_prefix(files)}'),
     ):
         monkeypatch.setenv('AMENT_PREFIX_PATH', given)
-        assert mesh_environment(files) == {**os.environ, 'AMENT_PREFIX_PATH': expected}
-        assert mesh_environment(elsewhere) == dict(os.environ)
+        assert mesh_environment(files, tmp_path) == {**os.environ, 'AMENT_PREFIX_PATH': expected}
+
+
+@pytest.mark.parametrize('place', ['my_robot/urdf', 'my_robot', 'my_robot/urdf/parts'])
+def test_meshes_beside_a_description_anywhere_are_found(tmp_path, monkeypatch, place):
+    package = tmp_path / 'home' / 'my_robot'
+    mesh = package / 'meshes' / 'tool.stl'
+    mesh.parent.mkdir(parents=True)
+    mesh.touch()
+    links = tmp_path / 'links'
+    links.mkdir()
+    monkeypatch.setenv('AMENT_PREFIX_PATH', '/opt/ros')
+    files = RobotFiles('mine', tmp_path / 'home' / place / 'mine.urdf')
+    paths = package_paths(mesh_environment(files, links))
+    assert paths[0] == '/opt/ros/share'
+    assert resolve_mesh('package://my_robot/meshes/tool.stl', paths).path == mesh
+    assert resolve_mesh(f'file://{mesh}', paths).path == mesh
+    assert resolve_mesh('package://others/meshes/tool.stl', paths).path is None
 
 
 @pytest.mark.parametrize('robot', robot_names())
