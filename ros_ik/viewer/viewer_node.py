@@ -154,8 +154,8 @@ class ViewerNode(GuardedNode, PolledStreamsMixin, PolledEventsMixin, Node):
         self.robot_view: RobotView | None = None
         self.targets: dict[str, np.ndarray] = {}
         self.answer = ''
-        self._answers: tuple[str, ...] = ()
-        self._answered = -math.inf
+        # End of the time for which it is shown [s].
+        self._answer_end = math.inf
         self._tasks: set[str] = set()
         self._drawn = self._marker_time = -math.inf
         # The last list of obstacles with its publisher, and the robot at that time.
@@ -244,7 +244,7 @@ class ViewerNode(GuardedNode, PolledStreamsMixin, PolledEventsMixin, Node):
         """Draw the robot of a new description once it has been read."""
         read = self._reader.take(self._wanted_description)
         if isinstance(read, str):
-            self.answer = read
+            self.answer, self._answer_end = read, math.inf
             self.get_logger().error(read)
         elif read is not None:
             self._show_robot(read)
@@ -286,7 +286,7 @@ class ViewerNode(GuardedNode, PolledStreamsMixin, PolledEventsMixin, Node):
         """Draw closest pairs and collision shapes; without a browser the node draws no markers."""
         show = self.page.show
         self.inputs.listen_to_markers(is_watched and (show.pairs.value or show.shapes.value))
-        message, self.inputs.markers = self.inputs.markers, None
+        message = self.inputs.take_markers()
         if message is not None:
             self._marker_time = now
         is_stale = now - self._marker_time > SILENCE
@@ -300,8 +300,7 @@ class ViewerNode(GuardedNode, PolledStreamsMixin, PolledEventsMixin, Node):
 
     def _process_obstacles(self, robot: RobotState) -> None:
         """Process the obstacles of the node, and the last list again for a new robot."""
-        messages = list(self.inputs.obstacles)
-        self.inputs.obstacles.clear()
+        messages = self.inputs.take_obstacles()
         if not messages and self._list is not None and robot is not self._listed:
             messages = [self._list]
         if not messages:
@@ -356,15 +355,16 @@ class ViewerNode(GuardedNode, PolledStreamsMixin, PolledEventsMixin, Node):
 
     def _update_answer(self) -> None:
         """Take the newest answer of the node; those to buttons are shown for a while only."""
-        answers = self.calls.answer, self.parameters.answer
-        for before, answer in zip(self._answers, answers, strict=False):
-            if answer != before:
-                self.answer, self._answered = answer, time.monotonic()
-        if self.calls.answer and time.monotonic() - self._answered > _ANSWER_TIME:
-            if self.answer == self.calls.answer:
-                self.answer = ''
-            self.calls.answer = ''
-        self._answers = self.calls.answer, self.parameters.answer
+        now = time.monotonic()
+        answers = (
+            (self.calls.take_answer(), now + _ANSWER_TIME),
+            (self.parameters.take_answer(), math.inf),
+        )
+        for answer, end in answers:
+            if answer:
+                self.answer, self._answer_end = answer, end
+        if now > self._answer_end:
+            self.answer, self._answer_end = '', math.inf
 
     def _follow_task(self, task: str) -> None:
         """Subscribe to the pose of a task's frame, and advertise its targets."""

@@ -49,9 +49,6 @@ class Inputs:
         velocities: Measured velocities by joint [rad/s or m/s].
         poses: Measured pose of the frame by task.
         targets: Targets by task since :meth:`take_targets`, from any publisher.
-        markers: Newest markers, or None if none arrived since the last look.
-        obstacles: Lists of obstacles since the last look, the oldest first, each with its
-            publisher.
     """
 
     def __init__(self, node: Node, name: str) -> None:
@@ -61,9 +58,9 @@ class Inputs:
         self.velocities: dict[str, float] = {}
         self.poses: dict[str, PoseStamped] = {}
         self.targets: dict[str, PoseStamped] = {}
-        self.markers: MarkerArray | None = None
-        self.obstacles: collections.deque[tuple[ObstacleArray, bytes]]
-        self.obstacles = collections.deque(maxlen=_LISTS.depth)
+        self._markers: MarkerArray | None = None
+        self._obstacles: collections.deque[tuple[ObstacleArray, bytes]]
+        self._obstacles = collections.deque(maxlen=_LISTS.depth)
         self._status: IkStatus | None = None
         self._status_time = -SILENCE
         self._streams: list[Stream] = []
@@ -107,7 +104,7 @@ class Inputs:
         elif not is_wanted and self._marker_stream is not None:
             self._marker_stream.destroy()
             self._streams.remove(self._marker_stream)
-            self._marker_stream = self.markers = None
+            self._marker_stream = self._markers = None
 
     def read(self) -> None:
         """Read new messages."""
@@ -125,6 +122,21 @@ class Inputs:
         self.targets.clear()
         return taken
 
+    def take_markers(self) -> MarkerArray | None:
+        """Return the newest markers, or None if none arrived since the last call."""
+        taken, self._markers = self._markers, None
+        return taken
+
+    def take_obstacles(self) -> list[tuple[ObstacleArray, bytes]]:
+        """Return the lists of obstacles since the last call, the oldest first.
+
+        Returns:
+            Each list with the identity of its publisher.
+        """
+        taken = list(self._obstacles)
+        self._obstacles.clear()
+        return taken
+
     def _listen(
         self, kind: type, topic: str, take: Callable[[Any], None], qos: QoSProfile
     ) -> Stream:
@@ -136,7 +148,7 @@ class Inputs:
         return stream
 
     def _on_obstacles(self, message: ObstacleArray) -> None:
-        self.obstacles.append((message, self._publisher_of_list()))
+        self._obstacles.append((message, self._publisher_of_list()))
 
     def _publisher_of_list(self) -> bytes:
         """Return the identity of the publisher of the last list of obstacles."""
@@ -163,4 +175,4 @@ class Inputs:
         self._status, self._status_time = message, time.monotonic()
 
     def _on_markers(self, message: MarkerArray) -> None:
-        self.markers = message
+        self._markers = message

@@ -50,7 +50,6 @@ class NodeParameters:
         names: Names of all parameters, empty before the first answer.
         descriptors: Requested descriptors, by name.
         values: Requested values by name, kept up to date.
-        answer: Result of the last change, '' before the first.
     """
 
     def __init__(self, node: Node, name: str) -> None:
@@ -65,7 +64,7 @@ class NodeParameters:
         self.names: tuple[str, ...] = ()
         self.descriptors: dict[str, ParameterDescriptor] = {}
         self.values: dict[str, Any] = {}
-        self.answer = ''
+        self._answer = ''
         self._refused = set[str]()
         node.create_subscription(ParameterEvent, '/parameter_events', self._on_event, 10)
 
@@ -89,28 +88,33 @@ class NodeParameters:
             self._ask(f'describe {key}', 'describe_parameters', request, then)
 
     def change(self, name: str, value: Any) -> None:
-        """Request a new value; :attr:`answer` gives the result.
+        """Request a new value; :meth:`take_answer` returns the result.
 
         Args:
             name: A parameter whose descriptor is known.
             value: The value; a list, or what may be a list, as text in YAML.
         """
         if name not in self.values:
-            self.answer = f'{name} is not set: the node is another one, or its robot'
+            self._answer = f'{name} is not set: the node is another one, or its robot'
             return
         try:
             parameter = Parameter(name, value=self._converted(name, value))
         except (yaml.YAMLError, TypeError, ValueError) as error:
-            self.answer = f'{name} is not set: {value!r} is not a value: {error}'
+            self._answer = f'{name} is not set: {value!r} is not a value: {error}'
             self._refused.add(name)
             return
         if not self._is_ready():
-            self.answer = f'{name} is not set: the node does not serve its parameters'
+            self._answer = f'{name} is not set: the node does not serve its parameters'
             self._refused.add(name)
             return
         request = SetParameters.Request(parameters=[parameter.to_parameter_msg()])
         self._withdraw(name)
         self._ask(name, 'set_parameters', request, functools.partial(self._on_set, name))
+
+    def take_answer(self) -> str:
+        """Return the result of the newest change, or '' if there is none since the last call."""
+        taken, self._answer = self._answer, ''
+        return taken
 
     def take_refused(self) -> set[str]:
         """Return the parameters whose changes were rejected since the last call."""
@@ -184,9 +188,9 @@ class NodeParameters:
     def _on_set(self, name: str, response: Any) -> None:
         (result,) = response.results
         if result.successful:
-            self.answer = f'{name} is set'
+            self._answer = f'{name} is set'
         else:
-            self.answer = f'{name} is not set: {result.reason}'
+            self._answer = f'{name} is not set: {result.reason}'
             self._refused.add(name)
 
     def _on_event(self, event: ParameterEvent) -> None:

@@ -35,11 +35,7 @@ _SERVICES: dict[str, tuple[Any, str, Any]] = {
 
 
 class ServiceCalls:
-    """Asynchronous service calls; for the ROS thread.
-
-    Attributes:
-        answer: Last answer of the node, or ''.
-    """
+    """Asynchronous service calls; for the ROS thread."""
 
     def __init__(self, node: Node, name: str) -> None:
         """Prepare the calls to the node of a name."""
@@ -49,7 +45,7 @@ class ServiceCalls:
             for service, kind in kinds.items()
         }
         self._pending: dict[str, tuple[float, Any]] = {}
-        self.answer = ''
+        self._answer = ''
 
     def call(self, kind: str, value: Any) -> None:
         """Call the service of a button: stop, pause, resume, reset, or mode with its value."""
@@ -64,14 +60,19 @@ class ServiceCalls:
                 return
             client.remove_pending_request(waiting)
         if not client.service_is_ready():
-            self.answer = f'{kind}: there is no service {client.srv_name}'
+            self._answer = f'{kind}: there is no service {client.srv_name}'
             return
         future = client.call_async(request)
         self._pending[kind] = time.monotonic(), future
         future.add_done_callback(functools.partial(self._on_answer, kind))
 
+    def take_answer(self) -> str:
+        """Return the newest answer of the node, or '' if none arrived since the last call."""
+        taken, self._answer = self._answer, ''
+        return taken
+
     def _on_answer(self, kind: str, future: Any) -> None:
         response = future.result()
         if response is not None:
             done = 'done' if response.success else 'refused'
-            self.answer = f'{kind}: {response.message or done}'
+            self._answer = f'{kind}: {response.message or done}'

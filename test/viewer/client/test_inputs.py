@@ -35,11 +35,14 @@ def node():
 
 def next_publisher(inputs):
     """Return the publisher of the next list."""
-    give_up = time.monotonic() + PATIENCE
-    while not inputs.obstacles and time.monotonic() < give_up:
+    give_up, lists = time.monotonic() + PATIENCE, []
+    while not lists and time.monotonic() < give_up:
         inputs.read()
+        lists = inputs.take_obstacles()
         time.sleep(0.01)
-    return inputs.obstacles.popleft()[1]
+    ((_, publisher),) = lists
+    assert inputs.take_obstacles() == []
+    return publisher
 
 
 @pytest.mark.parametrize('are_named', [True, False], ids=['named', 'numbered'])

@@ -94,7 +94,8 @@ def test_a_change_is_refused_while_the_node_serves_nothing():
     node.come()
     node.serves = False
     parameters.change(NAME, 0.7)
-    assert parameters.answer == f'{NAME} is not set: the node does not serve its parameters'
+    answer = f'{NAME} is not set: the node does not serve its parameters'
+    assert [parameters.take_answer() for _ in range(2)] == [answer, '']
     assert parameters.take_refused() == {NAME}
 
 
@@ -128,5 +129,6 @@ def test_a_node_that_does_not_answer_leaves_one_request_of_each_kind(monkeypatch
 def test_a_change_that_comes_after_a_restart_is_refused():
     parameters, node = made()
     parameters.change(NAME, 0.7)
-    assert NAME in parameters.answer and 'is not set' in parameters.answer
+    answer = parameters.take_answer()
+    assert NAME in answer and 'is not set' in answer
     assert not node.pending
