@@ -20,7 +20,6 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from diagnostic_msgs.msg import DiagnosticStatus
 from diagnostic_msgs.msg import KeyValue
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -35,6 +34,7 @@ from ros_ik.demo.controller.trajectory_rules import TrajectoryPoint
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
+from ros_ik.node.execution.guard import GuardedNode
 from ros_ik.node.execution.program import check_topic
 from ros_ik.node.execution.program import describe
 from ros_ik.node.execution.program import Refuse
@@ -91,7 +91,7 @@ PARAMETERS = (
 )
 
 
-class MockRobot(PolledEventsMixin, Node):
+class MockRobot(GuardedNode, PolledEventsMixin):
     """A simulated robot that follows trajectories with a small lag; parameters are read-only."""
 
     def __init__(self, refuse: Refuse) -> None:

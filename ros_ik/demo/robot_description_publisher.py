@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 import sys
 
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model.readers.description import read_description
+from ros_ik.node.execution.guard import GuardedNode
 from ros_ik.node.execution.program import describe
 from ros_ik.node.execution.program import run_node
 from ros_ik.node.transport.polled_events import PolledEventsMixin
 from ros_ik.node.transport.qos_profiles import LATCHED
 
 
-class RobotDescriptionPublisher(PolledEventsMixin, Node):
+class RobotDescriptionPublisher(GuardedNode, PolledEventsMixin):
     """Publisher of ``robot_description`` and optionally ``robot_description_semantic``.
 
     Parameters: ``urdf_path`` (URDF or xacro file) and ``srdf_path`` (SRDF file); '' for none.

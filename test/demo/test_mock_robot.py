@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mock robot and the description publisher as processes of their own, over real DDS."""
 
+import os
 import signal
 import subprocess
+import sys
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -14,6 +16,7 @@ from rclpy.qos import QoSProfile
 from rclpy.qos import ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from std_srvs.srv import SetBool
 from support.processes.ros_processes import reserved_domain
 from support.processes.ros_processes import start_program
 from trajectory_msgs.msg import JointTrajectory
@@ -339,3 +342,36 @@ def test_late_joiner_gets_both_descriptions(domain, tmp_path):
         if listener:
             listener.close()
         end(process)
+
+
+# The mock robot with a service whose callback raises an error.
+_FAILING = """
+import sys
+from ros_ik.demo import mock_robot
+
+def fail(*_):
+    raise ZeroDivisionError('nothing can be divided by it')
+
+mock_robot.MockRobot._on_freeze = fail
+sys.exit(mock_robot.main([]))
+"""
+
+
+def test_a_request_that_raises_an_error_is_answered(domain, tmp_path):
+    log, environment = tmp_path / 'log', os.environ | {'ROS_DOMAIN_ID': str(domain)}
+    with log.open('w') as file:
+        words = [sys.executable, '-c', _FAILING]
+        process = subprocess.Popen(words, env=environment, stderr=file)
+    listener = Listener(domain, log)
+    try:
+        latched = listener.node.create_publisher(String, 'robot_description', LATCHED)
+        latched.publish(String(data=find_robot('six_axis').urdf_path.read_text()))
+        client = listener.node.create_client(SetBool, 'mock_robot/freeze')
+        listener.spin_until(client.service_is_ready, 'service')
+        answer = client.call_async(SetBool.Request(data=True))
+        listener.spin_until(answer.done, 'answer')
+        assert not answer.result().success
+        assert 'ZeroDivisionError' in answer.result().message
+    finally:
+        listener.close()
+        assert end(process) == 0

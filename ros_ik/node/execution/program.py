@@ -20,6 +20,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.execution.executor import spin_until
+from ros_ik.node.execution.guard import GuardedNode
 from ros_ik.node.execution.guard import log_fault
 from ros_ik.node.execution.start import init_rclpy
 
@@ -45,7 +46,7 @@ def check_topic(node: Node, parameter: str, topic: str) -> None:
         raise ArgumentError(f'{parameter}: {topic!r} is not a name: {reason}') from error
 
 
-def run_node(create: Callable[[Refuse], Node], args: Sequence[str] | None) -> int:
+def run_node(create: Callable[[Refuse], GuardedNode], args: Sequence[str] | None) -> int:
     """Create a node and spin it until SIGINT or SIGTERM. Errors in its callbacks are logged.
 
     rclpy's own signal handlers are not used: with them, a signal between the creation of the node
