@@ -20,11 +20,13 @@ from ros_ik import all_solutions  # noqa: E402
 from ros_ik.demo.report.robot_picture import RobotPicture  # noqa: E402
 from ros_ik.demo.robots.demo_robot import DemoRobot  # noqa: E402
 from ros_ik.kinematics import eval_fk  # noqa: E402
+from ros_ik.viewer.robot.palette import hex_code  # noqa: E402
+from ros_ik.viewer.robot.palette import VERMILLION  # noqa: E402
 
 # A regular posture, the pose of which has eight; shoulder, elbow and wrist show.
 POSTURE = np.array([0.5, -1.2, 1.6, -0.9, -1.2, 0.4])
 _HALF_WIDTH = 0.55  # m, of what is shown
-_COLOUR, _TOOL = '#8fa9c4', '#d55e00'
+_COLOUR, _TOOL = '#8fa9c4', hex_code(VERMILLION)
 
 
 def postures() -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ ROS has rules of its own for the type of a value (``rcl_yaml_param_parser``): ``
 from __future__ import annotations
 
 import collections
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 import dataclasses
@@ -60,6 +61,12 @@ def parameter_text(sections: Mapping[str, Mapping[str, Any]]) -> str:
     """
     tree = {name: {_PARAMETERS: dict(values)} for name, values in sections.items()}
     return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=99)
+
+
+def list_text(values: Iterable[Any]) -> str:
+    """Return a list of scalars on one line, as it stands in a parameter file."""
+    written = yaml.dump(list(values), Dumper=_Dumper, default_flow_style=True, width=math.inf)
+    return written.strip()
 
 
 class _Dumper(yaml.SafeDumper):

@@ -9,8 +9,10 @@ import pytest
 import rclpy
 from rclpy.node import Node
 from support.processes.ros_processes import reserved_domain
+import yaml
 
 from ros_ik.errors import ArgumentError
+from ros_ik.settings.parameter_file import list_text
 from ros_ik.settings.parameter_file import parameter_text
 from ros_ik.settings.parameter_file import read_parameter_file
 from ros_ik.settings.parameter_file import read_parameters
@@ -215,3 +217,15 @@ def test_the_node_may_be_in_a_namespace():
 def test_what_is_no_parameter_file_is_refused(text):
     with pytest.raises(ArgumentError):
         read_parameters(text)
+
+
+@pytest.mark.parametrize(
+    'values',
+    [['y', '1e3', 'tool0', 'no'], [0.5, 1e-7, 2.0], [True], [], [f'joint_{k}' for k in range(99)]],
+)
+def test_a_list_on_one_line_is_read_as_ros_reads_it(values):
+    text = list_text(values)
+    assert '\n' not in text
+    assert read_parameters(f'/**: {{ros__parameters: {{names: {text}}}}}') == {'names': values}
+    # The viewer reads what a user may have changed in it.
+    assert yaml.safe_load(text) == values

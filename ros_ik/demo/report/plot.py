@@ -16,14 +16,20 @@ from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.scenario.client import Recording
 from ros_ik.demo.scenario.phase import Requirement
 from ros_ik.demo.scenario.phase import Scenario
+from ros_ik.viewer.robot.palette import BLUE
+from ros_ik.viewer.robot.palette import GREEN
+from ros_ik.viewer.robot.palette import GREY
+from ros_ik.viewer.robot.palette import hex_code
+from ros_ik.viewer.robot.palette import ORANGE
+from ros_ik.viewer.robot.palette import VERMILLION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from mpl_toolkits.mplot3d import Axes3D
 
-# Colours for all kinds of colour vision (Okabe and Ito).
-_BLUE, _ORANGE, _GREEN, _RED, _GREY = '#0072b2', '#e69f00', '#009e73', '#d55e00', '#8a8f98'
+# Colours of the page of the viewer.
+_BLUE, _ORANGE, _GREEN, _RED, _GREY = map(hex_code, (BLUE, ORANGE, GREEN, VERMILLION, GREY))
 _AXES = (('x', _RED), ('y', _GREEN), ('z', _BLUE))
 # Width of the number of a phase, of the axes.
 _NUMBER_WIDTH = 0.025

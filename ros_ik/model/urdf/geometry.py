@@ -23,6 +23,17 @@ from ros_ik.model.readers.xml import vector_attribute
 _KNOWN = ('box', 'sphere', 'cylinder', 'capsule', 'mesh')
 
 
+def shape_element(part: Element) -> Element | None:
+    """Return the shape of a <collision> or <visual>, None without one."""
+    geometry = part.find('geometry')
+    return geometry[0] if geometry is not None and len(geometry) else None
+
+
+def is_known_shape(shape: Element | None) -> bool:
+    """Return True for a shape that becomes one of the model; others are left out of visuals."""
+    return shape is not None and shape.tag in _KNOWN
+
+
 def add_shapes(
     builder: Worlds,
     body: int,
@@ -47,11 +58,10 @@ def add_shapes(
         for number, part in enumerate(element.iterfind(tag)):
             label = part.get('name') or f'{link}/{tag}_{number}'
             where = f'link {link!r} {tag} {number}'
-            geometry = part.find('geometry')
-            shape = geometry[0] if geometry is not None and len(geometry) else None
+            shape = shape_element(part)
             if shape is None:
                 raise ModelError(where, 'has no geometry')
-            if shape.tag not in _KNOWN:
+            if not is_known_shape(shape):
                 builder.urdf_warnings.append(
                     f'{where}: ignored, geometry <{shape.tag}> is unknown'
                 )

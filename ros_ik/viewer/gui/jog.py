@@ -16,6 +16,7 @@ import viser
 
 from ros_ik.viewer.gui.focus import return_keys
 from ros_ik.viewer.gui.requests import Requests
+from ros_ik.viewer.robot.robot_state import UNBOUNDED
 
 # Step in which an unused slider follows its joint [rad or m].
 _STILL = 1e-3
@@ -29,8 +30,8 @@ _JUMP, _TYPING_TIME = 0.05, 0.7
 _AXES = ('x', 'y', 'z', 'about x', 'about y', 'about z')
 # Keys for velocities along each axis, forward and back; with Shift, about the axis.
 _KEYS: tuple[tuple[Any, Any], ...] = (('I', 'K'), ('J', 'L'), ('U', 'M'))
-# Limits beyond this count as none, and half the range of the sliders of such joints [rad or m].
-_UNBOUNDED, _HALF_RANGE = 1e3, np.pi
+# Half the range of the slider of a joint without limits [rad or m].
+_HALF_RANGE = np.pi
 
 
 class Jog:
@@ -214,7 +215,7 @@ def _slider_range(position: float, low: float, high: float) -> tuple[float, floa
         low: Lower limit [rad or m], not finite or very large if there is none.
         high: Its upper limit.
     """
-    if max(abs(low), abs(high)) < _UNBOUNDED:
+    if max(abs(low), abs(high)) < UNBOUNDED:
         return low, high
     middle = 0.0 if abs(position) <= _HALF_RANGE else position
     return max(low, middle - _HALF_RANGE), min(high, middle + _HALF_RANGE)

@@ -14,8 +14,8 @@ from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor
 import viser
-import yaml
 
+from ros_ik.settings.parameter_file import list_text
 from ros_ik.viewer.gui.focus import return_keys
 from ros_ik.viewer.gui.requests import Requests
 
@@ -148,10 +148,8 @@ class ParameterPanel:
 
 
 def _as_text(value: Any) -> str:
-    """Return a value as text, lists in YAML."""
-    if isinstance(value, int | float | str):
-        return str(value)
-    return yaml.safe_dump(list(value), default_flow_style=True).strip()
+    """Return a value as text, lists as in a parameter file."""
+    return str(value) if isinstance(value, int | float | str) else list_text(value)
 
 
 def _bounds(descriptor: ParameterDescriptor) -> tuple[float | None, float | None]:

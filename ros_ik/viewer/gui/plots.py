@@ -15,6 +15,7 @@ from viser import uplot
 
 from ros_ik.viewer.robot.palette import CURVES
 from ros_ik.viewer.robot.robot_state import RobotState
+from ros_ik.viewer.robot.robot_state import UNBOUNDED
 from ros_ik_interfaces.msg import IkStatus
 
 # Maximum number of plotted joints.
@@ -24,8 +25,6 @@ _SAMPLES = 100
 _HEIGHT = 150
 # Maximum number of curves with a legend.
 _MAX_LEGENDS = 9
-# Limits beyond this are ignored [rad or m, rad/s or m/s].
-_UNBOUNDED = 1e3
 
 POSITIONS = 'positions: 0 lower, 1 upper limit'
 VELOCITIES = 'velocities: parts of the limit'
@@ -166,8 +165,8 @@ def joint_curves(
     """
     ranges, speeds = {}, {}
     for name, low, high, fastest in list(zip(names, *limits, strict=True))[:_MAX_JOINTS]:
-        if 0.0 < high - low < _UNBOUNDED:
+        if 0.0 < high - low < UNBOUNDED:
             ranges[name] = (positions[name] - low) / (high - low)
-        if 0.0 < fastest < _UNBOUNDED:
+        if 0.0 < fastest < UNBOUNDED:
             speeds[name] = velocities.get(name, np.nan) / fastest
     return ranges, speeds

@@ -56,6 +56,11 @@ GOOD, HELD, BAD = GREEN, ORANGE, VERMILLION
 CURVES: tuple[Color, ...] = (BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE)
 
 
+def hex_code(color: Color) -> str:
+    """Return a colour as ``#rrggbb``."""
+    return '#{:02x}{:02x}{:02x}'.format(*color)
+
+
 def pair_colors(room: np.ndarray) -> np.ndarray:
     """Return colours of closest pairs, 0 to 255 [n, 3]: vermillion, then blue.
 

@@ -18,11 +18,11 @@ from ros_ik.model import Model
 from ros_ik.model.readers.mesh_files import MeshFile
 from ros_ik.model.readers.xml import parse_document
 from ros_ik.model.shapes.shape_scene import shape_scene
+from ros_ik.model.urdf.geometry import is_known_shape
+from ros_ik.model.urdf.geometry import shape_element
 from ros_ik.viewer.robot.coarse_meshes import coarsen
 from ros_ik.viewer.robot.palette import LINK
 
-# Geometry elements of a description, to match colours by order.
-_KNOWN = ('box', 'sphere', 'cylinder', 'capsule', 'mesh')
 _UNPAINTED = np.array([*LINK.color, 255.0 * LINK.opacity]) / 255.0
 
 
@@ -140,7 +140,7 @@ def _matrix(pose: np.ndarray) -> np.ndarray:
 
 
 def _colors(text: str) -> dict[str, list[np.ndarray | None]]:
-    """Return the colour of each visual shape [4] by link, or None."""
+    """Return the colour of each visual shape of the model [4] by link, or None, in its order."""
     root = parse_document(text, 'robot')
     named = {}
     for material in root.iterfind('material'):
@@ -149,7 +149,7 @@ def _colors(text: str) -> dict[str, list[np.ndarray | None]]:
         link.get('name', ''): [
             _visual_color(visual, named)
             for visual in link.iterfind('visual')
-            if any(visual.find(f'geometry/{kind}') is not None for kind in _KNOWN)
+            if is_known_shape(shape_element(visual))
         ]
         for link in root.iterfind('link')
     }

@@ -17,6 +17,8 @@ from ros_ik.viewer.robot.robot_meshes import LinkMesh
 from ros_ik.viewer.robot.robot_meshes import read_meshes
 
 MEASURED, COMMANDED = 0, 1
+# Limits beyond this count as none: models have very large ones [rad or m, rad/s or m/s].
+UNBOUNDED = 1e3
 
 
 class RobotState:

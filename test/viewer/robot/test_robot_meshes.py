@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Meshes that cannot be drawn are named, and the rest of the robot is drawn."""
 
+import io
 import threading
 import time
 
@@ -53,6 +54,20 @@ def test_a_mesh_that_cannot_be_drawn_is_named(tmp_path, name, content, message):
     (drawn,) = robot.meshes
     assert robot.model.body_label[drawn.link] == 'tool'
     assert np.isfinite(robot.center).all() and np.isfinite(robot.lowest)
+
+
+def test_colours_are_those_of_the_shapes_that_are_drawn():
+    # The model leaves out the first visual, of which URDF does not know the first shape.
+    red = '<material name="red"><color rgba="1 0 0 1"/></material>'
+    box = '<box size="0.1 0.1 0.1"/>'
+    text = (
+        f'<robot name="one"><link name="base"><visual><geometry><torus/>{box}</geometry></visual>'
+        f'<visual><geometry>{box}</geometry>{red}</visual></link></robot>'
+    )
+    (drawn,) = RobotState(text, (), 0, threading.Event()).meshes
+    scene = trimesh.load(io.BytesIO(drawn.glb), file_type='glb')
+    (part,) = scene.geometry.values()
+    assert part.visual.material.baseColorFactor.tolist() == [255, 0, 0, 255]
 
 
 def test_whatever_a_library_raises_is_said(monkeypatch):
