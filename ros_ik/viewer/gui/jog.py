@@ -20,7 +20,7 @@ from ros_ik.viewer.robot.robot_state import UNBOUNDED
 
 # Step in which an unused slider follows its joint [rad or m].
 _STILL = 1e-3
-# Tolerance at which a joint target has been reached, and least motion towards it [rad or m].
+# Tolerance at which a joint target has been reached, and least approach to it [rad or m].
 _ARRIVED = 2e-3
 # Rate of events while a button is held [Hz].
 _HOLD_RATE = 20.0
@@ -49,8 +49,8 @@ class Jog:
         # Measured positions within their limits [rad or m], and the limits.
         self._measured: dict[str, float] = {}
         self._limits: dict[str, tuple[float, float]] = {}
-        # Positions at the last motion towards a joint target [rad or m].
-        self._moved: dict[str, float] = {}
+        # Distances from the joint target, at the last times that each was shorter [rad or m].
+        self._left: dict[str, float] = {}
         # Values of the sliders as they were last seen [rad or m]; a jump of one, its time [s], and
         # the number of poses and velocities that had begun.
         self._values: dict[str, float] = {}
@@ -114,6 +114,9 @@ class Jog:
     def show_measured(self, positions: Mapping[str, float]) -> None:
         """Update the sliders from the measured joints, and end a target that is reached.
 
+        The target stands while joints come nearer than ever, so not while another sender moves
+        them.
+
         Args:
             positions: rad or m by joint.
         """
@@ -122,9 +125,12 @@ class Jog:
             goal = self._requests.joints()
             if goal and all(abs(goal[n] - positions.get(n, np.inf)) < _ARRIVED for n in goal):
                 self._requests.release_joints()
-            elif any(abs(self._measured[n] - self._moved.get(n, np.inf)) > _ARRIVED for n in goal):
-                self._moved = dict(self._measured)
-                self._requests.keep_joints()
+            else:
+                left = {name: abs(goal[name] - self._measured[name]) for name in goal}
+                nearer = [n for n in goal if left[n] < self._left.get(n, np.inf) - _ARRIVED]
+                if nearer:
+                    self._left |= {name: left[name] for name in nearer}
+                    self._requests.keep_joints()
             if self._requests.joints() or self._jump:
                 return
             for name, slider in self._sliders.items():
@@ -140,6 +146,7 @@ class Jog:
         with self._lock:
             self._jump = None
             if name in self._sliders:
+                self._left = {}
                 goal = self._requests.joints() or self._measured
                 self._requests.set_joints({**goal, name: position}, client)
 

@@ -21,8 +21,14 @@ from ros_ik.viewer.robot.robot_state import RobotState
 
 
 @pytest.fixture
-def jog():
-    page = Page('127.0.0.1', free_port(), Requests())
+def clock():
+    """Return a time in a list, which tests advance [s]."""
+    return [100.0]
+
+
+@pytest.fixture
+def jog(clock):
+    page = Page('127.0.0.1', free_port(), Requests(lambda: clock[0]))
     yield page.jog
     page.close()
 
@@ -38,6 +44,38 @@ def test_a_measured_position_beyond_its_limit_is_held_at_the_limit(jog):
     jog.update_controls(['ee'], {'one': 1.02, 'two': 0.0}, np.full(2, -1.0), np.ones(2))
     jog.set_goal('two', 0.4)
     assert jog.goal() == {'one': 1.0, 'two': 0.4}
+
+
+def seconds_until_released(jog, clock, motion):
+    """Return the time until there is no joint target while the joint moves, at most 60 s.
+
+    Args:
+        jog: The controls, with a target.
+        clock: Its time, which is advanced.
+        motion: Function that returns the position of the joint after so many seconds [rad].
+    """
+    for tick in range(300):
+        clock[0] += 0.2
+        jog.show_measured({'one': motion(0.2 * tick)})
+        if not jog.goal():
+            return 0.2 * tick
+    return 60.0
+
+
+@pytest.mark.parametrize(
+    ('motion', 'earliest', 'latest'),
+    [
+        (lambda time: 0.01 * time, 39.0, 41.0),  # slowly to the target
+        (lambda time: 0.0, 4.0, 6.0),  # at rest
+        (lambda time: 0.2 * np.sin(3.0 * time), 4.0, 10.0),  # back and forth for another sender
+        (lambda time: -0.01 * time, 4.0, 6.0),  # away
+    ],
+)
+def test_a_target_ends_where_no_joint_comes_nearer(jog, clock, motion, earliest, latest):
+    jog.update_controls(['ee'], {'one': 0.0}, -np.ones(1), np.ones(1))
+    for _ in range(2):
+        jog.set_goal('one', 0.4)
+        assert earliest < seconds_until_released(jog, clock, motion) < latest
 
 
 def test_a_joint_without_limits_stays_where_it_is_measured(jog):
