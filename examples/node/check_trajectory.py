@@ -30,9 +30,8 @@ PLANS = {
 }
 
 
-def trajectory(state: JointState, ends: dict[str, float]) -> JointTrajectory:
-    """Return a straight joint-space motion from the current state to the given positions."""
-    now = dict(zip(state.name, state.position, strict=True))
+def trajectory(now: dict[str, float], ends: dict[str, float]) -> JointTrajectory:
+    """Return a straight joint-space motion from the current positions to the given ones."""
     result = JointTrajectory(joint_names=list(ends))
     for second in (0, 3):
         part = second / 3.0
@@ -65,8 +64,13 @@ def main() -> int:
     if not heard or not client.wait_for_service(timeout_sec=10.0):
         node.get_logger().error('ros_ik does not answer; is it running on this ROS_DOMAIN_ID?')
         return 1
+    now = dict(zip(state.name, state.position, strict=False))
+    missing = sorted({joint for ends in PLANS.values() for joint in ends} - now.keys())
+    if missing:
+        node.get_logger().error(f'joint_states have no position of {", ".join(missing)}')
+        return 1
     for name, ends in PLANS.items():
-        future = client.call_async(CheckTrajectory.Request(trajectory=trajectory(state, ends)))
+        future = client.call_async(CheckTrajectory.Request(trajectory=trajectory(now, ends)))
         rclpy.spin_until_future_complete(node, future, timeout_sec=60.0)
         print(f'{name}: {verdict(future.result()) if future.done() else "no answer"}', flush=True)
     rclpy.try_shutdown()

@@ -80,7 +80,11 @@ def main() -> int:
     print(f'{free} grasps can be reached without a collision; {1000 * seconds:.0f} ms')
     if not answer.solutions:
         return 1
-    now = dict(zip(state.name, state.position, strict=True))
+    now = dict(zip(state.name, state.position, strict=False))
+    missing = sorted(set(answer.joint_names) - now.keys())
+    if missing:
+        node.get_logger().error(f'joint_states have no position of {", ".join(missing)}')
+        return 1
     start = [now[name] for name in answer.joint_names]
     ways = [math.dist(solution.positions, start) for solution in answer.solutions]
     best = min(range(len(ways)), key=ways.__getitem__)

@@ -82,11 +82,13 @@ def main() -> int:
     answer = solve(node, client, request)
     if answer is None or answer.codes[0] != SolveIk.Response.CONVERGED:
         return 1
-    now = dict(zip(state.name, state.position, strict=True))
-    ways = [
-        abs(position - now[name])
-        for name, position in zip(answer.joint_names, answer.solutions[0].positions, strict=True)
-    ]
+    now = dict(zip(state.name, state.position, strict=False))
+    missing = sorted(set(answer.joint_names) - now.keys())
+    if missing:
+        node.get_logger().error(f'joint_states have no position of {", ".join(missing)}')
+        return 1
+    moves = zip(answer.joint_names, answer.solutions[0].positions, strict=True)
+    ways = [abs(position - now[name]) for name, position in moves]
     print(f'nearest: grasp {answer.pose_index[0]}, joints move at most {max(ways):.2f} rad')
     rclpy.try_shutdown()
     return 0

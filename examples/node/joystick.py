@@ -44,7 +44,10 @@ class JoystickTwist(Node):
     def __init__(self) -> None:
         """Read the kind of device, and the speeds at full deflection."""
         super().__init__('joystick_twist')
-        self._layout = LAYOUTS[self.declare_parameter('device', 'gamepad').value]
+        device = self.declare_parameter('device', 'gamepad').value
+        if device not in LAYOUTS:
+            raise SystemExit(f'device must be one of {", ".join(LAYOUTS)}, got {device!r}')
+        self._layout = LAYOUTS[device]
         linear = self.declare_parameter('linear_speed', 0.2).value  # m/s
         angular = self.declare_parameter('angular_speed', 0.8).value  # rad/s
         # '' selects the reference frame of the task; a link, such as the tool, moves with the

@@ -14,6 +14,9 @@ from builtin_interfaces.msg import Time
 from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
+from sensor_msgs.msg import JointState
+
+from ros_ik_interfaces.srv import SolveIk
 
 FOLDER = Path(__file__).resolve().parents[2] / 'examples' / 'node'
 
@@ -73,3 +76,23 @@ def test_a_rejected_trajectory_has_not_arrived(monkeypatch, capsys, accepted, er
     monkeypatch.setattr(module.rclpy, 'spin_until_future_complete', mock.Mock())
     assert module.follow(mock.Mock(), mock.Mock()) == code
     assert capsys.readouterr().out.startswith('arrived') == (code == 0)
+
+
+@pytest.mark.parametrize('name', ['check_trajectory', 'every_grasp', 'grasp_candidates'])
+@pytest.mark.parametrize('names', [['panda_joint1', 'panda_joint2'], ['gripper']])
+def test_joint_states_without_some_joints_are_named(monkeypatch, name, names):
+    """Publishers may send velocities only, and drivers the joints of a gripper."""
+    module, node = load(name), mock.Mock()
+    state = JointState(name=names, position=[0.1])
+    solution = SimpleNamespace(positions=[0.2, 0.3])
+    answer = SimpleNamespace(
+        success=True, joint_names=['panda_joint1', 'panda_joint2'], pose_index=[0],
+        solutions=[solution], codes=[SolveIk.Response.CONVERGED],
+    )  # fmt: skip
+    node.create_client.return_value.call_async.return_value.result.return_value = answer
+    monkeypatch.setattr(module, 'rclpy', mock.Mock())
+    monkeypatch.setattr(module, 'Node', lambda _: node)
+    monkeypatch.setattr(module, 'wait_for_message', lambda *_, **__: (True, state))
+    assert module.main() == 1
+    (error,) = node.get_logger.return_value.error.call_args.args
+    assert error.startswith('joint_states have no position of ') and 'panda_joint2' in error
