@@ -155,7 +155,7 @@ def _of_joints(robot: ControlledRobot) -> list[str]:
     if unmeasured:
         found.append(
             f'{listed(unmeasured)}: meshes not found, no barrier watches them; source the '
-            'workspace that has them'
+            'workspace that has them, or extend AMENT_PREFIX_PATH'
         )
     if robot.settings.limits_velocity_scale > _CAREFUL:
         found.append('limits.velocity_scale is above 0.5: begin slower on hardware')
