@@ -3,6 +3,7 @@
 """Parameters that demo.launch.py writes, with stand-ins for ROS's launch."""
 
 import importlib.util
+import os
 from pathlib import Path
 import shutil
 import sys
@@ -97,3 +98,14 @@ def test_a_parameter_file_follows_the_topics_of_its_outputs(started, tmp_path):
     assert of_node == of_mock[1] == file
     values = read_parameters(of_mock[0].read_text(), 'mock_robot')
     assert values['command_topic'] == '/other'
+
+
+def test_meshes_beside_a_description_outside_share_are_found(started, tmp_path):
+    (tmp_path / 'gantry.urdf').write_text(GANTRY)
+    of_node, *_ = started(robot=str(tmp_path / 'gantry.urdf'), tour='false')
+    added = sys.modules['launch.actions'].AppendEnvironmentVariable
+    ((name, prefixes),) = (call.args for call in added.call_args_list)
+    assert name == 'AMENT_PREFIX_PATH'
+    folders = [Path(prefix) / 'share' for prefix in prefixes.split(os.pathsep)]
+    assert all(folder.is_relative_to(of_node.parent) for folder in folders)
+    assert tmp_path.resolve() in [folder.resolve() for folder in folders]
