@@ -23,7 +23,7 @@ def implausible(robot: ControlledRobot) -> np.ndarray:
 
 def immobile(robot: ControlledRobot) -> np.ndarray:
     """Return which controlled joints have a velocity limit of 0, bool [n]."""
-    return np.asarray(robot.velocity[robot.group.variable_dof] == 0.0)
+    return ~robot.can_move
 
 
 def rangeless(robot: ControlledRobot) -> np.ndarray:

@@ -155,9 +155,8 @@ def _check_movable(
         displacements: Coefficients of the displacements from the current positions, [m, 6, n].
         tolerances: Goal tolerances [n].
     """
-    cannot_move = robot.velocity[robot.group.variable_dof[variables]] == 0.0
     farthest = np.abs(displacements).max(axis=(0, 1))
-    for k in np.flatnonzero(cannot_move & (farthest > tolerances)).tolist():
+    for k in np.flatnonzero(~robot.can_move[variables] & (farthest > tolerances)).tolist():
         raise _error(
             f'trajectory: joint {names[k]!r} cannot move, because its velocity limit is 0; the '
             f'trajectory moves it by {farthest[k]:.4g}'

@@ -175,17 +175,19 @@ class Planner(PlanningContext):
     def variables_of(self, joint_group: str) -> np.ndarray:
         """Return the indices of controlled joints in a group, int [k]; '' selects all.
 
+        Joints with a velocity limit of 0 are left out: the node could not move them to a solution.
+
         Raises:
             RequestError: The model has no such group.
         """
         own = self.robot.group
         if joint_group in ('', own.name):
-            return np.arange(own.n_variables)
+            return np.flatnonzero(self.robot.can_move)
         try:
             names = self.model.joint_group(joint_group).joint_names
         except ArgumentError as error:
             raise RequestError(str(error)) from error
-        return np.array([k for k, name in enumerate(own.joint_names) if name in names], dtype=int)
+        return np.flatnonzero(np.isin(own.joint_names, names) & self.robot.can_move)
 
     def require_measured(self, dofs: Iterable[int], given: np.ndarray) -> None:
         """Check that the joints of some degrees of freedom are known.

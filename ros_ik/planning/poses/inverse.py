@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
 import dataclasses
@@ -42,7 +41,8 @@ def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None)
 
     The solution contains the joints of the node's group that move the link relative to the
     reference frame and do not move the reference frame itself. All others keep their measured
-    positions. Solutions keep ``limits.position_margin`` from the limits.
+    positions, as do joints with a velocity limit of 0. Solutions keep ``limits.position_margin``
+    from the limits.
 
     Args:
         planner: The robot.
@@ -57,26 +57,12 @@ def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None)
     checked_instance('planner', Planner, planner)
     budget = checked_options('budget', Budget, budget)
     checked_instance('request', IkRequest, request).check()
-    return solve_for_joints(planner, request, budget, planner.robot.group.joint_names)
-
-
-def solve_for_joints(
-    planner: Planner, request: IkRequest, budget: Budget, joints: Collection[str]
-) -> IkAnswer:
-    """Solve poses like :func:`solve_ik`, for some joints of the node's group.
-
-    Args:
-        planner: The robot.
-        request: A request that was checked.
-        budget: Time budget.
-        joints: Names of the joints that may be in a solution.
-    """
     tolerance, preference = request.checked_tolerance(), request.checked_preference()
     if request.check_collisions:
         planner.require_shapes()
     frame = planner.frame(request.link)
     reference = planner.reference(request.reference_frame)
-    solved = _solved_coordinates(planner, frame, reference, request.joint_group, joints)
+    solved = _solved_coordinates(planner, frame, reference, request.joint_group)
     targets = request.targets_in_world(planner, reference)
     n, n_goals = request.n_problems, request.set_size
     seeds = _seed_rows(planner, request.seeds, n, solved)
@@ -129,7 +115,7 @@ def _slices(n: int, most: int, n_goals: int, budget: Budget) -> Iterator[slice]:
 
 
 def _solved_coordinates(
-    planner: Planner, frame: Frame, reference: int, joint_group: str, joints: Collection[str]
+    planner: Planner, frame: Frame, reference: int, joint_group: str
 ) -> np.ndarray:
     """Return the coordinates to solve for, or raise RequestError."""
     group, labels = planner.robot.group, planner.model.body_label
@@ -138,13 +124,16 @@ def _solved_coordinates(
     driven = [int(d) for d in dofs if group.dof_variable[d] >= 0]
     moving_reference = {int(group.dof_variable[d]) for d in driven if d not in of_frame}
     variables = {int(group.dof_variable[d]) for d in driven} - moving_reference
-    variables &= {k for k, name in enumerate(group.joint_names) if name in joints}
-    if joint_group:
-        variables &= set(planner.variables_of(joint_group).tolist())
+    variables &= set(planner.variables_of(joint_group).tolist())
     if not variables:
         raise RequestError(
-            f'no joint of the group moves link {labels[frame.link]!r} as seen from '
+            f'no joint of the group can move link {labels[frame.link]!r} as seen from '
             f'{labels[reference]!r}; the group has {", ".join(group.joint_names)}'
+            + ''.join(
+                f'; {name} cannot move: its velocity limit is 0'
+                for name, can_move in zip(group.joint_names, planner.robot.can_move, strict=True)
+                if not can_move
+            )
         )
     held = [d for d in dofs if int(group.dof_variable[d]) not in variables]
     planner.require_measured(held, np.array([], dtype=int))

@@ -19,7 +19,7 @@ from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.context.planner import Planner
 from ros_ik.planning.poses.ik_request import IkRequest
 from ros_ik.planning.poses.ik_request import PoseCode
-from ros_ik.planning.poses.inverse import solve_for_joints
+from ros_ik.planning.poses.inverse import solve_ik
 from ros_ik.planning.poses.reconfiguration_answer import Reconfiguration
 from ros_ik.servo.motion.pose_math import pose_inverse
 from ros_ik.servo.motion.pose_math import pose_multiply
@@ -75,13 +75,8 @@ def reconfigure(
         position_tolerance=distance,
         rotation_tolerance=angle,
     )
-    # The robot is to move to the solution.
-    speeds = robot.group.variable_limits(robot.velocity)
-    movable = [
-        name for name, speed in zip(robot.group.joint_names, speeds, strict=True) if speed > 0.0
-    ]
     with planner.at(robot.group.joint_names, positions.tolist()):
-        answer = solve_for_joints(planner, request, budget, movable)
+        answer = solve_ik(planner, request, budget)
         if answer.codes[0] == PoseCode.TIMED_OUT:
             return Reconfiguration(message='the search for another configuration ran out of time')
         found = answer.positions if answer.codes[0] == 0 else answer.positions[:0]

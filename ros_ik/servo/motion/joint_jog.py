@@ -4,8 +4,8 @@
 
     aim = q + f v dt,    f = min(1, v_max / |v|) over all joints
 
-A common factor keeps the path. The step solver accelerates each joint within its limits and stops
-it at its position limits.
+A common factor keeps the path. Joints with a velocity limit of 0 stand still. The step
+solver accelerates each joint within its limits and stops it at its position limits.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class JointJogMotion:
                 displacements, NaN for other joints, and the steps of those others, all in rad or
                 m.
         """
-        dt, velocity = self._dt, np.nan_to_num(velocity, nan=0.0)
+        dt, velocity = self._dt, np.where(speed > 0.0, np.nan_to_num(velocity, nan=0.0), 0.0)
         moves = velocity != 0.0
         factor = np.min(speed[moves] / np.abs(velocity[moves]), initial=1.0)
         held = np.full_like(q, np.nan) if self._held is None else self._held

@@ -14,6 +14,7 @@ from ros_ik.servo.reports.barrier_report import BarrierReport
 from ros_ik.servo.reports.standstill import Standstill
 from ros_ik.servo.reports.tick_reports import AccelerationReport
 from ros_ik.servo.reports.tick_reports import DampingReport
+from ros_ik.servo.reports.tick_reports import StillJointReport
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.state.following_error import FollowingError
 from ros_ik.servo.step.singularity import Damping
@@ -68,6 +69,7 @@ class MotionReport:
         """
         self._solver, self._targets, self._following = solver, targets, following
         self._period = period
+        self._still_joints = StillJointReport(robot, targets)
         self._barriers = BarrierReport(solver)
         self._acceleration = AccelerationReport(robot, period)
         self._damping = DampingReport(period)
@@ -112,6 +114,7 @@ class MotionReport:
                 output.text = f'tracking; {remark}'
         else:
             self._barriers.repeat(output)
+        self._still_joints.update(output, tracked.after)
         self._damping.update(output, tracked.damping, wanted / self._period)
         if not targets.choice.joints:
             self._standstill.update(

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Reports of a tick on targets, singularities and acceleration limits."""
+"""Reports of a tick on targets, singularities, acceleration limits and joints that cannot move."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from ros_ik.servo.interface.codes import StatusCode
 from ros_ik.servo.interface.output import ServoOutput
+from ros_ik.servo.interface.target import JointVelocityTarget
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.singularity import Damping
 from ros_ik.servo.targets.target_selection import TargetSelection
@@ -27,6 +28,10 @@ _MIN_SPEED = 1e-4
 _AT_LIMIT, _HELD, _HELD_LONGEST = 0.99, 0.15, 0.5
 # Period of samples of the joints, and the longest time that one sample represents [s].
 _SAMPLE_PERIOD, _LONGEST_LOOK = 0.01, 0.05
+
+# Distance above which a joint that cannot move is not at its target [rad or m]. A target may be
+# its measured position, with noise.
+_ELSEWHERE = 1e-3
 
 
 def report_targets(
@@ -137,3 +142,41 @@ class AccelerationReport:
             name = self._names[worst]
             self._remark = f'the acceleration limit of joint {name} slows the motion on its path'
         return self._remark
+
+
+class StillJointReport:
+    """Report of targets that move joints with a velocity limit of 0."""
+
+    def __init__(self, robot: ControlledRobot, targets: TargetSelection) -> None:
+        """Find these joints.
+
+        Args:
+            robot: The robot.
+            targets: The targets.
+        """
+        self._names, self._targets = robot.group.joint_names, targets
+        self._coords, self._still = robot.coords, np.flatnonzero(~robot.can_move)
+
+    def update(self, output: ServoOutput, joint_q: np.ndarray) -> None:
+        """Report such a joint if its target is elsewhere, or a velocity.
+
+        Args:
+            output: Output of the tick; an existing report takes precedence.
+            joint_q: Commanded coordinates [joint_coord_count].
+        """
+        if not len(self._still) or output.code != StatusCode.OK:
+            return
+        targets = self._targets
+        if not targets.choice.joints:
+            return
+        if isinstance(targets.joints, JointVelocityTarget):
+            wanted, least = targets.joints.velocities, 0.0
+        else:
+            wanted, least = targets.joint_displacement(joint_q[self._coords]), _ELSEWHERE
+        for joint in self._still:
+            if abs(wanted[joint]) > least:
+                output.code = StatusCode.JOINT_BOUND
+                output.text = (
+                    f'joint {self._names[joint]} cannot move, because its velocity limit is 0'
+                )
+                return

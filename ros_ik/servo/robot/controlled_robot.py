@@ -92,6 +92,11 @@ class ControlledRobot:
         return np.where(self.is_linear, _LEVER, 1.0)
 
     @functools.cached_property
+    def can_move(self) -> np.ndarray:
+        """True for controlled joints whose velocity limit is not 0, bool [n_variables]."""
+        return np.asarray(self.velocity[self.group.variable_dof] > 0.0)
+
+    @functools.cached_property
     def ramp(self) -> float:
         """Longest time in which a controlled joint reaches its acceleration limit [s]."""
         dofs = self.group.variable_dof

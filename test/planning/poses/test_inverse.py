@@ -16,6 +16,7 @@ from support.robots.collision_oracle import collision_oracle
 from support.robots.collision_oracle import PACKAGES
 from support.robots.collision_oracle import robot_with_meshes
 from support.robots.collision_oracle import SRDFS
+from support.robots.urdf_limits import still_text
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import robot_data_path
@@ -25,11 +26,14 @@ from ros_ik.planning import IkRequest
 from ros_ik.planning import PoseCode
 from ros_ik.planning import RequestError
 from ros_ik.planning import solve_ik
+from ros_ik.planning.poses.multi_frame_ik import solve_frames_together
 from ros_ik.settings import read_settings
 from ros_ik.solvers import ChainIK
 
 # Default tolerances of the solver [m, rad], plus rounding between it and Pinocchio.
 TOLERANCES = np.array([1e-3, 1e-2]) + 1e-9
+# A joint without a velocity in some of the tests, and the tool and base of the same robot.
+STILL, TOOL = 'panda_joint3', ('panda_hand_tcp', 'panda_link0')
 
 
 def configuration_of(planner, answer, row):
@@ -236,8 +240,8 @@ GOOD = np.array([[0.4, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0]])
     [
         ({'link': 'elbow'}, "'elbow'"),
         ({'reference_frame': 'map'}, "'map'"),
-        ({'link': 'panda_link0'}, "moves link 'panda_link0'"),
-        ({'link': 'panda_link1', 'reference_frame': 'panda_hand'}, "moves link 'panda_link1'"),
+        ({'link': 'panda_link0'}, "can move link 'panda_link0'"),
+        ({'link': 'panda_link1', 'reference_frame': 'panda_hand'}, "can move link 'panda_link1'"),
         ({'poses': np.zeros((0, 7))}, 'poses'),
         ({'seeds': [(('elbow',), (0.0,))]}, "'elbow'"),
         ({'seeds': [(('panda_joint1',), (0.0, 1.0))]}, '1 names and 2 positions'),
@@ -339,3 +343,62 @@ def test_every_free_solution_of_six_joints_is_returned(meshed):
     for row in range(0, len(answer.positions), 7):
         if answer.codes[answer.pose_index[row]] == PoseCode.CONVERGED:
             assert meshed.distance(configuration_of(planner, answer, row)) >= -1e-6
+
+
+@pytest.fixture(scope='module')
+def still_planner():
+    """Return the planner of a Panda whose third joint cannot move."""
+    return make_planner('panda', text=still_text(STILL))
+
+
+def poses_without_the_still_joint(planner, links, n, seed):
+    """Return poses of links that the other joints can reach, [n, len(links), 7]."""
+    held = planner.robot.coord_of[STILL]
+    rows = random_configurations(planner, n, seed=seed, margin=0.3)
+    rows[:, held] = planner.joint_q[held]
+    return np.array([planner.body_poses(row[None])[0, links] for row in rows])
+
+
+@pytest.mark.parametrize('group', ['', 'panda_link0:panda_hand_tcp'])
+@pytest.mark.parametrize('max_solutions', [1, 8])
+def test_joints_that_cannot_move_are_in_no_solution(still_planner, group, max_solutions):
+    planner = still_planner
+    poses = poses_without_the_still_joint(planner, [planner.frame('').link], 20, seed=6)[:, 0]
+    request = IkRequest(poses, joint_group=group, max_solutions=max_solutions)
+    answer = solve_ik(planner, request)
+    np.testing.assert_array_equal(answer.codes, PoseCode.CONVERGED)
+    names = planner.robot.group.joint_names
+    assert answer.joint_names == tuple(name for name in names if name != STILL)
+    assert_solutions(planner, Twin(planner, 'panda'), answer, poses, *TOOL)
+
+
+def test_a_joint_that_cannot_move_must_be_known(still_planner):
+    planner, known = still_planner, still_planner.known.copy()
+    known[planner.robot.coord_of[STILL]] = False
+    before = planner.joint_q, planner.known
+    planner.measure(planner.joint_q, known)
+    try:
+        with pytest.raises(RequestError, match=f'no joint states yet of {STILL}'):
+            solve_ik(planner, IkRequest(np.array([[0.4, 0.0, 0.4, 1.0, 0.0, 0.0, 0.0]])))
+    finally:
+        planner.measure(*before)
+
+
+def test_a_request_for_joints_that_cannot_move_names_them(still_planner):
+    request = IkRequest(np.array([[0.0] * 6 + [1.0]]), link='panda_link3', joint_group='panda_link2:panda_link3')
+    reason = f'no joint of the group can move .* {STILL} cannot move: its velocity limit is 0'
+    with pytest.raises(RequestError, match=reason):
+        solve_ik(still_planner, request)
+
+
+def test_several_frames_are_solved_without_a_joint_that_cannot_move(still_planner):
+    planner = still_planner
+    frames = [planner.frame('panda_link5'), planner.frame('panda_hand')]
+    links = [frame.link for frame in frames]
+    for targets in poses_without_the_still_joint(planner, links, 3, seed=7):
+        found = solve_frames_together(planner, frames, targets)
+        assert found is not None
+        held = planner.robot.coord_of[STILL]
+        assert found[held] == planner.joint_q[held]
+        reached = planner.body_poses(found[None])[0, links]
+        np.testing.assert_allclose(reached[:, :3], targets[:, :3], atol=1e-3)
