@@ -8,8 +8,6 @@ from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.servo import Command
 from ros_ik.servo import Rejection
 from ros_ik.servo import Servo
-from ros_ik.servo.targets.accepted_targets import AcceptedTargets
-from ros_ik.servo.targets.center_tracking import CenterTracker
 
 _CENTER_TOPIC = 'target_com'
 _ACTION = 'move_to_pose'
@@ -30,10 +28,7 @@ class JumpCounter:
             message_stats: Counter of dropped messages.
         """
         self._message_stats = message_stats
-        self._sources: tuple[AcceptedTargets | CenterTracker, ...] = (
-            *(tracker.accepted for tracker in servo.targets.trackers),
-            servo.targets.center,
-        )
+        self._sources = tuple(servo.targets.streams.values())
         self._counted = [source.jumps for source in self._sources]
 
     def update(self, command: Command) -> None:

@@ -22,6 +22,7 @@ from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.servo import CenterReport
 from ros_ik.servo import ServoOutput
 from ros_ik.servo import TaskReport
+from ros_ik.servo.interface.output import CENTER_NAME
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import NamedCount
 from ros_ik_interfaces.msg import TaskError
@@ -166,5 +167,5 @@ def _entries(reports: Sequence[TaskReport], center: CenterReport | None) -> list
         for report in reports
     ]
     if center is not None:
-        entries.append(TaskError(name='com', active=center.active, reached=center.reached))
+        entries.append(TaskError(name=CENTER_NAME, active=center.active, reached=center.reached))
     return entries

@@ -94,7 +94,7 @@ class TargetTopics:
         if JointJog is not None:
             read = functools.partial(read_jog, JointJog)
             self._stream(JointJog, read, 'target_joint_jog', self._joints, 'target_joint_jog')
-        self._stream(PointStamped, read_point, 'target_com', self._center_of_mass)
+        self._stream(PointStamped, read_point, 'target_com', self._center_of_mass, 'target_com')
         for index, task in enumerate(settings.tasks):
             self._pose_stream(f'{task.name}/target_pose', index)
             topic = f'{task.name}/target_twist'
@@ -232,10 +232,18 @@ class TargetTopics:
         return lambda command: command.with_twist(task, target)
 
     def _center_of_mass(
-        self, reader: TargetReader, sample: StampedSample, frame: ResolvedFrame, received: float
+        self,
+        reader: TargetReader,
+        topic: str,
+        sample: StampedSample,
+        frame: ResolvedFrame,
+        received: float,
     ) -> Change | Rejection:
-        given = np.array(sample.numbers)
-        target = reader.center_of_mass(frame.link, frame.moved_point(given).tolist(), received)
+        point = frame.moved_point(np.array(sample.numbers)).tolist()
+        target = reader.center_of_mass(
+            frame.link, point, received, stamp=sample.stamp.seconds,
+            sender=self._by_topic[topic].publisher,
+        )  # fmt: skip
         if isinstance(target, Rejection):
             return target
         return lambda command: command.with_changes(center_of_mass=target)

@@ -11,6 +11,9 @@ import numpy as np
 from ros_ik.former_names import FormerName
 from ros_ik.servo.interface.codes import StatusCode
 
+# Name of the centre of mass among the tasks; no frame task may have it.
+CENTER_NAME = 'com'
+
 
 @dataclasses.dataclass(eq=False)
 class TaskReport:

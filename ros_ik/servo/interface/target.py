@@ -66,12 +66,17 @@ class CenterOfMassTarget:
         frame_link: Link in whose frame the position is given.
         received: Time from which its age is counted [s].
         sequence: Sequence number, common to targets of all kinds.
+        stamp: Stamp of its message on the clock of the sender [s], or None.
+        sender: Identifier of the publisher; None if unknown.
     """
 
     position: np.ndarray
     frame_link: int
     received: float
     sequence: int
+    stamp: float | None = None
+    sender: bytes | None = None
+    lasting: ClassVar[bool] = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

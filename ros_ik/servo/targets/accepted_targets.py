@@ -1,6 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Accepted targets of one frame task: rejection of jumps, withdrawal, motion between messages."""
+"""Accepted targets of frame tasks and of the centre of mass.
+
+Jumps are rejected, targets withdrawn, and senders checked. Poses move between messages.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import math
 
 import numpy as np
 
+from ros_ik.servo.interface.target import CenterOfMassTarget
 from ros_ik.servo.interface.target import PoseTarget
 from ros_ik.servo.interface.target import TwistTarget
 from ros_ik.servo.motion.pose_math import float_difference
@@ -26,20 +30,82 @@ from ros_ik.servo.targets.target_motion import TargetMotion
 from ros_ik.settings import Settings
 
 
-class AcceptedTargets:
+class TargetStream:
+    """Stream of the places that a frame or the centre of mass is to reach.
+
+    Attributes:
+        received: Time from which the age of the accepted target is counted [s], -inf without one.
+        rejected: ``received`` of the last target rejected as a jump [s], -inf if there is none.
+        rejected_sequence: Sequence number of that target, 0 if there is none.
+        jumps: Number of targets rejected as jumps.
+        sender: Check of the senders of targets.
+    """
+
+    def __init__(self) -> None:
+        """Start without a target; :meth:`apply` must come next."""
+        self.sender = SenderCheck()
+        self._sequence = self.rejected_sequence = self.jumps = 0
+        self.received = self.rejected = -math.inf
+
+    def apply(self, settings: Settings) -> None:
+        """Apply settings."""
+        self._settings = settings
+
+    def drop(self, sequence: int) -> None:
+        """Drop the target, and ignore those up to ``sequence``."""
+        self.sender.reset()
+        self.received = self.rejected = -math.inf
+        self._sequence = max(self._sequence, sequence)
+
+    def is_newer(self, target: PoseTarget | CenterOfMassTarget) -> bool:
+        """Return True if a target is new."""
+        return target.sequence > self._sequence
+
+    def note(self, target: PoseTarget | CenterOfMassTarget, position: Sequence[float]) -> bool:
+        """Note a new target; return True if it continues the motion of the previous one.
+
+        Args:
+            target: The target.
+            position: Its position [m].
+        """
+        self._sequence = target.sequence
+        return target.lasting or self.sender.add(
+            position, target.received, target.stamp, target.sender
+        )
+
+    def rejects(
+        self,
+        target: PoseTarget | CenterOfMassTarget,
+        distances: Callable[[], tuple[float, float]],
+    ) -> bool:
+        """Reject a target that is a jump; return True if it is one.
+
+        Args:
+            target: The target.
+            distances: Function that returns its distance [m] and angle [rad] from the command; it
+                is called only where jumps are rejected.
+        """
+        settings = self._settings
+        if not (rejects_jumps(settings) and is_jump(*distances(), settings)):
+            return False
+        self.rejected, self.rejected_sequence = target.received, target.sequence
+        self.jumps += 1
+        return True
+
+    def accept_time(self, target: PoseTarget | CenterOfMassTarget) -> None:
+        """Count the age from that of an accepted target, after which none is rejected."""
+        self.received, self.rejected = target.received, -math.inf
+
+
+class AcceptedTargets(TargetStream):
     """Pose and velocity that one frame task may follow. Poses are those in its reference link.
 
     Attributes:
         pose: Accepted target pose [7], or None.
         floats: The last accepted pose as plain floats.
-        received: Time from which the age of the pose is counted [s].
         lasting: Accepted pose target that is valid as long as the command contains it, in the
             reference link; None for a pose that becomes stale.
         twist: Accepted target velocity, or None.
-        rejected: ``received`` of the last pose rejected as a jump [s], -inf if there is none.
-        rejected_sequence: Sequence number of that pose, 0 if there is none.
-        jumps: Number of poses rejected as jumps.
-        sender: Check of the senders of targets.
         predicts: True if poses are predicted between messages.
         motion: Motion of the pose, if it is predicted.
     """
@@ -50,15 +116,12 @@ class AcceptedTargets:
         Args:
             reference: Index of the reference link.
         """
-        self._reference = reference
-        self.motion, self.sender = TargetMotion(), SenderCheck()
-        self._sequence = self._twist_sequence = self.rejected_sequence = 0
+        super().__init__()
+        self._reference, self.motion, self._twist_sequence = reference, TargetMotion(), 0
         self.pose: np.ndarray | None = None
         self.floats: Sequence[float] = IDENTITY.tolist()
         self.twist: TwistTarget | None = None
-        self.received = self.rejected = -math.inf
         self.lasting: PoseTarget | None = None
-        self.jumps = 0
 
     def branch(self) -> AcceptedTargets:
         """Return a copy whose pose may move independently."""
@@ -66,40 +129,30 @@ class AcceptedTargets:
         other.motion = copy.copy(self.motion)
         return other
 
-    def apply(
+    def configure(
         self,
-        settings: Settings,
         axes: ActiveAxes,
         limits: tuple[ApproachLimits, ApproachLimits],
         *,
         predicts: bool,
     ) -> None:
-        """Apply settings.
+        """Set what depends on the frame.
 
         Args:
-            settings: Settings.
             axes: Axes on which jumps are rejected.
             limits: Linear and angular limits of the frame, which a predicted motion keeps.
             predicts: True to predict poses between messages.
         """
-        self._settings, self._axes, self._limits = settings, axes, limits
-        self.predicts = predicts
+        self._axes, self._limits, self.predicts = axes, limits, predicts
         if not predicts:
             self.motion.reset()
 
     def drop(self, sequence: int) -> None:
         """Drop the targets, and ignore those up to ``sequence``."""
-        self.pose = self.twist = None
+        super().drop(sequence)
+        self.pose = self.twist = self.lasting = None
         self.motion.reset()
-        self.sender.reset()
-        self.received = self.rejected = -math.inf
-        self.lasting = None
-        self._sequence = max(self._sequence, sequence)
         self._twist_sequence = max(self._twist_sequence, sequence)
-
-    def is_newer(self, target: PoseTarget) -> bool:
-        """Return True if a pose target is new."""
-        return target.sequence > self._sequence
 
     def accept(
         self,
@@ -116,24 +169,19 @@ class AcceptedTargets:
                 enters it.
             frame_pose: Function of ``body_q`` that returns the pose of the frame.
         """
-        self._sequence = target.sequence
         target = in_reference(target, self._reference, body_q)
         pose = target.pose
         floats = pose.tolist()
-        continues = target.lasting or self.sender.add(
-            floats[:3], target.received, target.stamp, target.sender
-        )
-        if rejects_jumps(self._settings) and is_jump(
-            *self._axes.lengths(float_difference(floats, frame_pose(body_q))), self._settings
+        continues = self.note(target, floats[:3])
+        if self.rejects(
+            target, lambda: self._axes.lengths(float_difference(floats, frame_pose(body_q)))
         ):
-            self.rejected, self.rejected_sequence = target.received, target.sequence
-            self.jumps += 1
             return False
         if self.predicts and not self._add_to_motion(target, floats, continues):
             self.received = target.received
             return True
         self.pose, self.floats = pose, floats
-        self.received, self.rejected = target.received, -math.inf
+        self.accept_time(target)
         self.lasting = target if target.lasting else None
         return True
 

@@ -25,9 +25,8 @@ from ros_ik.servo.motion.pose_math import quat_rotate
 from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.targets.jump_check import is_jump
+from ros_ik.servo.targets.accepted_targets import TargetStream
 from ros_ik.servo.targets.jump_check import pursued_distances
-from ros_ik.servo.targets.jump_check import rejects_jumps
 from ros_ik.settings import Settings
 
 
@@ -36,9 +35,7 @@ class CenterTracker:
 
     Attributes:
         target: Accepted target [m], [3], or None.
-        received: Time from which its age is counted [s].
-        rejected: ``received`` of the last target rejected as a jump [s], -inf if there is none.
-        jumps: Number of targets rejected as jumps.
+        accepted: Stream of the targets.
         position: Commanded centre of mass [m] at the last :meth:`measure`.
         remaining: Distance to the target at the last :meth:`measure` [m].
     """
@@ -56,10 +53,8 @@ class CenterTracker:
         self._fractions = mass[self._bodies] / max(float(mass.sum()), 1e-300)
         self._centers = precise_array(robot.model, 'body_com')[self._bodies]
         self._approach, self._ramp, self._dt = Approach(dt), robot.ramp, dt
-        self._sequence = 0
         self.target: np.ndarray | None = None
-        self.received = self.rejected = -math.inf
-        self.jumps = 0
+        self.accepted = TargetStream()
         self.position = np.zeros(3)
         self.remaining = math.nan
         self._previous: np.ndarray | None = None
@@ -73,7 +68,8 @@ class CenterTracker:
     def apply(self, settings: Settings) -> None:
         """Apply settings."""
         self._tolerance = settings.com_linear_tolerance
-        self._settings, (longest, _) = settings, pursued_distances(settings)
+        self.accepted.apply(settings)
+        longest, _ = pursued_distances(settings)
         self._limits = ApproachLimits(
             settings.com_max_linear_speed, settings.com_max_linear_acceleration, 1.0,
             longest, self._ramp,
@@ -82,8 +78,7 @@ class CenterTracker:
     def drop(self, sequence: int) -> None:
         """Drop the target, and ignore those up to ``sequence``."""
         self.target = None
-        self.received = self.rejected = -math.inf
-        self._sequence = max(self._sequence, sequence)
+        self.accepted.drop(sequence)
         self.rest()
 
     def rest(self) -> None:
@@ -108,10 +103,6 @@ class CenterTracker:
         if self._previous is not None:
             self._set_velocity(self.position - self._previous)
 
-    def is_newer(self, target: CenterOfMassTarget | None) -> bool:
-        """Return True if a target is new."""
-        return target is not None and target.sequence > self._sequence
-
     def accept(self, target: CenterOfMassTarget, body_q: np.ndarray) -> bool:
         """Accept a new target unless it is rejected as a jump; return True if it was accepted.
 
@@ -119,18 +110,15 @@ class CenterTracker:
             target: Target. In a moving link it is evaluated once, at the current pose of the link.
             body_q: Link poses at the commanded configuration [body_count, 7].
         """
-        self._sequence = target.sequence
         position = target.position
         if target.frame_link != self._base:
             link = body_q[target.frame_link]
             position = self._seen(link[:3] + quat_rotate(link[3:].tolist(), position), body_q)
-        if rejects_jumps(self._settings) and is_jump(
-            length(position - self.center(body_q)), 0.0, self._settings
-        ):
-            self.rejected = target.received
-            self.jumps += 1
+        self.accepted.note(target, position.tolist())
+        if self.accepted.rejects(target, lambda: (length(position - self.center(body_q)), 0.0)):
             return False
-        self.target, self.received, self.rejected = position, target.received, -math.inf
+        self.target = position
+        self.accepted.accept_time(target)
         return True
 
     def measure(self, body_q: np.ndarray) -> np.ndarray:

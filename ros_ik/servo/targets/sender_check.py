@@ -91,7 +91,7 @@ class SenderTurns:
 
 
 class SenderCheck:
-    """Check of the streams of targets of one frame task.
+    """Check of the streams of targets of one frame task, or of the centre of mass.
 
     Attributes:
         twists: Turns of the senders of velocities.
@@ -141,7 +141,7 @@ class SenderCheck:
         stamp: float | None,
         sender: bytes | None = None,
     ) -> bool:
-        """Process a target pose; return True if it continues the motion of the previous one.
+        """Process a target of a place; return True if it continues the motion of the previous one.
 
         Args:
             position: Target position [m].

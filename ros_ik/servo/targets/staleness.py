@@ -42,7 +42,7 @@ class Staleness:
 
     def has_fresh_center(self, center: CenterTracker, now: float) -> bool:
         """Return True if the centre of mass has a target that is not stale."""
-        return center.target is not None and self.is_fresh(center.received, now)
+        return center.target is not None and self.is_fresh(center.accepted.received, now)
 
     def is_fresh_joints(self, target: JointTarget | JointVelocityTarget, now: float) -> bool:
         """Return True if a joint target is not stale."""

@@ -126,7 +126,13 @@ class TargetReader:
         )  # fmt: skip
 
     def center_of_mass(
-        self, frame_id: str, point: Sequence[float], received: float
+        self,
+        frame_id: str,
+        point: Sequence[float],
+        received: float,
+        *,
+        stamp: float | None = None,
+        sender: bytes | None = None,
     ) -> CenterOfMassTarget | Rejection:
         """Validate a target position of the centre of mass.
 
@@ -134,6 +140,8 @@ class TargetReader:
             frame_id: Link in whose frame it is given; '' selects the base frame.
             point: x y z [m].
             received: Time from which the age of the target is counted [s].
+            stamp: Stamp of its message on the clock of the sender [s]; None if it has none.
+            sender: Identifier of the publisher; None if unknown.
         """
         rejection = numbers_rejection(point, 3)
         if rejection is not None:
@@ -142,7 +150,7 @@ class TargetReader:
         if link is None:
             return Rejection.UNKNOWN_FRAME
         position = np.array(point, dtype=np.float64)
-        return CenterOfMassTarget(position, link, received, next(_numbers))
+        return CenterOfMassTarget(position, link, received, next(_numbers), stamp, sender)
 
     def joints(
         self,

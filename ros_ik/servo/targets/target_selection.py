@@ -14,6 +14,7 @@ from ros_ik.servo.interface.active_tasks import ActiveTasks
 from ros_ik.servo.interface.codes import Mode
 from ros_ik.servo.interface.codes import StatusCode
 from ros_ik.servo.interface.command import Command
+from ros_ik.servo.interface.output import CENTER_NAME
 from ros_ik.servo.interface.target import CenterOfMassTarget
 from ros_ik.servo.interface.target import JointTarget
 from ros_ik.servo.interface.target import JointVelocityTarget
@@ -22,6 +23,7 @@ from ros_ik.servo.motion.joint_jog import JointJogMotion
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.state.command_events import CommandEvents
 from ros_ik.servo.state.hold_reasons import HoldReason
+from ros_ik.servo.targets.accepted_targets import TargetStream
 from ros_ik.servo.targets.center_tracking import CenterTracker
 from ros_ik.servo.targets.sender_check import JointSenderCheck
 from ros_ik.servo.targets.staleness import Staleness
@@ -71,6 +73,8 @@ class TargetSelection:
     Attributes:
         trackers: One per frame task.
         center: Tracker of the centre of mass.
+        streams: Streams of targets by the name of their task, that of the centre of mass last. A
+            copy by :meth:`branch` shares them.
         joints: Joint target (positions or velocities), or None.
         jog: Motion by joint velocities.
         choice: Active targets.
@@ -83,8 +87,12 @@ class TargetSelection:
             TaskTracker(link, reference, settings.period, robot.ramp)
             for link, reference in zip(robot.task_links, robot.task_references, strict=True)
         )
-        self._names = tuple(task.name for task in settings.tasks)
         self.center = CenterTracker(robot, settings.period)
+        self.streams: dict[str, TargetStream] = {
+            task.name: tracker.accepted
+            for task, tracker in zip(settings.tasks, self.trackers, strict=True)
+        }
+        self.streams[CENTER_NAME] = self.center.accepted
         self._coords = robot.coords
         self.joints: JointTarget | JointVelocityTarget | None = None
         self.jog = JointJogMotion(settings.period)
@@ -167,7 +175,8 @@ class TargetSelection:
     def new_center(self, command: Command) -> CenterOfMassTarget | None:
         """Return the target of the centre of mass if it is new."""
         target = command.center_of_mass
-        return target if self.center.is_newer(target) else None
+        is_new = target is not None and self.center.accepted.is_newer(target)
+        return target if is_new else None
 
     def accept_targets(
         self,
@@ -236,7 +245,7 @@ class TargetSelection:
         """Note the time, and return the targets that are to be active."""
         self.now = now
         center = mode in _CENTER_MODES and self.has_fresh_center(now)
-        newest, target_kinds = self.center.received if center else -math.inf, []
+        newest, target_kinds = self.center.accepted.received if center else -math.inf, []
         for tracker in self.trackers:
             target_kind = self._target_kind(tracker, now, mode)
             target_kinds.append(target_kind)
@@ -281,7 +290,7 @@ class TargetSelection:
                 StatusCode.CLOCK_JUMP, 'the clock jumped backwards; targets were dropped',
                 resynchronise=False,
             )  # fmt: skip
-        if not self._has_center and self._staleness.is_fresh(self.center.received, now):
+        if not self._has_center and self._staleness.is_fresh(self.center.accepted.received, now):
             text = 'com.weight is 0: the target of the centre of mass is not followed'
             return HoldReason(StatusCode.OK, text, resynchronise=False)
         if self._withdrawn or self._last_received(mode) == -math.inf:
@@ -296,10 +305,8 @@ class TargetSelection:
 
     def jump_rejected(self, now: float) -> bool:
         """Return True if the newest target was rejected as a jump recently."""
-        if self._staleness.is_fresh(self.center.rejected, now):
-            return True
-        for tracker in self.trackers:
-            if self._staleness.is_fresh(tracker.accepted.rejected, now):
+        for stream in self.streams.values():
+            if self._staleness.is_fresh(stream.rejected, now):
                 return True
         return False
 
@@ -308,8 +315,8 @@ class TargetSelection:
         fault = self._joint_senders.fault(now)
         if fault:
             return fault
-        for tracker, name in zip(self.trackers, self._names, strict=True):
-            fault = tracker.accepted.sender.fault(now)
+        for name, stream in self.streams.items():
+            fault = stream.sender.fault(now)
             if fault:
                 return f'{name}: {fault}'
         return ''
@@ -367,7 +374,7 @@ class TargetSelection:
             if mode in _TWIST_MODES:
                 times.append(_received(tracker, TargetKind.TWIST))
         if mode in _CENTER_MODES:
-            times.append(self.center.received)
+            times.append(self.center.accepted.received)
         if mode in _JOINT_MODES and self.joints is not None:
             times.append(self.joints.received)
         return max(times)

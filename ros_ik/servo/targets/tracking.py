@@ -128,7 +128,8 @@ class TaskTracker:
             task.max_angular_speed, task.max_angular_acceleration, task.gain, widest, self._ramp
         )
         self._limits = linear, angular
-        self.accepted.apply(settings, self._axes, self._limits, predicts=predicts)
+        self.accepted.apply(settings)
+        self.accepted.configure(self._axes, self._limits, predicts=predicts)
 
     def drop(self, sequence: int) -> None:
         """Drop the targets, and ignore those up to ``sequence``."""

@@ -23,8 +23,8 @@ class Rig:
     def __init__(self):
         self.added = []
         self.left, self.right, self.center = (SimpleNamespace(jumps=k) for k in (0, 1, 0))
-        trackers = tuple(SimpleNamespace(accepted=one) for one in (self.left, self.right))
-        targets = SimpleNamespace(trackers=trackers, center=self.center)
+        streams = {'left': self.left, 'right': self.right, 'com': self.center}
+        targets = SimpleNamespace(streams=streams)
         message_stats = SimpleNamespace(add_in_tick=self._add)
         self.counter = JumpCounter(SimpleNamespace(targets=targets), message_stats)
         self.command = of_topics('left/target_pose', 'right/target_pose')

@@ -385,7 +385,8 @@ def test_a_joint_that_cannot_move_must_be_known(still_planner):
 
 
 def test_a_request_for_joints_that_cannot_move_names_them(still_planner):
-    request = IkRequest(np.array([[0.0] * 6 + [1.0]]), link='panda_link3', joint_group='panda_link2:panda_link3')
+    pose, chain = np.array([[0.0] * 6 + [1.0]]), 'panda_link2:panda_link3'
+    request = IkRequest(pose, link='panda_link3', joint_group=chain)
     reason = f'no joint of the group can move .* {STILL} cannot move: its velocity limit is 0'
     with pytest.raises(RequestError, match=reason):
         solve_ik(still_planner, request)

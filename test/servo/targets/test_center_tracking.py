@@ -220,7 +220,7 @@ def test_damping_slows_it_down_from_the_next_step_on():
 
 def test_a_jump_is_refused_where_asked_for():
     rig = standing(target_jump_policy='reject')
-    center = rig.servo.targets.center
+    center = rig.servo.targets.center.accepted
     before = center.jumps
     rig.aim_center(oracle_center(rig) + [0.0, 0.5, 0.0])
     assert rig.tick(3).code == StatusCode.TARGET_JUMP
@@ -242,3 +242,48 @@ def test_a_jump_is_refused_where_asked_for():
 )
 def test_a_bad_target_is_refused(rig, frame, point, reason):
     assert rig.reader.center_of_mass(frame, point, 1.0) is reason
+
+
+PUBLISHERS = b'a', b'b'
+
+
+def send_in_turn(rig, count, change):
+    """Send targets of the centre of mass; return the texts of the status."""
+    texts, home = [], oracle_center(rig)
+    for k in range(count):
+        point, options = change(k)
+        rig.change(
+            center_of_mass=rig.reader.center_of_mass('', home + point, rig.now, **options)
+        )
+        texts.append(rig.tick(3).text)
+    return texts
+
+
+@pytest.mark.parametrize(
+    ('change', 'fault'),
+    [
+        (lambda k: ([0.0, 0.02 * (k % 2), 0.0], {}), 'its targets alternate between two places'),
+        (
+            lambda k: ([0.0] * 3, {'sender': PUBLISHERS[k % 2]}),
+            'several publishers send its targets in turn',
+        ),
+        (
+            lambda k: ([0.0] * 3, {'stamp': 50.0 + 0.03 * (k - 2 * (k % 2)), 'sender': b'a'}),
+            'stamps of its targets run back',
+        ),
+    ],
+)
+def test_faults_of_the_senders_are_told_of(rig, change, fault):
+    assert send_in_turn(rig, 12, change)[-1].startswith(f'tracking; com: {fault}')
+    assert send_in_turn(rig, 60, lambda k: ([0.0] * 3, {}))[-1] == 'tracking'
+
+
+def test_senders_that_take_over_and_a_reset_are_in_order(rig):
+    for sender in (b'a', b'b', b'c'):
+        texts = send_in_turn(rig, 5, lambda k, sender=sender: ([0.0] * 3, {'sender': sender}))
+        assert set(texts) == {'tracking'}
+    others = [([0.0] * 3, {'sender': sender}) for sender in (b'd', b'e')]
+    send_in_turn(rig, 3, lambda k: others[k % 2])
+    rig.command = rig.command.with_reset()
+    rig.tick()
+    assert set(send_in_turn(rig, 2, lambda k: others[1 - k % 2])) == {'tracking'}
