@@ -11,6 +11,7 @@ heartbeat is a timer of the executor, so it stops when the executor hangs.
 from __future__ import annotations
 
 from collections.abc import Callable
+import threading
 import time
 from typing import Any
 import uuid
@@ -64,6 +65,8 @@ class ManagerBond:
             now: Steady clock [s].
         """
         self._node, self._period, self._now = node, period, now
+        # Held while a message is sent: none may follow that of the end.
+        self._sending = threading.Lock()
         # Identity of this side while there is a bond, else ''.
         self._instance = ''
         # Time of the manager's last heartbeat; None before it, and once its loss is reported.
@@ -83,21 +86,25 @@ class ManagerBond:
 
     def end(self) -> None:
         """Announce an orderly end of the bond to the manager, if there is one."""
-        if self._instance:
-            self._timer.cancel()
-            self._publish(False)
-            self._instance = ''
+        with self._sending:
+            if self._instance:
+                self._timer.cancel()
+                self._publish(False)
+                self._instance = ''
 
     def close(self) -> None:
-        """End the bond, and close the topic once the manager has received that."""
+        """End the bond, and wait until the manager has received that.
+
+        The executor may use timer and topic meanwhile, so the node destroys them later.
+        """
         self.end()
         self._publisher.wait_for_all_acked(Duration(seconds=_ACKNOWLEDGEMENT_TIMEOUT))
-        self._node.destroy_timer(self._timer)
-        self._node.destroy_subscription(self._subscription)
-        self._node.destroy_publisher(self._publisher)
 
     def _beat(self) -> None:
-        self._publish(True)
+        with self._sending:
+            if not self._instance:
+                return
+            self._publish(True)
         if self._heard is not None and self._now() - self._heard > HEARTBEAT_TIMEOUT:
             self._heard = None
             self._node.get_logger().warning(
@@ -114,7 +121,8 @@ class ManagerBond:
         self._heard = self._now() if message.active else None
         if not message.active:
             # The manager waits for this answer before it considers the bond broken.
-            self._publish(False)
+            with self._sending:
+                self._publish(False)
 
     def _publish(self, alive: bool) -> None:
         message = Status()

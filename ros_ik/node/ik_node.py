@@ -198,7 +198,7 @@ class IkNode(GuardedNode, StreamNode):
         """Bring the robot to rest and end all threads.
 
         Returns:
-            True if all threads have ended, so that the node may be destroyed.
+            True if all threads have ended; otherwise one compiles, which no topic needs.
         """
         self._source.end(timeout=0.0)
         self._planning.release(in_order=False)
@@ -216,6 +216,9 @@ class IkNode(GuardedNode, StreamNode):
         """Destroy what rclpy does not destroy by itself."""
         self._actions.destroy()
         super().destroy_node()
+        # It holds the participant of DDS, whose shared memory would remain if the process ends
+        # without the interpreter's.
+        self._state_machine.destroy_when_not_in_use()
 
     @_transition
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -262,8 +265,8 @@ class IkNode(GuardedNode, StreamNode):
         interface.inputs.activate(True)
         period = settings.bond_heartbeat_period
         if period > 0.0:
-            self._bond = self._bond or ManagerBond(self, period)
-            self._bond.begin()
+            bond = self._bond = self._bond or ManagerBond(self, period)
+            bond.begin()
         return _SUCCESS
 
     @_transition
@@ -492,8 +495,10 @@ class IkNode(GuardedNode, StreamNode):
 
     def _end_bond(self) -> None:
         """Announce an orderly end to the lifecycle manager, if there is a bond."""
-        if self._bond is not None:
-            self._bond.end()
+        # The main thread may take it at the end.
+        bond = self._bond
+        if bond is not None:
+            bond.end()
 
     def _poll_until_rest(self) -> None:
         wait_in_executor(self, self._loop.is_resting, _REST_TIMEOUT)

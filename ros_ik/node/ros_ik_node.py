@@ -8,12 +8,14 @@ DDS discovers other processes during the imports, which take longer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait
 import gc
+import importlib
 import os
 import signal
 import sys
 import threading
-import time
 import traceback
 from typing import NoReturn
 from typing import TYPE_CHECKING
@@ -37,8 +39,8 @@ if TYPE_CHECKING:
 
 # Longest wait of the control thread for the interpreter while another thread runs Python code [s].
 _SWITCH_INTERVAL = 0.0001
-# Time for the pending work of the executor at the end [s].
-_PATIENCE = 0.3
+# Time for the pending work of the executor at the end, and for the callback in which it is [s].
+_PATIENCE, _LAST_CALLBACK = 0.3, 1.0
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -55,7 +57,7 @@ def main(args: Sequence[str] | None = None) -> int:
         signal.signal(number, lambda *_: ended.set())
     try:
         init_rclpy(args)
-        node = _make_node()
+        node = _make_node(ended)
     except (ArgumentError, InvalidParameterTypeException) as error:
         rclpy.logging.get_logger('ros_ik').fatal(str(error))
         rclpy.try_shutdown()
@@ -75,18 +77,21 @@ def main(args: Sequence[str] | None = None) -> int:
     while not ended.wait(LONGEST_WAIT):
         pass
     ended_in_order = node.finish()
-    give_up = time.monotonic() + _PATIENCE
     serve_queued(executor, _PATIENCE)
     served.set()
     executor.wake()
-    thread.join(max(0.0, give_up - time.monotonic()))
+    thread.join(_LAST_CALLBACK)
     for failure in failures:
         node.get_logger().fatal(failure)
     code = 1 if failures else 0
-    if not ended_in_order or thread.is_alive():
+    if thread.is_alive():
         _leave(code)
     executor.shutdown()
+    # Otherwise the shared memory of DDS would remain, and other programs would keep the node in
+    # their graphs for 20 s.
     node.destroy_node()
+    if not ended_in_order:
+        _leave(code)
     rclpy.try_shutdown()
     # The interpreter removes signal handlers before it ends; a second signal must not kill it
     # then.
@@ -95,8 +100,12 @@ def main(args: Sequence[str] | None = None) -> int:
     return code
 
 
-def _make_node() -> IkNode:
-    """Return the node; the process is on the graph already."""
+def _make_node(ended: threading.Event) -> IkNode:
+    """Return the node; the process is on the graph already.
+
+    Importing Warp and the servo takes a second, and many on a busy machine. If ``ended`` is set
+    meanwhile, the process ends.
+    """
     # The hidden node has only the standard interfaces of rclpy.
     first = Node(
         '_ros_ik_start',
@@ -106,18 +115,22 @@ def _make_node() -> IkNode:
         parameter_overrides=[Parameter('start_type_description_service', value=False)],
     )
     try:
-        # Importing Warp and the servo takes a second.
-        from ros_ik.node.ik_node import IkNode
-
+        with ThreadPoolExecutor(1, 'import') as pool:
+            imported = pool.submit(importlib.import_module, 'ros_ik.node.ik_node')
+            while not wait([imported], LONGEST_WAIT).done:
+                if ended.is_set():
+                    first.destroy_node()
+                    _leave(0)
         # Exclude imported objects from garbage collections.
         gc.freeze()
-        return IkNode()
+        node: IkNode = imported.result().IkNode()
+        return node
     finally:
         first.destroy_node()
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process although a thread is in the compiler, which cannot be stopped.
+    """End the process although a thread compiles or imports, which cannot be stopped.
 
     A normal exit would free the compiler's memory under that thread. The robot is at rest, and
     writes to the kernel cache are atomic.

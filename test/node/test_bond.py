@@ -107,7 +107,8 @@ def test_an_end_in_order_is_told_once_and_the_topic_stays_until_it_is_received(s
     assert not node.beats and not node.destroyed
     made.close()
     assert [message.active for message in node.said] == [True, False]
-    assert set(node.destroyed) == {'timer', 'subscription', 'publisher'}
+    # Another thread may serve them meanwhile.
+    assert node.acknowledged == 2 and not node.destroyed
 
 
 def test_each_activation_begins_a_bond_of_its_own(side):

@@ -55,6 +55,7 @@ from ros_ik.node.services.process_link import ObstacleState
 from ros_ik.node.services.process_link import PlannerRobotState
 from ros_ik.node.services.process_link import ShutdownRequest
 from ros_ik.node.services.process_link import SyncReply
+from ros_ik.node.transport.pipe_objects import is_closed
 from ros_ik.node.transport.pipe_objects import read_object
 from ros_ik.node.transport.pipe_objects import write_object
 from ros_ik.planning import Budget
@@ -299,7 +300,7 @@ def main() -> int:
     sink = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     identity = read_object(pipe)
-    if not isinstance(identity, NodeIdentity):
+    if not isinstance(identity, NodeIdentity) or is_closed(pipe):
         return 0
     _lower_priority(identity.settings)
     prepare_warp()

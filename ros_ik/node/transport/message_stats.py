@@ -78,7 +78,7 @@ class _Texts:
 
 
 class MessageStats:
-    """Counters of dropped and used messages; for any thread, one at a time per topic.
+    """Counters of dropped and used messages; for any thread, used ones by one thread per topic.
 
     Attributes:
         counts: Number of drops by reason.
@@ -96,7 +96,10 @@ class MessageStats:
         self.latest: DropReport | None = None
         self._logged: dict[str, float] = {}
         self._texts: dict[tuple[str, Reason], _Texts] = {}
+        # Held while counters or the newest drop change.
         self._counting = threading.Lock()
+        # Held while a line is logged, which the control thread does not do.
+        self._logging = threading.Lock()
         self._unlogged: deque[tuple[DropReport, Callable[[], str]]] = deque(maxlen=_MAX_LINES)
 
     def add(
@@ -138,8 +141,12 @@ class MessageStats:
 
     def log(self) -> None:
         """Log the drops of ticks; call it periodically."""
-        while self._unlogged:
-            self._log(*self._unlogged.popleft())
+        while True:
+            try:
+                drop, what = self._unlogged.popleft()
+            except IndexError:
+                return
+            self._log(drop, what)
 
     def _count(self, drop: DropReport, count: int) -> DropReport | None:
         """Count a drop; return it if it is to be logged."""
@@ -147,35 +154,39 @@ class MessageStats:
         with self._counting:
             self.counts[reason.value] = self.counts.get(reason.value, 0) + count
             self.total += count
-        texts = self._texts.get(key)
-        if texts is None or drop.time - texts.begin >= _LOG_PERIOD:
-            texts = self._texts[key] = _Texts(drop.time)
-        self.latest = drop = dataclasses.replace(drop, sentence=texts.last)
-        if texts.count >= _MAX_SENTENCES:
-            return None
-        texts.count += 1
+            texts = self._texts.get(key)
+            if texts is None or drop.time - texts.begin >= _LOG_PERIOD:
+                texts = self._texts[key] = _Texts(drop.time)
+            self.latest = drop = dataclasses.replace(drop, sentence=texts.last)
+            if texts.count >= _MAX_SENTENCES:
+                return None
+            texts.count += 1
         return drop
 
     def _log(self, drop: DropReport, what: Callable[[], str]) -> None:
         """Log a drop, unless an equal line was logged recently."""
         sentence = what()[:_MAX_TEXT_LENGTH]
-        self._texts[drop.topic, drop.reason].last = sentence
-        if self.latest is drop:
-            self.latest = dataclasses.replace(drop, sentence=sentence)
+        with self._counting:
+            self._texts[drop.topic, drop.reason].last = sentence
+            if self.latest is drop:
+                self.latest = dataclasses.replace(drop, sentence=sentence)
         line = f'{_described(drop)}: {sentence}'
-        self._logged = {
-            line: at for line, at in self._logged.items() if drop.time - at < _LOG_PERIOD
-        }
-        if line not in self._logged:
-            self._logged[line] = drop.time
-            self._node.get_logger().warning(line)
+        with self._logging:
+            self._logged = {
+                line: at for line, at in self._logged.items() if drop.time - at < _LOG_PERIOD
+            }
+            if line not in self._logged:
+                self._logged[line] = drop.time
+                self._node.get_logger().warning(line)
 
     def accepted(self, topic: str) -> None:
         """Count a used message; the status no longer shows a drop of its topic."""
         self.used[topic] = self.used.get(topic, 0) + 1
-        latest = self.latest
-        if latest is not None and latest.topic == topic:
-            self.latest = None
+        if self.latest is None:
+            return
+        with self._counting:
+            if self.latest is not None and self.latest.topic == topic:
+                self.latest = None
 
     def shown(self, code: StatusCode, text: str) -> tuple[StatusCode, str]:
         """Return code and text of a status, with a recent drop."""

@@ -9,6 +9,7 @@ node holds the other end.
 from __future__ import annotations
 
 import pickle
+import select
 import struct
 from typing import Any
 from typing import BinaryIO
@@ -36,3 +37,10 @@ def read_object(pipe: BinaryIO) -> Any:
     (length,) = _LENGTH.unpack(head)
     data = pipe.read(length)
     return pickle.loads(data) if len(data) == length else None
+
+
+def is_closed(pipe: BinaryIO) -> bool:
+    """Return True if the other end of a pipe is closed, even if objects wait on it."""
+    poll = select.poll()
+    poll.register(pipe, 0)
+    return bool(poll.poll(0))

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dropped messages in counters, log and status, on a clock that the tests move."""
 
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -151,3 +152,34 @@ def test_a_drop_is_explained_by_none_of_another_topic(rig):
     assert rig.shown().endswith('target_twist: too_old')
     rig.drop_in_tick(POSE)
     assert rig.shown().endswith('target_pose: too_old: of poses')
+
+
+class Moment(float):
+    """A time whose first difference from another one lets something happen meanwhile."""
+
+    def __new__(cls, value, meanwhile):
+        moment = super().__new__(cls, value)
+        moment.meanwhile = [meanwhile]
+        return moment
+
+    def __sub__(self, other):
+        if self.meanwhile:
+            self.meanwhile.pop()()
+        return float(self) - float(other)
+
+
+def test_lines_of_two_threads_are_not_lost(rig):
+    rig.drop(text='the first')
+    other = threading.Thread(target=lambda: rig.drop(TWIST, Drop.TOO_LARGE, 'by another thread'))
+
+    def log_beside():
+        rig.now = 100.0
+        other.start()
+        other.join(0.5)
+
+    rig.now = Moment(100.0, log_beside)
+    rig.drop(reason=Drop.UNREADABLE, text='the second')
+    other.join()
+    rig.drop(TWIST, Drop.TOO_LARGE, 'by another thread')
+    told = [line.rpartition(': ')[2] for line in rig.lines]
+    assert sorted(told) == ['by another thread', 'the first', 'the second']
