@@ -9,6 +9,8 @@ import time
 
 import pytest
 import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.task import Future
 from support.processes.ros_processes import reserved_domain
 
 from ros_ik.node.execution.executor import interrupts_raised
@@ -93,4 +95,22 @@ def test_no_interrupt_is_lost_in_a_destructor(context):
     # Nothing is left of the last one.
     assert signal.getsignal(signal.SIGINT) is before
     serve_one(executor, 0.0)
+    executor.shutdown()
+
+
+@pytest.mark.parametrize('make', [make_executor, SingleThreadedExecutor])
+def test_an_error_in_a_callback_of_a_future_is_reported_and_the_next_is_served(context, make):
+    executor, ended, faults = make(context=context), threading.Event(), []
+    failing, good = Future(executor=executor), Future(executor=executor)
+
+    def fail(future):
+        raise ZeroDivisionError(future.result())
+
+    failing.add_done_callback(fail)
+    good.add_done_callback(lambda future: ended.set())
+    for future in (failing, good):
+        future.set_result('an answer')
+    spin_until(executor, ended, lambda where, error: faults.append((where, error)))
+    ((where, error),) = faults
+    assert where == 'the executor' and repr(error) == "ZeroDivisionError('an answer')"
     executor.shutdown()
