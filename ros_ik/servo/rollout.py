@@ -94,7 +94,7 @@ class Rollout:
             return None
         solver.limit_to_stoppable(joint_q, step, self._last)
         after = solver.commanded_state.advance(joint_q, step)
-        if solver.limits.limit_violation(joint_q, step, after):
+        if solver.limits.check.violation(joint_q, step, after):
             return None
         solver.limits.record_step(self._last)
         return after

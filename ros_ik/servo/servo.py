@@ -350,7 +350,7 @@ class Servo:
             solver.limits.clamp_step(self.joint_q, self._next_step, self._step)
         cut = solver.limit_to_stoppable(self.joint_q, self._next_step, self._step)
         after = solver.commanded_state.advance(self.joint_q, self._next_step)
-        violation = solver.limits.limit_violation(self.joint_q, self._next_step, after)
+        violation = solver.limits.check.violation(self.joint_q, self._next_step, after)
         if violation:
             return self._brake(StatusCode.SOLVER_FAILED, violation)
         solver.limits.record_step(self._step)

@@ -116,7 +116,7 @@ class BarrierReport:
             self._fill_barrier_fields(output, values, row)
             self._set_code(output, halted)
             return
-        joint = self._solver.limits.bound_joint(after)
+        joint = self._solver.limits.check.bound_joint(after)
         if joint:
             output.code = StatusCode.JOINT_BOUND
             output.text = f'joint {joint} is at its position limit'

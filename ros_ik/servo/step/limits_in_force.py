@@ -26,8 +26,8 @@ from ros_ik.limits import Limit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
 from ros_ik.servo.motion.position_stop_check import can_stop
+from ros_ik.servo.motion.step_limit_check import StepLimitCheck
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.robot.controlled_robot import POSITION_ROUNDING
 from ros_ik.servo.step.barrier_stop_check import BarrierStopCheck
 from ros_ik.servo.step.deferred import Deferred
 from ros_ik.servo.step.jerk_limits import JerkLimits
@@ -43,6 +43,7 @@ class LimitsInForce:
 
     Attributes:
         of_program: Limits of the quadratic program.
+        check: Last check of a tracking step.
         acceleration: Acceleration limit of each variable of the group, scaled [rad/s^2 or m/s^2].
         step_before_last: The step before the last one [joint_dof_count], for jerk limits.
     """
@@ -83,15 +84,7 @@ class LimitsInForce:
         if self._jerk is not None:
             self.of_program += self._jerk.of_program, self._jerk.damper
         self.step_before_last = np.zeros(robot.model.joint_dof_count)
-        self._moving, self._moving_coords = robot.moving_dofs, robot.moving_coords
-        joints = np.searchsorted(robot.model.joint_qd_start.numpy(), self._moving, 'right') - 1
-        self._moving_names = [robot.model.joint_label[joint] for joint in joints]
-        # Bounds of coordinates after a tracking step, checked before they are published.
-        self._lowest, self._highest = (limit[self._moving] for limit in robot.tolerated_limits)
-        # Work arrays of that check. Rows: size of the step, coordinate, negative coordinate.
-        self._checked, self._bounds = np.zeros((2, 3, len(self._moving)))
-        self._bounds[1:] = self._highest, -self._lowest
-        self._keeps = np.zeros(self._checked.shape, dtype=bool)
+        self.check = StepLimitCheck(robot)
         self._largest_change = robot.jerk * settings.period**3 * (1.0 + _RELATIVE_ROUNDING)
         self._set_margin(margin)
         self._scale_acceleration(settings.limits_acceleration_scale)
@@ -249,45 +242,6 @@ class LimitsInForce:
         steps, joints = (last_step, self.step_before_last), step[group.variable_dof]
         group.write_steps(self._jerk.viable.clamp(joint_q, steps, joints), step)
 
-    def limit_violation(self, joint_q: np.ndarray, step: np.ndarray, next_q: np.ndarray) -> str:
-        """Return the violation of a limit of velocity or position by a tracking step, or ''.
-
-        This is the last check of a tracking step. Braking steps are limited by ``Halt``. A joint
-        outside its limits may move inwards.
-
-        Args:
-            joint_q: Commanded coordinates [joint_coord_count].
-            step: The step [joint_dof_count].
-            next_q: Coordinates after it.
-        """
-        moving, coords = self._moving, self._moving_coords
-        checked, keeps = self._checked, self._keeps
-        size, after, negative = checked
-        np.abs(step.take(moving, out=size, mode='clip'), out=size)
-        np.negative(next_q.take(coords, out=after, mode='clip'), out=negative)
-        if np.count_nonzero(np.less_equal(checked, self._bounds, out=keeps)) == keeps.size:
-            return ''
-        q, fast = joint_q[coords], size > self._bounds[0]
-        below = (after < self._lowest) & (after < q)
-        above = (after > self._highest) & (after > q)
-        wrong = fast | below | above
-        if not wrong.any():
-            return ''
-        first = int(np.argmax(wrong))
-        limit = 'velocity' if fast[first] else 'position'
-        return f'the step would break the {limit} limit of joint {self._moving_names[first]}'
-
-    def bound_joint(self, joint_q: np.ndarray) -> str:
-        """Return the name of a joint at its position limit, or ''.
-
-        Joints are the controlled ones and those that mimic them.
-        """
-        lowest, highest = self._inner_bounds
-        q = joint_q[self._moving_coords]
-        room = np.minimum(q - lowest, highest - q)
-        least = int(room.argmin())
-        return self._moving_names[least] if room[least] < 1e-6 else ''
-
     def _can_stop_with(
         self, scale: float, margin: np.ndarray, joint_q: np.ndarray, last_step: np.ndarray
     ) -> bool:
@@ -303,8 +257,7 @@ class LimitsInForce:
             self._jerk.set_margin(margin)
         self._acceleration_limit.set_position_margin(margin)
         self._singularity.set_position_margin(margin)
-        low, high = self._robot.inner_limits(margin)
-        self._inner_bounds = low[self._moving], high[self._moving]
+        self.check.set_margin(margin)
 
     def _scale_acceleration(self, scale: float) -> None:
         self._acceleration_scale.enforce(scale)
@@ -323,8 +276,7 @@ class LimitsInForce:
     def _scale_velocity(self, scale: float) -> None:
         self._velocity_scale.enforce(scale)
         self._velocity_limit.scale = scale
-        step = self._robot.velocity * scale * self._settings.period
-        self._bounds[0] = step[self._moving] + POSITION_ROUNDING
+        self.check.set_velocity(self._robot.velocity * scale * self._settings.period)
 
     def _max_scale_decrease(self) -> float:
         """Return the largest decrease of the scale per tick that joints can follow."""
