@@ -118,6 +118,14 @@ def test_the_centre_of_mass_goes_where_it_is_told(tmp_path):
         client.wait_for(
             lambda: np.linalg.norm(twin.center(robot.position) - wanted) < 2e-3, 'arrival', LONG
         )
+        # A second program sends other targets.
+        other = PointStamped(header=target.header)
+        other.point.x, other.point.y, other.point.z = (wanted + (0.0, -0.01, 0.0)).tolist()
+        second = client.node.create_publisher(PointStamped, 'ros_ik/target_com', 1)
+        second_timer = client.node.create_timer(0.03, lambda: second.publish(other))
+        told = ('its targets alternate', 'several publishers')[client.tells_publishers_apart]
+        client.wait_for_text(f'tracking; com: {told}')
+        client.node.destroy_timer(second_timer)
         client.node.destroy_timer(timer)
         client.wait_for_code(IkStatus.COMMAND_STALE)
         client.assert_trajectories_are_accepted(ARM)
