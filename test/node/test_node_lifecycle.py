@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transitions requested by a lifecycle manager, and the end by a signal."""
 
+import math
 import signal
 
 from lifecycle_msgs.msg import Transition
@@ -9,6 +10,7 @@ import pytest
 from sensor_msgs.msg import JointState
 from support.motions.motion import motion_of
 from support.motions.motion import panda_ranges
+from support.rigs.ros_rig import ARM
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import NEVER_STALE
 from support.rigs.ros_rig import panda_urdf
@@ -28,7 +30,9 @@ def test_a_lifecycle_manager_leads_it_through_its_states(tmp_path):
     with ros_rig(tmp_path) as client:
         start_node(client, autostart=False, robot_description_timeout=0.5, **NEVER_STALE)
         start_robot(client)
-        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=LONG)
+        status = client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=LONG)
+        assert status.model_generation == 0 and not status.joint_names and not status.motion_start
+        assert list(status.waiting_for) == ['robot_description']
         assert client.state() == 'unconfigured'
         assert not client.transition(Transition.TRANSITION_CONFIGURE)
         client.wait_for_code(IkStatus.INVALID, text='no robot_description within 0.5 s')
@@ -37,11 +41,20 @@ def test_a_lifecycle_manager_leads_it_through_its_states(tmp_path):
         assert client.transition(Transition.TRANSITION_CONFIGURE)
         assert client.state() == 'inactive'
         client.wait_for_code(IkStatus.OK, text='inactive')
+        bad = client.moved_pose()
+        bad.pose.position.x = math.nan
+        client.stream('pose', bad)
+        client.wait_for(lambda: client.dropped().get('non_finite'), 'drop')
         client.stream('pose', client.moved_pose((0.0, 0.3, 0.0)))
         client.wait_for_ticks(30)
         assert client.trajectories == [], 'it moves while inactive'
+        before = client.status.ticks
         assert client.transition(Transition.TRANSITION_ACTIVATE)
-        client.wait_for_code(IkStatus.OK, text='tracking')
+        client.wait_for(lambda: client.status.ticks < before, 'ticks since the activation')
+        status = client.wait_for_code(IkStatus.OK, text='tracking')
+        # Drops are counted from the start of the process.
+        assert client.dropped()['non_finite'] > 0 and status.header.frame_id == 'panda_link0'
+        assert tuple(status.joint_names) == ARM
         client.wait_for_ticks(30)
         assert client.transition(Transition.TRANSITION_DEACTIVATE)
         client.wait_for_silence()
