@@ -110,8 +110,11 @@ class ModelSource:
 
     def rest_requested(self) -> bool:
         """Return True once after the builder has asked the control thread to rest."""
-        requested, self._rest_requested = self._rest_requested, False
-        return requested
+        # Otherwise it is left as it is: the builder may set it in this moment.
+        if not self._rest_requested:
+            return False
+        self._rest_requested = False
+        return True
 
     def collect(self, timeout: float = 0.0) -> Built | None:
         """Return the result for the newest description, or None.

@@ -51,7 +51,7 @@ _RESTART, _LONGEST_RESTART = 1.0, 30.0
 class PlannerServices:
     """Owner of the planners' process; used in the executor's thread.
 
-    When the node shuts down, the main thread calls ``release``.
+    When the node shuts down, the main thread calls ``release``, and no process starts after it.
     """
 
     def __init__(self, node: Node, state: Callable[[], PlannerRobotState | None]) -> None:
@@ -62,6 +62,9 @@ class PlannerServices:
             state: Function that returns the measured state, or None; for any thread.
         """
         self._node, self._state = node, state
+        # Held while a process is started or released.
+        self._changing = threading.Lock()
+        self._is_over = False
         self._child: _Child | None = None
         self._description: Description | None = None
         self._placed: tuple[Obstacle, ...] = ()
@@ -70,18 +73,20 @@ class PlannerServices:
 
     def adopt(self, urdf: str, srdf: str, settings: Settings, generation: int) -> None:
         """Switch to this robot; running requests for the previous one are cancelled."""
-        self._description = Description(urdf, srdf, settings, generation)
-        self._placed = ()
-        if self._child is None:
-            self._start()
-        else:
-            self._child.post(self._description)
+        with self._changing:
+            self._description = Description(urdf, srdf, settings, generation)
+            self._placed = ()
+            if self._child is None:
+                self._start(self._description)
+            else:
+                self._child.post(self._description)
 
     def apply(self, settings: Settings) -> None:
         """Apply changed settings, in a process that starts later, too."""
-        if self._child is not None and self._description is not None:
-            self._description = dataclasses.replace(self._description, settings=settings)
-            self._child.post(settings)
+        with self._changing:
+            if self._child is not None and self._description is not None:
+                self._description = dataclasses.replace(self._description, settings=settings)
+                self._child.post(settings)
 
     def poll(self, measurement: Measurement, obstacles: tuple[Obstacle, ...]) -> None:
         """Send changed obstacles, placed by the measured state; restart a crashed process."""
@@ -102,7 +107,8 @@ class PlannerServices:
             self._restart_delay = min(2.0 * self._restart_delay, _LONGEST_RESTART)
         elif time.monotonic() >= child.restart_at:
             child.end(in_order=False)
-            self._start()
+            with self._changing:
+                self._start(description)
 
     def ask(
         self,
@@ -118,30 +124,37 @@ class PlannerServices:
             The number of the request, for :meth:`answer`; a newer request replaces it.
         """
         self._asked += 1
-        if self._child is not None:
+        child = self._child
+        if child is not None:
             question = DetourRequest(self._asked, task, pose, start, tolerances, seconds)
-            self._child.post(question)
+            child.post(question)
         return self._asked
 
     def answer(self, number: int) -> Reconfiguration | None:
         """Return the answer to a request, or None."""
-        answer = self._child.answer if self._child is not None else None
+        child = self._child
+        answer = child.answer if child is not None else None
         return answer.found if answer is not None and answer.number == number else None
 
     def release(self, *, in_order: bool) -> None:
         """Remove the services; the process ends within a second, without waiting here.
 
         Args:
-            in_order: True to allow some seconds for the last answers on a busy machine.
+            in_order: True to allow some seconds for the last answers on a busy machine. False if
+                the node shuts down.
         """
-        if self._child is not None:
-            self._child.end(in_order)
-        self._child = self._description = None
-        self._restart_delay = _RESTART
+        with self._changing:
+            if self._child is not None:
+                self._child.end(in_order)
+            self._child = self._description = None
+            self._restart_delay = _RESTART
+            self._is_over = self._is_over or not in_order
 
-    def _start(self) -> None:
-        node, description = self._node, self._description
-        assert description is not None
+    def _start(self, description: Description) -> None:
+        """Start a process for a robot, unless the node shuts down."""
+        if self._is_over:
+            return
+        node = self._node
         names = (*NAMES, *names_offered(description.settings))
         identity = NodeIdentity(
             node_name=f'{node.get_name()}_planning',

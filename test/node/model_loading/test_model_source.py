@@ -156,3 +156,26 @@ def test_a_malformed_srdf_refuses_later_descriptions_until_a_good_or_an_empty_on
         spin_until(rig, lambda: not source._history.newest.srdf)
         assert results(rig, []) == [(GOOD, True)]
         assert results(rig, [GOOD + '\n']) == [(GOOD + '\n', True)]
+
+
+class _AskedMeanwhile(ModelSource):
+    """A source whose builder requests rest just after the executor has looked."""
+
+    def __init__(self):
+        self._requested, self._to_request = False, [self._request_rest]
+
+    @property
+    def _rest_requested(self):
+        before = self._requested
+        while self._to_request:
+            self._to_request.pop()()
+        return before
+
+    @_rest_requested.setter
+    def _rest_requested(self, value):
+        self._requested = value
+
+
+def test_a_request_for_rest_just_after_a_look_is_not_lost():
+    source = _AskedMeanwhile()
+    assert [source.rest_requested() for _ in range(3)] == [False, True, False]

@@ -318,3 +318,17 @@ def test_a_process_that_does_not_end_is_killed(rig):
     process, _ = rig.started()
     rig.services.release(in_order=False)
     assert process.ended.wait(PATIENCE) and process.returncode == -9
+
+
+@pytest.mark.parametrize('crashed', [False, True])
+def test_no_process_starts_after_the_end(rig, crashed):
+    """The executor may adopt a robot, or see a crash, while the main thread ends the node."""
+    process, _ = rig.started()
+    if crashed:
+        process.end(-11)
+        rig.poll()
+    rig.services.release(in_order=False)
+    rig.now += 100.0
+    rig.poll()
+    rig.adopt(2)
+    assert rig.processes == [process]
