@@ -11,6 +11,7 @@ from support.motions.state_machines import transitions
 from support.rigs.servo_rig import Rig
 from support.robots.simulated_drives import NO_BARRIERS
 
+from ros_ik.node.actions import commander as node_side
 from ros_ik.node.actions.action_server import Outcome
 from ros_ik.node.actions.goal_state import GOAL_TRANSITIONS
 from ros_ik.node.actions.goal_state import GoalState
@@ -63,6 +64,8 @@ class Commander:
 
     def start_links(self):
         return self.servo._poses()
+
+    braking_time = node_side.Commander.braking_time
 
     def is_still(self, since):
         return self.output.still and self.rig.now - since > 0.05
