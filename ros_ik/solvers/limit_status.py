@@ -4,6 +4,11 @@
 
 A variable presses against a limit if it is at the limit and the cost decreases beyond it: at its
 lower limit for a positive slope of the cost, at its upper limit for a negative slope.
+
+A least-squares search is stationary if |J_i^T r| <= tolerance max_j |J_j| |r| for every variable i
+that does not press against a limit. Smaller slopes do not count at a limit either: their signs may
+be rounding. The longest column sets the scale, because the direction of a column that is zero up
+to rounding is meaningless.
 """
 
 import functools
@@ -30,6 +35,10 @@ def limit_functions(scalar: type) -> SimpleNamespace:
         - ``presses(slope, below, above, close) -> bool``: True if a variable presses against a
           limit. Its arguments are the slope of the cost, the distances ``below`` and ``above`` to
           the limits, and the distance ``close`` up to which a variable is at a limit;
+        - ``slope_bound(tolerance, longest, square) -> bound``: the largest slope of a stationary
+          variable, from the squares of the longest column and of the residual;
+        - ``judge(slope, bound, below, above, close, is_stationary, is_pressed) -> is_stationary,
+          is_pressed``: the flags of some variables after another one;
         - ``unsolved_status(is_stationary, is_pressed) -> int``: ITERATION_LIMIT if a variable that
           does not press against a limit has a slope; otherwise AT_LIMITS if any variable presses
           against a limit, else UNREACHABLE.
@@ -45,6 +54,19 @@ def limit_functions(scalar: type) -> SimpleNamespace:
         return slope != zero and room <= close
 
     @wp.func
+    def slope_bound(tolerance: scalar, longest: scalar, square: scalar) -> scalar:
+        return tolerance * wp.sqrt(longest * square)
+
+    @wp.func
+    def judge(
+        slope: scalar, bound: scalar, below: scalar, above: scalar, close: scalar,
+        is_stationary: bool, is_pressed: bool,
+    ):  # fmt: skip
+        counts = wp.abs(slope) > bound
+        pressed = counts and presses(slope, below, above, close)
+        return is_stationary and (pressed or not counts), is_pressed or pressed
+
+    @wp.func
     def unsolved_status(is_stationary: bool, is_pressed: bool) -> int:
         if not is_stationary:
             return iteration_limit
@@ -52,4 +74,6 @@ def limit_functions(scalar: type) -> SimpleNamespace:
             return at_limits
         return unreachable
 
-    return SimpleNamespace(presses=presses, unsolved_status=unsolved_status)
+    return SimpleNamespace(
+        presses=presses, slope_bound=slope_bound, judge=judge, unsolved_status=unsolved_status
+    )

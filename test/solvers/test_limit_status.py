@@ -49,6 +49,20 @@ def test_a_variable_presses_where_the_cost_falls_beyond_its_limit(scalar):
         assert pressed == (room <= close)
 
 
+def test_slopes_of_rounding_at_a_limit_do_not_press():
+    # Targets beside the upper end of a slanted slider: the slopes there are rounding.
+    model = Model.from_urdf(SLIDER.replace('xyz="1 0 0"', 'xyz="0.3 0.5 0.8"'), device='cpu')
+    axis = np.array([0.3, 0.5, 0.8]) / np.sqrt(0.98)
+    beside = np.random.default_rng(0).normal(size=(50, 3))
+    beside -= np.outer(beside @ axis, axis)
+    targets = np.hstack([0.5 * axis + beside, np.tile([0.0, 0.0, 0.0, 1.0], (50, 1))])
+    for make in (DlsSolver, GaussNewtonSolver):
+        solver = make(100)
+        rows = solver.solve(IkChain(model, 'tip'), np.zeros((50, 1)), targets)
+        np.testing.assert_allclose(rows[:, 2], 0.5, atol=1e-9)
+        assert np.all(solver.status == SolveStatus.UNREACHABLE)
+
+
 def test_what_is_not_solved_is_named_by_what_holds_it():
     status = limit_functions(wp.float64).unsolved_status
     assert status(False, True) == status(False, False) == SolveStatus.ITERATION_LIMIT

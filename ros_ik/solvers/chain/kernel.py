@@ -15,6 +15,7 @@ long error.
 """
 
 import functools
+import math
 from typing import no_type_check
 
 import warp as wp
@@ -35,6 +36,9 @@ from ros_ik.solvers.status import SolveStatus
 
 # Relative decrease of |e|^2 / 2 below which a configuration is stationary up to rounding.
 _MIN_DECREASE = 1e-14
+
+# Relative slope that would decrease it by as much; smaller ones at a limit are rounding.
+_ROUNDING = math.sqrt(_MIN_DECREASE)
 
 # Largest relative gradient of a stationary configuration at the iteration limit, as
 # ``gradient_tolerance`` of IKSolver.
@@ -62,7 +66,7 @@ def chain_kernel(scalar: type) -> wp.Kernel:
     solve_program, limits = active_set_functions(scalar).solve, limit_functions(scalar)
     damp_smoothly = damping_functions(scalar).damp_smoothly
     least_damping, most_damping = (wp.constant(scalar(end)) for end in _DAMPING_RANGE)
-    presses, unsolved_status = limits.presses, limits.unsolved_status
+    slope_bound, judge, unsolved_status = limits.slope_bound, limits.judge, limits.unsolved_status
 
     @wp.func
     def start(i: int, chain: Chain, joint_q: wp.array2d(dtype=scalar), at: Iterates):
@@ -74,31 +78,33 @@ def chain_kernel(scalar: type) -> wp.Kernel:
             at.q[2 * i, j] = wp.clamp(value, chain.lower[j], chain.upper[j])
 
     @wp.func
-    def stationary_status(i: int, slot: int, chain: Chain, at: Iterates, bound: scalar) -> int:
-        """Return AT_LIMITS or UNREACHABLE for a stationary configuration.
-
-        The status is ITERATION_LIMIT if the relative gradient of a free variable exceeds
-        ``bound``.
-        """
+    def unsolved(i: int, slot: int, chain: Chain, at: Iterates, no_descent: bool) -> int:
+        """Return the status of a configuration; ``no_descent`` if no step lowers the error."""
         square = scalar(0.0)
         for row in range(6):
             square += at.error[slot, row] * at.error[slot, row]
         longest = scalar(0.0)
-        steepest = scalar(0.0)
-        is_pressed = bool(False)
         for j in range(at.q.shape[1]):
             length = scalar(0.0)
-            slope = scalar(0.0)  # of |e|^2 / 2
             for row in range(6):
                 length += at.jacobian[slot, row, j] * at.jacobian[slot, row, j]
-                slope -= at.jacobian[slot, row, j] * at.error[slot, row]
             longest = wp.max(longest, length)
+        tolerance = wp.where(
+            no_descent, scalar(wp.static(_ROUNDING)), scalar(wp.static(_STATIONARY))
+        )
+        bound = slope_bound(tolerance, longest, square)
+        is_stationary = bool(True)
+        is_pressed = bool(False)
+        for j in range(at.q.shape[1]):
+            slope = scalar(0.0)  # of |e|^2 / 2
+            for row in range(6):
+                slope -= at.jacobian[slot, row, j] * at.error[slot, row]
             q = at.q[slot, j]
-            if presses(slope, q - chain.lower[j], chain.upper[j] - q, scalar(0.0)):
-                is_pressed = True
-            else:
-                steepest = wp.max(steepest, wp.abs(slope))
-        return unsolved_status(steepest <= bound * wp.sqrt(longest * square), is_pressed)
+            is_stationary, is_pressed = judge(
+                slope, bound, q - chain.lower[j], chain.upper[j] - q, scalar(0.0), is_stationary,
+                is_pressed,
+            )  # fmt: skip
+        return unsolved_status(no_descent or is_stationary, is_pressed)
 
     @compiled_kernel(registers=255)
     def solve_chain(
@@ -167,7 +173,7 @@ def chain_kernel(scalar: type) -> wp.Kernel:
             half_square = scalar(0.5) * residual * residual
             if not (expected > scalar(wp.static(_MIN_DECREASE)) * half_square):
                 if must_descend or residual <= best:
-                    code = stationary_status(i, here, chain, at, scalar(wp.inf))
+                    code = unsolved(i, here, chain, at, True)
                     break
                 waited = wp.static(_PATIENCE)  # worse than an earlier configuration
             if waited >= wp.static(_PATIENCE) and not must_descend:
@@ -209,7 +215,7 @@ def chain_kernel(scalar: type) -> wp.Kernel:
             for j in range(m):
                 at.q[here, j] = rows[i, 2 + j]
             evaluate(tree, chain, base, target, here, at)
-            code = stationary_status(i, here, chain, at, scalar(wp.static(_STATIONARY)))
+            code = unsolved(i, here, chain, at, False)
         if best <= tolerance:
             code = int(wp.static(int(SolveStatus.CONVERGED)))
         rows[i, 0] = scalar(iterations)

@@ -89,7 +89,7 @@ def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
     noise, nothing = wp.constant(wp.float64(_NOISE)), wp.constant(wp.float64(_NOTHING))
     damp_in_steps = damping_functions(wp.float64).damp_in_steps
     confine, limits = confine_function(), limit_functions(wp.float64)
-    presses, unsolved_status = limits.presses, limits.unsolved_status
+    slope_bound, judge, unsolved_status = limits.slope_bound, limits.judge, limits.unsolved_status
     close = wp.constant(wp.float64(AT_LIMIT))
     converged = wp.constant(int(SolveStatus.CONVERGED))
     non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
@@ -167,25 +167,23 @@ def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
 
     @wp.func
     def classify(tolerance: wp.float64, row: int, cost: wp.float64, work: Work) -> int:
-        """Return the status of a row that has not converged, as ``status_kernel`` does."""
+        """Return the status of a row that has not converged."""
         longest = wp.float64(1e-30)
         for p in range(work.order.shape[0]):
             i = work.order[p]
             if not wp.isfinite(work.hessian[row, i, i]):
                 return failure
             longest = wp.max(longest, work.hessian[row, i, i])
-        bound = tolerance * wp.sqrt(longest * cost)
-        stationary = bool(True)
-        against_limit = bool(False)
+        bound = slope_bound(tolerance, longest, cost)
+        is_stationary = bool(True)
+        is_pressed = bool(False)
         for p in range(work.order.shape[0]):
             i = work.order[p]
-            slope = work.gradient[row, i]
-            if wp.abs(slope) > bound:
-                if presses(slope, -work.low[row, i], work.high[row, i], close):
-                    against_limit = True
-                else:
-                    stationary = False
-        return unsolved_status(stationary, against_limit)
+            is_stationary, is_pressed = judge(
+                work.gradient[row, i], bound, -work.low[row, i], work.high[row, i], close,
+                is_stationary, is_pressed,
+            )  # fmt: skip
+        return unsolved_status(is_stationary, is_pressed)
 
     @compiled_kernel(registers=255)
     def fused_lm(

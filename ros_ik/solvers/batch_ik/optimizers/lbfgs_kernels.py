@@ -14,8 +14,9 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.solvers.batch_ik.optimizers.status_kernel import pressed_function
+from ros_ik.solvers.batch_ik.optimizers.status_kernel import distance_function
 from ros_ik.solvers.least_squares.search_space import space_struct
+from ros_ik.solvers.limit_status import limit_functions
 
 # A coordinate is at a limit if it is this close [rad or m].
 _AT_LIMIT = 1e-6
@@ -103,7 +104,8 @@ def direction_kernel() -> wp.Kernel:
     dot, dot_history, add_history = functions.dot, functions.dot_history, functions.add_history
     pair_curvature = functions.pair_curvature
     Space = space_struct()
-    is_pressed, close = pressed_function(), wp.constant(wp.float64(_AT_LIMIT))
+    limit_distances, presses = distance_function(), limit_functions(wp.float64).presses
+    close = wp.constant(wp.float64(_AT_LIMIT))
     trust = wp.constant(wp.float64(_TRUST))
 
     @wp.func
@@ -162,7 +164,8 @@ def direction_kernel() -> wp.Kernel:
         count = wp.min(pairs[row], length)
         for i in range(step.shape[1]):
             step[row, i] = -gradient[row, i]
-            if is_pressed(space, row, i, gradient[row, i], close, joint_q):
+            below, above = limit_distances(space, row, i, joint_q)
+            if presses(gradient[row, i], below, above, close):
                 step[row, i] = wp.float64(0.0)
         newest = int(-1)
         if count > 0:
@@ -177,14 +180,16 @@ def direction_kernel() -> wp.Kernel:
             beta = dot_history(row, slot, y, step) / pair_curvature(row, slot, s, y)
             add_history(row, slot, weight[row, slot] - beta, s, step)
         for i in range(step.shape[1]):
-            if is_pressed(space, row, i, gradient[row, i], close, joint_q):
+            below, above = limit_distances(space, row, i, joint_q)
+            if presses(gradient[row, i], below, above, close):
                 step[row, i] = wp.float64(0.0)
         if not dot(row, step, gradient) < wp.float64(0.0):
             # Without the joints at limits, this is not a descent direction, so restart.
             pairs[row] = 0
             for i in range(step.shape[1]):
                 step[row, i] = -gradient[row, i]
-                if is_pressed(space, row, i, gradient[row, i], close, joint_q):
+                below, above = limit_distances(space, row, i, joint_q)
+            if presses(gradient[row, i], below, above, close):
                     step[row, i] = wp.float64(0.0)
             initial_scaling(row, -1, wp.float64(h0_scale), curvature, s, y, step)
         scale_down(row, step)

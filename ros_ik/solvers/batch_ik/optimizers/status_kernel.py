@@ -16,47 +16,39 @@ from ros_ik.solvers.status import SolveStatus
 
 @no_type_check
 @functools.cache
-def pressed_function() -> wp.Function:
-    """Build ``is_pressed(space, row, dof, slope, close, joint_q)``.
+def distance_function() -> wp.Function:
+    """Build ``limit_distances(space, row, dof, joint_q) -> below, above``.
 
-    The function returns whether the gradient pushes a degree of freedom against its limit.
+    The function returns the distances of a degree of freedom to its limits [rad or m], inf if it
+    has none.
     """
-    Space, presses = space_struct(), limit_functions(wp.float64).presses
+    Space = space_struct()
 
     @wp.func
-    def is_pressed(
-        space: Space,
-        row: int,
-        dof: int,
-        slope: wp.float64,
-        close: wp.float64,
-        joint_q: wp.array2d(dtype=wp.float32),
-    ) -> bool:
+    def limit_distances(space: Space, row: int, dof: int, joint_q: wp.array2d(dtype=wp.float32)):
+        below = wp.float64(wp.inf)
+        above = wp.float64(wp.inf)
         c = space.dof_coord[dof]
-        if c < 0:
-            return False
-        q = wp.float64(joint_q[row, c])
-        below = q - wp.float64(space.coord_lower[c])
-        return presses(slope, below, wp.float64(space.coord_upper[c]) - q, close)
+        if c >= 0:
+            q = wp.float64(joint_q[row, c])
+            below = q - wp.float64(space.coord_lower[c])
+            above = wp.float64(space.coord_upper[c]) - q
+        return below, above
 
-    return is_pressed
+    return limit_distances
 
 
 @no_type_check
 @functools.cache
 def status_kernel() -> wp.Kernel:
-    """Build ``classify``, which writes the status of each row.
-
-    A row is stationary if |J_i^T r| <= tolerance max_j |J_j| |r| for every free column i. A column
-    that pushes a coordinate against its limit is not free. The longest column sets the scale,
-    because the direction of a column that is zero up to rounding is meaningless.
-    """
+    """Build ``classify``, which writes the status of each row."""
     Space = space_struct()
     non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
     failure = wp.constant(int(SolveStatus.NUMERICAL_FAILURE))
     converged = wp.constant(int(SolveStatus.CONVERGED))
-    is_pressed, close = pressed_function(), wp.constant(wp.float64(AT_LIMIT))
-    unsolved_status = limit_functions(wp.float64).unsolved_status
+    limit_distances, close = distance_function(), wp.constant(wp.float64(AT_LIMIT))
+    limits = limit_functions(wp.float64)
+    slope_bound, judge, unsolved_status = limits.slope_bound, limits.judge, limits.unsolved_status
 
     @compiled_kernel()
     def classify(
@@ -87,17 +79,19 @@ def status_kernel() -> wp.Kernel:
                 status[row] = failure
                 return
             longest = wp.max(longest, square)
-        bound = wp.float64(gradient_tolerance) * wp.sqrt(longest * wp.float64(cost[row]))
-        stationary = bool(True)
-        against_limit = bool(False)
+        bound = slope_bound(
+            wp.float64(gradient_tolerance), longest, wp.float64(cost[row])
+        )
+        is_stationary = bool(True)
+        is_pressed = bool(False)
         for dof in range(jacobian.shape[2]):
             slope = wp.float64(0.0)
             for k in range(jacobian.shape[1]):
                 slope += wp.float64(jacobian[row, k, dof]) * wp.float64(residuals[row, k])
-            if wp.abs(slope) > bound:
-                pressed = is_pressed(space, row, dof, slope, close, joint_q)
-                against_limit = against_limit or pressed
-                stationary = stationary and pressed
-        status[row] = unsolved_status(stationary, against_limit)
+            below, above = limit_distances(space, row, dof, joint_q)
+            is_stationary, is_pressed = judge(
+                slope, bound, below, above, close, is_stationary, is_pressed
+            )
+        status[row] = unsolved_status(is_stationary, is_pressed)
 
     return classify
