@@ -12,6 +12,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.model.building.joints.mimic_range import limits_without_effect
 from ros_ik.numbers import real_array
 from ros_ik.numbers import real_value
 
@@ -118,8 +119,9 @@ def position_bounds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the position limits of a model, narrowed by a margin.
 
-    A joint with equal lower and upper limit keeps its position, whatever the margin. A locked
-    joint keeps it too if the margin exceeds half its range.
+    Mimic joints whose limits exclude every position of their driver have none. A joint with equal
+    lower and upper limit keeps its position, whatever the margin. A locked joint keeps it too if
+    the margin exceeds half its range.
 
     Args:
         name: Name of the margin, for errors.
@@ -134,6 +136,11 @@ def position_bounds(
         ArgumentError: A wrong shape, or a margin that leaves a joint of the group no room.
     """
     low, high, _, _ = model.limits64()
+    # Without the margin, which must not remove limits.
+    without_effect = limits_without_effect(
+        model.mimic_driver, model.joint_qd_start.numpy(), low, high
+    )
+    low[without_effect], high[without_effect] = -np.inf, np.inf
     if margin.shape not in ((), low.shape):
         raise ArgumentError(
             f'{name} must be one number or have shape {[*low.shape]}, got {[*margin.shape]}'

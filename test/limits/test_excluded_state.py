@@ -10,9 +10,12 @@ from support.robots.robots import SOME_IDS
 from support.robots.robots import SOME_URDFS
 
 from ros_ik.limits import AccelerationLimit
+from ros_ik.limits import MotionLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
+from ros_ik.model import Model
 from ros_ik.objectives import IKObjectiveJointPosition
+from ros_ik.objectives import IKObjectivePosition
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import SolveStatus
@@ -163,3 +166,47 @@ def test_a_state_too_fast_to_stop_before_its_limit_is_reported():
     arm.tasks[0].objective.set_target_positions(high)
     assert arm.tick() is SolveStatus.RELAXED
     assert np.all(arm.joint_q <= high)
+
+
+# A follower that its driver leads to -0.5 to 0.5 alone, and whose limits are 5 and 6.
+EXCLUDED = """<robot name="r"><link name="base"/><link name="a"/><link name="b"/>
+<joint name="driver" type="prismatic"><parent link="base"/><child link="a"/><axis xyz="1 0 0"/>
+<limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+<joint name="follower" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/>
+<limit lower="5" upper="6" velocity="1" effort="1"/>
+<mimic joint="driver" multiplier="0.5"/></joint></robot>"""
+
+
+def motion_limit(model):
+    velocity = model.limits64()[2]
+    return MotionLimit(velocity, 4.0 * velocity, np.full_like(velocity, np.inf))
+
+
+@pytest.mark.parametrize(
+    'make',
+    [
+        lambda model: [PositionLimit(), VelocityLimit()],
+        lambda model: [PositionLimit(), VelocityLimit(), AccelerationLimit(4.0 * np.ones(2))],
+        lambda model: [motion_limit(model)],
+    ],
+    ids=['position', 'acceleration', 'motion'],
+)
+def test_limits_of_a_mimic_joint_that_exclude_every_position_of_its_driver_have_no_effect(make):
+    """The driver had moved towards the range of its follower alone, and past its target."""
+    model = Model.from_urdf(EXCLUDED, device='cpu')
+    limits, driver = make(model), model.joint_q_start.numpy()[model.joint_index('driver')]
+    solver = DifferentialIK(model, ['driver'], settings=DifferentialIKSettings(dt=DT))
+    joint_q, step = np.zeros(2), np.zeros(2)
+    target = IKObjectivePosition(model.body_index('a'), np.zeros(3), np.zeros(3))
+    for wanted in (0.2, -0.2, 3.0, -3.0):
+        target.set_target_position(0, (wanted, 0.0, 0.0))
+        for _ in range(400):
+            for limit in limits:
+                if isinstance(limit, AccelerationLimit):
+                    limit.set_last_displacement(step)
+                elif isinstance(limit, MotionLimit):
+                    limit.set_last_displacements(step, step)
+            status = solver.solve_ik(joint_q, [Task(target, gain=0.2)], limits, (), step)
+            assert status is SolveStatus.CONVERGED
+            joint_q = solver.integrate(joint_q, step)
+        assert abs(joint_q[driver] - np.clip(wanted, -1.0, 1.0)) < 0.02

@@ -11,6 +11,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.limits.default_acceleration import default_acceleration
 from ros_ik.model import Model
+from ros_ik.model.building.joints.mimic_range import limits_without_effect
 from ros_ik.settings import JointLimitSettings
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
@@ -40,12 +41,18 @@ class JointLimits:
 def resolve_joint_limits(model: Model, settings: Settings) -> JointLimits:
     """Return the limits of a model, tightened.
 
+    A mimic joint has no position limits if those of the model exclude every position of its
+    driver.
+
     Raises:
-        SettingsError: A joint that the model lacks, or a limit looser than the model's.
+        SettingsError: A joint that the model lacks, a limit looser than the model's, or limits
+            that leave a joint with a mimic joint no position.
     """
     lower, upper, velocity, _ = model.limits64()
-    jerk, given = np.full_like(velocity, np.inf), np.full_like(velocity, np.nan)
     starts = model.joint_qd_start.numpy()
+    without_effect = limits_without_effect(model.mimic_driver, starts, lower, upper)
+    lower[without_effect], upper[without_effect] = -np.inf, np.inf
+    jerk, given = np.full_like(velocity, np.inf), np.full_like(velocity, np.nan)
     for limit in settings.joint_limits:
         try:
             index = model.joint_index(limit.joint)
@@ -63,8 +70,26 @@ def resolve_joint_limits(model: Model, settings: Settings) -> JointLimits:
                 given[dof] = limit.max_acceleration
             if limit.max_jerk is not None:
                 jerk[dof] = limit.max_jerk
+    _check_mimic_joints(model, settings, lower, upper)
     acceleration = np.where(np.isnan(given), default_acceleration(velocity), given)
     return JointLimits(lower, upper, velocity, acceleration, jerk)
+
+
+def _check_mimic_joints(
+    model: Model, settings: Settings, lower: np.ndarray, upper: np.ndarray
+) -> None:
+    """Raise SettingsError if tightened limits leave the driver of a mimic joint no position."""
+    starts = model.joint_qd_start.numpy()
+    given = [limit.joint for limit in settings.joint_limits]
+    for dof in limits_without_effect(model.mimic_driver, starts, lower, upper):
+        follower = int(np.searchsorted(starts, dof, side='right')) - 1
+        names = [model.joint_label[k] for k in (follower, model.mimic_driver[follower][0])]
+        tightened = next((name for name in names if name in given), names[0])
+        raise SettingsError(
+            f'joint_limits.{tightened}.min_position',
+            f'the limits of joint {names[1]!r} and of its mimic joint {names[0]!r} leave it no '
+            'position',
+        )
 
 
 def _tighten(

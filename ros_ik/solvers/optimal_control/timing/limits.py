@@ -19,7 +19,6 @@ from ros_ik.limits.default_acceleration import default_acceleration
 from ros_ik.model import JointGroup
 from ros_ik.model import JointType
 from ros_ik.model import Model
-from ros_ik.model.building.joints.mimic_range import limits_without_effect
 
 # Value for no limit, large, but with finite products with times.
 _UNBOUNDED = 1e9
@@ -102,14 +101,8 @@ class GroupLimits:
         self._turns = alone & (kinds == JointType.REVOLUTE)
         margin = margin_values('position_margin', position_margin)
         lower, upper = position_bounds('position_margin', margin, model, group)
-        own_lower, own_upper, speed, _ = model.limits64()
-        # Without the margin, which must not remove limits.
-        starts = model.joint_qd_start.numpy()
-        without_effect = limits_without_effect(
-            model.mimic_driver, starts, own_lower, own_upper
-        )
-        lower[without_effect], upper[without_effect] = -np.inf, np.inf
         self._lower, self._upper = lower[self.driven], upper[self.driven]
+        speed = model.limits64()[2]
         if velocity is not None:
             speed = _checked('velocity', velocity, len(coords))
             check_some_may_move('velocity', speed, group)
