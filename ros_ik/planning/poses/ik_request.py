@@ -23,13 +23,12 @@ from ros_ik.numbers import real_array
 from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.planner import Planner
+from ros_ik.solvers.default_tolerances import POSITION_TOLERANCE
+from ros_ik.solvers.default_tolerances import ROTATION_TOLERANCE
 from ros_ik.solvers.pose_batches.choice import N_CANDIDATES
 from ros_ik.solvers.pose_batches.choice import PREFERENCES
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.search.setup import seen_from_bases
-
-# Default tolerances [m, rad], equal to those of inverse_kinematics.
-POSITION_TOLERANCE, ROTATION_TOLERANCE = 1e-3, 1e-2
 
 Seed = tuple[Sequence[str], Sequence[float]]
 

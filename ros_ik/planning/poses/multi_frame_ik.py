@@ -18,10 +18,10 @@ from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.planner import Frame
 from ros_ik.planning.context.planner import Planner
-from ros_ik.planning.poses.ik_request import POSITION_TOLERANCE
-from ros_ik.planning.poses.ik_request import ROTATION_TOLERANCE
 from ros_ik.servo.motion.pose_math import pose_difference
 from ros_ik.solvers import IKSolver
+from ros_ik.solvers.default_tolerances import POSITION_TOLERANCE
+from ros_ik.solvers.default_tolerances import ROTATION_TOLERANCE
 
 # Number of parallel searches, their iterations, and number of rounds. The first searches start
 # near the state, later ones anywhere.

@@ -26,6 +26,8 @@ from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.analytic.structure.form import folded_chain
+from ros_ik.solvers.default_tolerances import POSITION_TOLERANCE
+from ros_ik.solvers.default_tolerances import ROTATION_TOLERANCE
 from ros_ik.solvers.model_cache import PooledValue
 from ros_ik.solvers.pose_batches.choice import checked_preference
 from ros_ik.solvers.pose_batches.choice import N_CANDIDATES
@@ -64,8 +66,8 @@ def inverse_kinematics(
     link: str | int,
     poses: Any,
     seeds: Any = None,
-    position_tolerance: float | Sequence[float] | np.ndarray = 1e-3,
-    rotation_tolerance: float | Sequence[float] | np.ndarray = 1e-2,
+    position_tolerance: float | Sequence[float] | np.ndarray = POSITION_TOLERANCE,
+    rotation_tolerance: float | Sequence[float] | np.ndarray = ROTATION_TOLERANCE,
     n_solutions: int = 1,
     check_collisions: bool = False,
     *,

@@ -23,6 +23,8 @@ from ros_ik.solvers.analytic.solver import ClosedFormIK
 from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
+from ros_ik.solvers.default_tolerances import POSITION_TOLERANCE
+from ros_ik.solvers.default_tolerances import ROTATION_TOLERANCE
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.interface.result import checked_chain_settings
@@ -99,8 +101,8 @@ class ClosedFormFirstIK:
         check_collisions: bool = False,
         collision_pairs: Sequence[Sequence[int]] | np.ndarray | None = None,
         collision_margin: float = 0.0,
-        position_tolerance: float = 1e-3,
-        rotation_tolerance: float = 1e-2,
+        position_tolerance: float = POSITION_TOLERANCE,
+        rotation_tolerance: float = ROTATION_TOLERANCE,
         settings: ChainIKSettings | None = None,
         n_threads: int | None = None,
     ) -> None:

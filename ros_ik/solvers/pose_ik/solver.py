@@ -25,6 +25,8 @@ from ros_ik.model.conventions.checks import checked_flag
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.model_argument import require_model
+from ros_ik.solvers.default_tolerances import POSITION_TOLERANCE
+from ros_ik.solvers.default_tolerances import ROTATION_TOLERANCE
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.interface.result import checked_chain_settings
@@ -73,8 +75,8 @@ class ChainIK(ChainSearch):
         joint_group: JointGroup | str | Sequence[str] | None = None,
         joint_q: np.ndarray | None = None,
         offset: np.ndarray | None = None,
-        position_tolerance: float | Sequence[float] | np.ndarray = 1e-3,
-        rotation_tolerance: float | Sequence[float] | np.ndarray = 1e-2,
+        position_tolerance: float | Sequence[float] | np.ndarray = POSITION_TOLERANCE,
+        rotation_tolerance: float | Sequence[float] | np.ndarray = ROTATION_TOLERANCE,
         tolerance_frame: str = 'target',
         n_solutions: int = 1,
         check_collisions: bool = False,

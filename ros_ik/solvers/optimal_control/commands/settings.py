@@ -8,6 +8,8 @@ import dataclasses
 
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.solvers.default_tolerances import POSITION_TOLERANCE
+from ros_ik.solvers.default_tolerances import ROTATION_TOLERANCE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,8 +35,8 @@ class OptimalControlSettings:
     patience: int = 10
     max_iterations: int = 300
     max_duration: float = 60.0
-    position_tolerance: float = 1e-3
-    rotation_tolerance: float = 1e-2
+    position_tolerance: float = POSITION_TOLERANCE
+    rotation_tolerance: float = ROTATION_TOLERANCE
 
     def __post_init__(self) -> None:
         """Check the values.
