@@ -48,6 +48,7 @@ from ros_ik.solvers.analytic.refinement.verify import launch_verification
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
+from ros_ik.solvers.analytic.result import ROUNDING
 from ros_ik.solvers.analytic.solution_buffers import SolutionBuffers
 from ros_ik.solvers.analytic.stage import SolutionStage
 from ros_ik.solvers.analytic.structure.form import closed_form
@@ -77,8 +78,6 @@ if TYPE_CHECKING:
 # Largest distance outside the limits at which solutions are starts of the search for the nearest
 # one [rad, reaches], because their curve may enter the limits between two samples.
 _LIMIT_MARGIN = 0.3
-# Rounding of the verification [m over the reach, rad].
-_ROUNDING = 1e-14
 # Tolerances of the search for a value if the samples have no solution [m, rad].
 _SEARCH_TOLERANCE = 1e-8
 
@@ -166,10 +165,10 @@ class RedundantClosedFormIK:
         six_joints = self._six_joints(settings, rows.longest, all_turns=all_turns, **common)
         reach = joint_axes(self.chain).reach
         length = settings.length * reach
-        position = settings.position_tolerance * min(1.0, reach) + _ROUNDING * reach
+        position = settings.position_tolerance_at(reach) + ROUNDING * reach
         self._placement = make_placement(
             model, index, self.chain, locked_joint_q, tool,
-            PoseTolerance(position, settings.rotation_tolerance + _ROUNDING),
+            PoseTolerance(position, settings.rotation_tolerance + ROUNDING),
             (1.0, length), settings.separation,
         )  # fmt: skip
         self._tree = kinematic_tree(model, wp.float64)

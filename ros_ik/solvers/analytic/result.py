@@ -16,6 +16,9 @@ from ros_ik.kinematics.runtime.arguments import MAX_ITERATIONS
 from ros_ik.solvers.analytic.structure.structure import StructureTolerances
 from ros_ik.solvers.pose_ik.interface.batch_result import BatchResult
 
+# Rounding of a solution [m over the reach, rad].
+ROUNDING = 1e-14
+
 
 @dataclasses.dataclass(frozen=True)
 class ClosedFormSettings:
@@ -24,7 +27,8 @@ class ClosedFormSettings:
     Attributes:
         structure: Tolerances for parallel and for intersecting axes.
         position_tolerance: Largest distance of a solution [m]. For arms with a reach below 1 m it
-            is multiplied by their reach in metres.
+            is multiplied by their reach in metres. It is at least 1e-14 of the reach, because of
+            rounding.
         rotation_tolerance: Largest angle of a solution [rad].
         separation: Solutions are distinct if any joint differs by more than this [rad, reaches].
             Closer solutions are next to a singular configuration, where two branches meet.
@@ -55,6 +59,10 @@ class ClosedFormSettings:
         ):  # fmt: skip
             checked_number(name, getattr(self, name), positive=True)
         checked_count('max_steps', self.max_steps, 1, MAX_ITERATIONS)
+
+    def position_tolerance_at(self, reach: float) -> float:
+        """Return the largest distance of a solution of an arm with this reach [m]."""
+        return max(self.position_tolerance * min(1.0, reach), ROUNDING * reach)
 
 
 _DEFAULT = ClosedFormSettings()

@@ -144,7 +144,7 @@ class SolutionStage:
         self.source = candidate_source(
             made, form.exact, n_problems, device, (chain.lower - far, chain.upper + far)
         )
-        self.position_tolerance = settings.position_tolerance * min(1.0, reach)
+        self.position_tolerance = settings.position_tolerance_at(reach)
         self._refinement = refinement = refinement_struct()()
         refinement.position_tolerance = self.position_tolerance
         refinement.rotation_tolerance = settings.rotation_tolerance

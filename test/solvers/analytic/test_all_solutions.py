@@ -204,7 +204,7 @@ def test_quarter_turns_of_arms_with_right_angles(structure):
         assert np.all((apart.min(axis=1) < 1e-3) | result.singular.any(axis=1))
 
 
-@pytest.mark.parametrize('scale', [1e-3, 100.0])
+@pytest.mark.parametrize('scale', [1e-3, 100.0, 1e7])
 @pytest.mark.parametrize('structure', ['2, 3, 4 parallel, 5 meets 6', 'wrist, 2 parallel 3'])
 def test_small_and_large_arms(structure, scale):
     rng = np.random.default_rng(2)
