@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.building.tables.rigid_parts import adjacent_bodies
 from ros_ik.model.building.tables.rigid_parts import connected_bodies
 from ros_ik.model.conventions.checks import check_flags
 from ros_ik.model.conventions.checks import checked_array
@@ -293,14 +294,14 @@ def link_pairs(model: Model) -> np.ndarray:
     """Return which links may collide, bool [body_count + 1, body_count + 1], world last.
 
     Links of one rigid part and links adjacent at a joint may not, unless the SRDF enables them;
-    pairs that it disables may not either.
+    pairs that it disables may not either. Parts of robots that only the world connects may.
     """
-    part = rigid_parts(model)
-    touching = np.eye(model.body_count + 1, dtype=bool)
-    for parent, child in zip(model.joint_parent.numpy(), model.joint_child.numpy(), strict=True):
-        a, b = part[parent], part[child]
-        touching[a, b] = touching[b, a] = True
-    never = touching[part[:, None], part[None, :]]
+    never = adjacent_bodies(
+        model.body_count,
+        model.joint_parent.numpy(),
+        model.joint_child.numpy(),
+        model.joint_type.numpy(),
+    )
     if model.semantic is not None:
         for a, b in zip(*np.triu_indices(model.body_count, 1), strict=True):
             names = model.body_label[a], model.body_label[b]

@@ -123,6 +123,22 @@ def test_rigid_parts_do_not_depend_on_the_order_of_joints(order):
     assert not len(spheres.self_pairs())
 
 
+def test_fitted_shapes_of_two_robots_in_a_world_make_the_pairs_of_their_shapes():
+    """Links next to a base had never been checked against the base of another robot."""
+    builder = ModelBuilder()
+    for _ in range(2):
+        builder.add_urdf(text=CHAIN)
+    model = builder.finalize('cpu')
+    links = list(range(model.body_count))
+    spheres = CollisionGeometry.from_spheres(model, links, np.zeros((len(links), 3)), 0.1)
+    bodies = model.shape_body.numpy()[model.shape_contact_pairs.numpy().reshape(-1, 2)]
+    expected = {tuple(sorted(pair)) for pair in bodies.tolist()}
+    found = spheres.body[spheres.self_pairs()]
+    assert {tuple(sorted(pair)) for pair in found.tolist()} == expected
+    half = model.body_count // 2
+    assert all((a, b) in expected for a in range(half) for b in range(half, model.body_count))
+
+
 @pytest.mark.parametrize(
     'srdf, expected',
     [

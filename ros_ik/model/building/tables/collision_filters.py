@@ -8,8 +8,10 @@ from collections import defaultdict
 from itertools import combinations
 from itertools import product
 
+import numpy as np
+
 from ros_ik.model.building.tables.custom_values import CustomValues
-from ros_ik.model.building.tables.rigid_parts import connected_bodies
+from ros_ik.model.building.tables.rigid_parts import adjacent_bodies
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.readers.srdf import SemanticDescription
@@ -67,20 +69,14 @@ class CollisionFilters(CustomValues):
             semantic: The SRDF; names of links that the robot lacks are ignored.
         """
         self._index()
-        # Without the joints to the world: robots that stand in it are parts of their own.
-        held = [joint for joint, parent in enumerate(self.joint_parent) if parent >= 0]
-        parents, children, kinds = (
-            [column[joint] for joint in held]
-            for column in (self.joint_parent, self.joint_child, self.joint_type)
+        joints = (self.joint_parent, self.joint_child, self.joint_type)
+        adjacent = adjacent_bodies(
+            self.body_count, *(np.array(column, dtype=np.int64) for column in joints)
         )
-        rigid = connected_bodies(self.body_count, parents, children, kinds).tolist()
-        touching = {frozenset((part, part)) for part in rigid}
-        for parent, child in zip(parents, children, strict=True):
-            touching.add(frozenset((rigid[parent], rigid[child])))
         bodies = sorted(body for body in self._shapes_of if body >= 0 and self._colliding(body))
         pairs = set(self.shape_collision_filter_pairs)
         for first, second in combinations(bodies, 2):
-            never = frozenset((rigid[first], rigid[second])) in touching
+            never = bool(adjacent[first, second])
             if semantic is not None:
                 names = self.body_label[first], self.body_label[second]
                 never = semantic.collision_disabled(*names, never)
