@@ -17,7 +17,7 @@ class GoalState(enum.Enum):
     # The robot is at rest short of the target; the planner searches for another configuration.
     SEARCHING = enum.auto()
     # The joints move to that configuration.
-    DETOURING = enum.auto()
+    RECONFIGURING = enum.auto()
     # The servo follows the target; no further configuration is searched.
     PERSISTING = enum.auto()
     # Cancelled: the target is withdrawn, and the robot comes to rest.
@@ -34,7 +34,7 @@ class GoalEvent(enum.Enum):
     # The planner is asked for another configuration.
     SEARCH = enum.auto()
     # The planner has found another configuration.
-    DETOUR = enum.auto()
+    RECONFIGURE = enum.auto()
     # The target is active again: the robot moves, or the joint motion has ended.
     RESUME = enum.auto()
     # No further configuration is searched.
@@ -51,9 +51,10 @@ GOAL_TRANSITIONS = {
     _S.READY: {_E.BEGIN: _S.PURSUING},
     _S.PURSUING: {_E.SEARCH: _S.SEARCHING, _E.PERSIST: _S.PERSISTING, **_ENDS},
     _S.SEARCHING: {
-        _E.DETOUR: _S.DETOURING, _E.RESUME: _S.PURSUING, _E.PERSIST: _S.PERSISTING, **_ENDS,
+        _E.RECONFIGURE: _S.RECONFIGURING, _E.RESUME: _S.PURSUING, _E.PERSIST: _S.PERSISTING,
+        **_ENDS,
     },
-    _S.DETOURING: {_E.RESUME: _S.PURSUING, **_ENDS},
+    _S.RECONFIGURING: {_E.RESUME: _S.PURSUING, **_ENDS},
     _S.PERSISTING: {**_ENDS},
     _S.CANCELING: {_E.END: _S.ENDED},
     _S.ENDED: {_E.END: _S.ENDED},

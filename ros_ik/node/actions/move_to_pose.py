@@ -146,7 +146,7 @@ class MoveToPoseMotion(ActionMotion):
         elif found.message:
             self._stop_reconfiguring(found.message)
         else:
-            self._machine.handle(GoalEvent.DETOUR)
+            self._machine.handle(GoalEvent.RECONFIGURE)
             motion = StraightMotion(self._commander, found.joint_names, found.positions)
             self._start_joint_motion(motion, now)
 

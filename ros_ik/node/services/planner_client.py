@@ -25,12 +25,12 @@ from rclpy.node import Node
 from ros_ik.node.execution.child_process import start_module
 from ros_ik.node.services.moveit_package import names_offered
 from ros_ik.node.services.process_link import Description
-from ros_ik.node.services.process_link import DetourAnswer
-from ros_ik.node.services.process_link import DetourRequest
 from ros_ik.node.services.process_link import Frame
 from ros_ik.node.services.process_link import NodeIdentity
 from ros_ik.node.services.process_link import ObstacleState
 from ros_ik.node.services.process_link import PlannerRobotState
+from ros_ik.node.services.process_link import ReconfigurationAnswer
+from ros_ik.node.services.process_link import ReconfigurationRequest
 from ros_ik.node.services.process_link import ShutdownRequest
 from ros_ik.node.services.process_link import SyncReply
 from ros_ik.node.services.process_link import SyncRequest
@@ -118,7 +118,7 @@ class PlannerServices:
         tolerances: tuple[float, float],
         seconds: float,
     ) -> int:
-        """Request another configuration for a pose; see :class:`DetourRequest`.
+        """Request another configuration for a pose; see :class:`ReconfigurationRequest`.
 
         Returns:
             The number of the request, for :meth:`answer`; a newer request replaces it.
@@ -126,7 +126,7 @@ class PlannerServices:
         self._asked += 1
         child = self._child
         if child is not None:
-            question = DetourRequest(self._asked, task, pose, start, tolerances, seconds)
+            question = ReconfigurationRequest(self._asked, task, pose, start, tolerances, seconds)
             child.post(question)
         return self._asked
 
@@ -187,7 +187,7 @@ class _Child:
         # Newest unwritten frame of each kind.
         self._pending: dict[type, Frame] = {NodeIdentity: identity}
         self._ending, self._grace = False, _GRACE
-        self.answer: DetourAnswer | None = None
+        self.answer: ReconfigurationAnswer | None = None
         self.restart_at: float | None = None
         threading.Thread(target=self._write, name='planner_services', daemon=True).start()
         threading.Thread(target=self._listen, name='planner_answers', daemon=True).start()

@@ -48,11 +48,11 @@ from ros_ik.node.services.messages import check_size
 from ros_ik.node.services.messages import time_of
 from ros_ik.node.services.pipe_sync import PipeSync
 from ros_ik.node.services.process_link import Description
-from ros_ik.node.services.process_link import DetourAnswer
-from ros_ik.node.services.process_link import DetourRequest
 from ros_ik.node.services.process_link import NodeIdentity
 from ros_ik.node.services.process_link import ObstacleState
 from ros_ik.node.services.process_link import PlannerRobotState
+from ros_ik.node.services.process_link import ReconfigurationAnswer
+from ros_ik.node.services.process_link import ReconfigurationRequest
 from ros_ik.node.services.process_link import ShutdownRequest
 from ros_ik.node.services.process_link import SyncReply
 from ros_ik.node.transport.pipe_objects import is_closed
@@ -199,8 +199,8 @@ def _prepare(planner: Planner) -> None:
     planner.steps.barrier_values(planner.joint_q)
 
 
-def _find_detour(
-    jobs: Jobs, question: DetourRequest, send: Callable[[object], None]
+def _find_reconfiguration(
+    jobs: Jobs, question: ReconfigurationRequest, send: Callable[[object], None]
 ) -> None:
     """Queue a request of the node."""
 
@@ -210,7 +210,7 @@ def _find_detour(
         )
 
     def answer(found: Reconfiguration) -> None:
-        send(DetourAnswer(question.number, found))
+        send(ReconfigurationAnswer(question.number, found))
 
     jobs.submit(
         Job(
@@ -272,7 +272,7 @@ def _read(
         Settings: jobs.apply,
         PlannerRobotState: jobs.measure,
         ObstacleState: jobs.place,
-        DetourRequest: lambda request: _find_detour(jobs, request, send),
+        ReconfigurationRequest: lambda request: _find_reconfiguration(jobs, request, send),
         SyncReply: sync.note,
         ShutdownRequest: lambda _: end.allow_time(),
     }

@@ -82,8 +82,8 @@ class ObstacleState:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class DetourRequest:
-    """Request for another configuration of a pose, answered by a :class:`DetourAnswer`.
+class ReconfigurationRequest:
+    """Request for another configuration of a pose, answered by a :class:`ReconfigurationAnswer`.
 
     Attributes:
         number: Number of the request, repeated in the answer.
@@ -103,8 +103,8 @@ class DetourRequest:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class DetourAnswer:
-    """Answer to a :class:`DetourRequest`.
+class ReconfigurationAnswer:
+    """Answer to a :class:`ReconfigurationRequest`.
 
     Attributes:
         number: Number of the request.
@@ -148,7 +148,7 @@ Frame = (
     | Settings
     | PlannerRobotState
     | ObstacleState
-    | DetourRequest
+    | ReconfigurationRequest
     | SyncReply
     | ShutdownRequest
 )

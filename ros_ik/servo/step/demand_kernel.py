@@ -89,7 +89,7 @@ def demand_kernel() -> wp.Kernel:
 
     @wp.func
     def largest_acceleration(
-        counts: wp.array(dtype=wp.int32), chains: TaskChains,
+        active: wp.array(dtype=wp.int32), chains: TaskChains,
         acceleration: wp.array(dtype=wp.float64),
     ) -> wp.float64:  # fmt: skip
         """Return the largest limit of the joints that move any task.
@@ -97,22 +97,22 @@ def demand_kernel() -> wp.Kernel:
         It is positive, also if no joint may accelerate.
         """
         largest = wp.float64(least)
-        for task in range(counts.shape[0]):
-            if counts[task] != 0:
+        for task in range(active.shape[0]):
+            if active[task] != 0:
                 for k in range(chains.start[task], chains.start[task + 1]):
                     largest = wp.max(largest, acceleration[chains.variable[k]])
         return largest
 
     @wp.func
     def append_rows(
-        task: int, counts: wp.array(dtype=wp.int32), weight: wp.array2d(dtype=wp.float64),
+        task: int, active: wp.array(dtype=wp.int32), weight: wp.array2d(dtype=wp.float64),
         before: int, work: Workspace,
     ) -> int:  # fmt: skip
         """Append the rows of a task that count, all zero; return the number of rows."""
         rows = int(before)
-        is_center = task == counts.shape[0] - 1
+        is_center = task == active.shape[0] - 1
         for a in range(6):
-            is_row = counts[task] != 0
+            is_row = active[task] != 0
             if is_center:
                 is_row = is_row and a < 3
             elif weight[task, a] == zero:
@@ -190,7 +190,7 @@ def demand_kernel() -> wp.Kernel:
 
     @compiled_kernel(registers=128)
     def joint_demand(
-        counts: wp.array(dtype=wp.int32),  # [tasks], frames of tasks and the centre of mass
+        active: wp.array(dtype=wp.int32),  # [tasks], frames of tasks and the centre of mass
         weight: wp.array2d(dtype=wp.float64),  # [n_tasks, 6]
         column: wp.array(dtype=vector),  # [chains], weighted motion of a frame with a joint
         chains: TaskChains,
@@ -204,8 +204,8 @@ def demand_kernel() -> wp.Kernel:
         most: wp.array2d(dtype=wp.float64),  # [tasks, 2], longest linear and angular part
     ):
         variables = acceleration.shape[0]
-        tasks = counts.shape[0]
-        largest = largest_acceleration(counts, chains, acceleration)
+        tasks = active.shape[0]
+        largest = largest_acceleration(active, chains, acceleration)
         rows = int(0)
         for task in range(tasks):
             for j in range(variables):
@@ -213,7 +213,7 @@ def demand_kernel() -> wp.Kernel:
             most[task, 0] = zero
             most[task, 1] = zero
             first = rows
-            rows = append_rows(task, counts, weight, rows, work)
+            rows = append_rows(task, active, weight, rows, work)
             if first < rows and task < tasks - 1:
                 add_frame_columns(
                     task, first, rows, column, chains, acceleration, largest, work

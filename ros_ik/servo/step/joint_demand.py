@@ -222,7 +222,7 @@ class JointDemand:
 
         structs = demand_structs()
         self.column = wp.zeros(int(starts[-2]), dtype=types.twist, device=device)
-        self._counts = HostBuffer((tasks,), wp.int32, device)
+        self._active = HostBuffer((tasks,), wp.int32, device)
         self._weight = weight
         self._masses = (
             mass_distribution(model, wp.float64).arrays if mass else masses_of.MassArrays()
@@ -262,8 +262,8 @@ class JointDemand:
 
     def choose(self, frames: Sequence[bool], center: bool) -> None:
         """Set the active frames [n_tasks], and whether the centre of mass is active."""
-        self._counts.host[:] = counts = [*frames, center]
-        chosen = [task for task, counts in zip(self._tasks, counts, strict=True) if counts]
+        self._active.host[:] = active = [*frames, center]
+        chosen = [task for task, is_active in zip(self._tasks, active, strict=True) if is_active]
         for task in self._tasks:
             task.others = tuple(other for other in chosen if other is not task)
             task.expected = [0.0, 0.0]
@@ -275,11 +275,11 @@ class JointDemand:
 
     def limiting_joints(self) -> list[int]:
         """Return the indices of the controlled joints whose limits slow an active task."""
-        tasks = zip(self._tasks, self._counts.host.tolist(), strict=True)
+        tasks = zip(self._tasks, self._active.host.tolist(), strict=True)
         return [
             task.limiting_joint
-            for task, counts in tasks
-            if counts and task.limiting_joint >= 0
+            for task, is_active in tasks
+            if is_active and task.limiting_joint >= 0
         ]
 
     def record(self, body_q: wp.array) -> None:
@@ -288,12 +288,12 @@ class JointDemand:
         Args:
             body_q: Link poses on the device [1, body_count].
         """
-        self._counts.upload()
+        self._active.upload()
         launch(
             demand_kernel(),
             dim=1,
             inputs=[
-                self._counts.array, self._weight.array, self.column, self._chains, self._masses,
+                self._active.array, self._weight.array, self.column, self._chains, self._masses,
                 self._center_chain, body_q, self._acceleration, self._workspace,
             ],
             outputs=[self._demand.array, self._most.array],

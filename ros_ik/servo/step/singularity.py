@@ -139,8 +139,8 @@ class SingularityMonitor:
             active: Mask of the active tasks, [n_tasks]; inactive tasks do not slow a step.
             center: True if the centre of mass is active.
         """
-        for frame, counts in zip(self.frames, active, strict=True):
-            frame.slows = frame.slows and counts
+        for frame, is_active in zip(self.frames, active, strict=True):
+            frame.slows = frame.slows and is_active
         self.demand.choose(active, center)
 
     def continue_from(self, other: 'SingularityMonitor') -> None:

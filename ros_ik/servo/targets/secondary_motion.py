@@ -150,8 +150,8 @@ class SecondaryMotion:
         from_joints = active != self._chosen
         self._chosen = active
         self._moved[:] = active.center
-        for aims, counts in zip(self._aims, active.frames, strict=True):
-            if counts:
+        for aims, is_active in zip(self._aims, active.frames, strict=True):
+            if is_active:
                 self._moved[aims.frame.variables] = True
         self._blend(joint_q, from_joints)
         self.set_posture(joint_q)
@@ -236,8 +236,8 @@ class SecondaryMotion:
         if self._settings.posture_centering > 0.0:
             gap = np.where(self._moved, self._middle - positions, 0.0)
             velocity += self._settings.posture_centering * np.nan_to_num(gap)
-        for aims, counts in zip(self._aims, self._chosen.frames, strict=True):
-            if counts and aims.is_enabled:
+        for aims, is_active in zip(self._aims, self._chosen.frames, strict=True):
+            if is_active and aims.is_enabled:
                 aims.add(velocity, poses)
         return velocity
 

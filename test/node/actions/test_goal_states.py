@@ -126,7 +126,7 @@ def search(commander, found=None):
 def detour(commander):
     """Return a goal whose joints move to another configuration."""
     motion = search(commander, elsewhere(commander.rig))
-    reach(commander, motion, GoalState.DETOURING)
+    reach(commander, motion, GoalState.RECONFIGURING)
     return motion
 
 
@@ -146,7 +146,7 @@ def test_every_transition_of_a_goal_is_made(commander, monkeypatch):
     commander.rests_short = False
     reach(commander, motion, GoalState.PURSUING)
     commander.rests_short, commander.found = True, elsewhere(commander.rig)
-    reach(commander, motion, GoalState.DETOURING)
+    reach(commander, motion, GoalState.RECONFIGURING)
     commander.rests_short = False
     reach(commander, motion, GoalState.PURSUING)
     end = reach(commander, motion, GoalState.ENDED)

@@ -20,11 +20,11 @@ pytest.importorskip('rclpy', reason='the package of the node needs rclpy')
 from ros_ik.node.services import planner_client  # noqa: E402
 from ros_ik.node.services.planner_client import PlannerServices  # noqa: E402
 from ros_ik.node.services.process_link import Description  # noqa: E402
-from ros_ik.node.services.process_link import DetourAnswer  # noqa: E402
-from ros_ik.node.services.process_link import DetourRequest  # noqa: E402
 from ros_ik.node.services.process_link import NodeIdentity  # noqa: E402
 from ros_ik.node.services.process_link import ObstacleState  # noqa: E402
 from ros_ik.node.services.process_link import PlannerRobotState  # noqa: E402
+from ros_ik.node.services.process_link import ReconfigurationAnswer  # noqa: E402
+from ros_ik.node.services.process_link import ReconfigurationRequest  # noqa: E402
 from ros_ik.node.services.process_link import ShutdownRequest  # noqa: E402
 from ros_ik.node.services.process_link import SyncReply  # noqa: E402
 from ros_ik.node.services.process_link import SyncRequest  # noqa: E402
@@ -270,12 +270,12 @@ def test_only_the_answer_to_the_newest_question_counts(rig):
     numbers = []
     for seconds in (1.0, 2.0):
         numbers.append(rig.services.ask(1, pose, start, (0.1, 0.2), seconds))
-        question = process.next(DetourRequest)
+        question = process.next(ReconfigurationRequest)
         assert (question.number, question.task, question.seconds) == (numbers[-1], 1, seconds)
         assert question.tolerances == (0.1, 0.2)
     assert len({*numbers}) == 2 and rig.services.answer(numbers[1]) is None
     for number in numbers:
-        process.answer(DetourAnswer(number, Reconfiguration(message=f'to {number}')))
+        process.answer(ReconfigurationAnswer(number, Reconfiguration(message=f'to {number}')))
         # Its reply comes after the answer was read.
         process.answer(SyncRequest(number))
         process.next(SyncReply)

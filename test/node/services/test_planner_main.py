@@ -16,10 +16,10 @@ from support.rigs.services_rig import points  # noqa: E402
 from ros_ik.node.services import planner_main  # noqa: E402
 from ros_ik.node.services.planner_main import PlannerNode  # noqa: E402
 from ros_ik.node.services.process_link import Description  # noqa: E402
-from ros_ik.node.services.process_link import DetourAnswer  # noqa: E402
-from ros_ik.node.services.process_link import DetourRequest  # noqa: E402
 from ros_ik.node.services.process_link import ObstacleState  # noqa: E402
 from ros_ik.node.services.process_link import PlannerRobotState  # noqa: E402
+from ros_ik.node.services.process_link import ReconfigurationAnswer  # noqa: E402
+from ros_ik.node.services.process_link import ReconfigurationRequest  # noqa: E402
 from ros_ik.node.services.process_link import ShutdownRequest  # noqa: E402
 from ros_ik.node.services.process_link import SyncReply  # noqa: E402
 from ros_ik.node.transport.pipe_objects import write_object  # noqa: E402
@@ -34,7 +34,7 @@ SETTINGS = read_settings(
         'services.max_poses': 5, 'services.timeout': 4.0,
     }
 )  # fmt: skip
-QUESTION = DetourRequest(7, 0, np.zeros(7), np.zeros(1), (0.1, 0.2), 3.0)
+QUESTION = ReconfigurationRequest(7, 0, np.zeros(7), np.zeros(1), (0.1, 0.2), 3.0)
 
 
 class Executor:
@@ -128,9 +128,9 @@ def test_a_question_of_the_node_that_is_refused_is_answered_with_the_reason():
         assert job.budget.seconds == QUESTION.seconds
         job.refuse('busy')
 
-    planner_main._find_detour(SimpleNamespace(submit=act), QUESTION, sent.append)
+    planner_main._find_reconfiguration(SimpleNamespace(submit=act), QUESTION, sent.append)
     (answer,) = sent
-    assert isinstance(answer, DetourAnswer) and answer.number == 7
+    assert isinstance(answer, ReconfigurationAnswer) and answer.number == 7
     assert answer.found.message == 'busy' and not answer.found.positions
 
 
