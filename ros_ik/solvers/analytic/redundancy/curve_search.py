@@ -52,6 +52,48 @@ def followed_function(n: int, has_slides: bool, lanes: int) -> wp.Function:
     one, zero, infinity = wp.float64(1.0), wp.float64(0.0), wp.float64(wp.inf)
 
     @wp.func
+    def nearest_of(
+        chain: Chain, base_of: LaneJoints, w_of: LaneJoints, square_of: LaneNumbers,
+        reached: LaneNumbers, center: vecm, lower: vecm, upper: vecm, R_t: wp.mat33d, p_t: vec3,
+        length: wp.float64, tolerance: wp.float64,
+    ):  # fmt: skip
+        """Refine the solutions of some curves; return the nearest and its squared distance."""
+        _structure = wp.static(structure)
+        points = base_of
+        directions = w_of
+        distance_of = LaneNumbers()
+        step = int(0)
+        while step < wp.static(_FINAL):
+            lane = int(0)
+            while lane < wp.static(lanes):
+                q = vecm()
+                w = vecm()
+                for j in range(n):
+                    q[j] = points[j, lane]
+                    w[j] = directions[j, lane]
+                correction, _tangent, error = correction_and_tangent(chain, q, w, R_t, p_t, length)
+                is_solved = square_of[lane] < infinity and reached[lane] < infinity
+                is_solved = is_solved and error <= tolerance * tolerance
+                distance_of[lane] = wp.where(is_solved, wp.length_sq(q - center), infinity)
+                following, beyond = clamped(q + correction, lower, upper)
+                w = wp.where(wp.length_sq(beyond) > zero, beyond, w)
+                for j in range(n):
+                    directions[j, lane] = w[j]
+                    points[j, lane] = wp.where(is_solved, q[j], following[j])
+                lane += 1
+            step += 1
+        nearest = int(0)
+        lane = int(1)
+        while lane < wp.static(lanes):
+            if distance_of[lane] < distance_of[nearest]:
+                nearest = lane
+            lane += 1
+        q = vecm()
+        for j in range(n):
+            q[j] = points[j, nearest]
+        return q, distance_of[nearest]
+
+    @wp.func
     def followed(
         chain: Chain, q_first: LaneJoints, start_distances: LaneNumbers, center: vecm, lower: vecm,
         upper: vecm, R_t: wp.mat33d, p_t: vec3, length: wp.float64, tolerance: wp.float64,
@@ -141,37 +183,9 @@ def followed_function(n: int, has_slides: bool, lanes: int) -> wp.Function:
                 lane += 1
             if largest_advance < wp.float64(wp.static(_LAST)):
                 step = wp.static(_STEPS)
-        # Refine the solutions, and select the nearest.
-        distance_of = LaneNumbers()
-        step = int(0)
-        while step < wp.static(_FINAL):
-            lane = int(0)
-            while lane < wp.static(lanes):
-                q = vecm()
-                w = vecm()
-                for j in range(n):
-                    q[j] = base_of[j, lane]
-                    w[j] = w_of[j, lane]
-                correction, _tangent, error = correction_and_tangent(chain, q, w, R_t, p_t, length)
-                is_solved = square_of[lane] < infinity and reached[lane] < infinity
-                is_solved = is_solved and error <= tolerance * tolerance
-                distance_of[lane] = wp.where(is_solved, wp.length_sq(q - center), infinity)
-                following, beyond = clamped(q + correction, lower, upper)
-                w = wp.where(wp.length_sq(beyond) > zero, beyond, w)
-                for j in range(n):
-                    w_of[j, lane] = w[j]
-                    base_of[j, lane] = wp.where(is_solved, q[j], following[j])
-                lane += 1
-            step += 1
-        nearest = int(0)
-        lane = int(1)
-        while lane < wp.static(lanes):
-            if distance_of[lane] < distance_of[nearest]:
-                nearest = lane
-            lane += 1
-        q = vecm()
-        for j in range(n):
-            q[j] = base_of[j, nearest]
-        return q, distance_of[nearest]
+        return nearest_of(
+            chain, base_of, w_of, square_of, reached, center, lower, upper, R_t, p_t, length,
+            tolerance,
+        )  # fmt: skip
 
     return followed
