@@ -184,13 +184,15 @@ def test_a_crashed_process_is_started_again(lasting):
     os.kill(child, signal.SIGKILL)
     client.wait_for(lambda: process_ids(client)[1] not in ([], [child]), 'another process', LONG)
     # Requests may still go to the killed process, which DDS regards as alive for a while.
-    future, asked = None, -math.inf
-    while future is None or not future.done():
+    futures, asked = [], -math.inf
+    while not any(future.done() and future.result().success for future in futures):
+        assert len(futures) < 20, [future.result().message for future in futures if future.done()]
+        # On a busy machine the next one may be refused while the first one is being answered.
         if time.monotonic() > asked + 3.0:
             request = SolveIk.Request(poses=unreachable(1))
-            future, asked = begin(client, SolveIk, 'solve_ik', request), time.monotonic()
+            futures.append(begin(client, SolveIk, 'solve_ik', request))
+            asked = time.monotonic()
         client.spin(0.1)
-    assert future.result().success
     assert 'ended with code -9' in client.processes.text('node')
     # SIGTERM, which some programs send to every process of a group, ends it in order.
     (child,) = process_ids(client)[1]
