@@ -30,20 +30,62 @@ def host_array(value: Any, name: str = 'array') -> np.ndarray:
         name: Name of the value in an error.
 
     Raises:
-        ArgumentError: Rows of different lengths.
+        ArgumentError: Rows of different lengths, or a library that refuses the exchange.
     """
     if isinstance(value, np.ndarray):
         return value
-    if hasattr(value, '__dlpack_device__') and value.__dlpack_device__()[0] != _DLPACK_CPU:
-        import warp as wp  # noqa: PLC0415  # nothing else here needs it
-
-        value = wp.from_dlpack(value)
+    if _is_exchanged_only(value):
+        value = _exchanged(name, value)
     try:
         array = np.asarray(value.numpy() if hasattr(value, 'numpy') else value)
     except ValueError:
         raise ArgumentError(f'{name} must be numbers, got {shown(value)}') from None
+    except TypeError:
+        if not hasattr(value, '__dlpack__'):
+            raise
+        # Some libraries refuse ``__array__``, to make copies explicit.
+        array = _exchanged(name, value).numpy()
     # Matrices of Warp give their numbers in a row.
     return array.reshape(getattr(type(value), '_shape_', array.shape))
+
+
+def exchanged_view(given: Any) -> Any:
+    """Return a Warp array of the memory of another library's array.
+
+    On a GPU, Warp's current stream waits for what the library has enqueued.
+
+    Args:
+        given: The array, with DLPack or ``__cuda_array_interface__``.
+
+    Raises:
+        Exception: Anything that the library raises if it refuses.
+    """
+    import warp as wp  # noqa: PLC0415  # nothing else here needs it
+
+    if hasattr(given, '__dlpack__'):
+        return wp.from_dlpack(given)
+    view: Any = wp.array(given, copy=False)
+    stream = given.__cuda_array_interface__.get('stream')
+    if stream is not None and view.device.is_cuda:
+        view.device.stream.wait_stream(wp.Stream(view.device, cuda_stream=stream))
+    return view
+
+
+def _exchanged(name: str, value: Any) -> Any:
+    """Return a Warp array of another library's memory, or raise ArgumentError."""
+    try:
+        return exchanged_view(value)
+    except Exception as error:  # another library may raise any exception
+        raise ArgumentError(f'{name} cannot be read as an array: {error}') from error
+
+
+def _is_exchanged_only(value: Any) -> bool:
+    """Return True if NumPy itself cannot read another library's array."""
+    if hasattr(value, '__dlpack_device__') and value.__dlpack_device__()[0] != _DLPACK_CPU:
+        return True
+    if hasattr(value, '__array__') or hasattr(value, 'numpy'):
+        return False
+    return hasattr(value, '__dlpack_device__') or hasattr(value, '__cuda_array_interface__')
 
 
 def real_array(name: str, value: Any) -> np.ndarray:
@@ -51,7 +93,7 @@ def real_array(name: str, value: Any) -> np.ndarray:
 
     Args:
         name: Name of the value in an error.
-        value: A number, nested sequences of numbers, or an array of NumPy or Warp.
+        value: A number, nested sequences of numbers, or an array of any library.
 
     Raises:
         ArgumentError: A string, a complex number, a boolean, None or anything else that is not a

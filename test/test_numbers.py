@@ -6,10 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from support.solvers.array_kinds import StandardArray
 import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.numbers import check_bounded
+from ros_ik.numbers import host_array
+from ros_ik.numbers import integer_array
 from ros_ik.numbers import is_bounded
 from ros_ik.numbers import real_array
 from ros_ik.numbers import real_value
@@ -80,3 +83,27 @@ def test_what_no_robot_has_is_refused_by_name(value):
 @pytest.mark.parametrize('value', [1j, '1', None])
 def test_few_values_that_are_no_numbers_are_not_bounded(value):
     assert not is_bounded([0.0, value])
+
+
+class Refuses(StandardArray):
+    """An array of which only explicit copies are allowed, as those of CuPy."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError('implicit conversion to a NumPy array is not allowed')
+
+
+@pytest.mark.parametrize('kind', [StandardArray, Refuses])
+def test_arrays_with_dlpack_alone_become_numbers(kind):
+    for dtype in (np.float32, np.float64, np.int32, np.int64, np.uint8):
+        values = np.arange(6, dtype=dtype).reshape(2, 3)
+        np.testing.assert_array_equal(host_array(kind(values)), values)
+        np.testing.assert_array_equal(host_array(kind(values.T[::2])), values.T[::2])
+        assert real_array('x', kind(values)).dtype == np.float64
+    assert host_array(kind(np.array([True, False]))).tolist() == [True, False]
+    assert integer_array('x', kind(np.arange(3))).tolist() == [0, 1, 2]
+    with pytest.raises(ArgumentError, match='x must be numbers'):
+        real_array('x', kind(np.array([True, False])))
+    with pytest.raises(ArgumentError, match='x must be integers'):
+        integer_array('x', kind(np.arange(3.0)))
+    with pytest.raises(ArgumentError, match='x must be numbers'):
+        real_array('x', kind(np.array([1j])))

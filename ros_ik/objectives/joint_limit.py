@@ -92,8 +92,9 @@ class IKObjectiveJointLimit(BuiltinObjective):
             ArgumentError: Shapes or types that differ, a NaN, a lower limit above the upper one,
                 a negative weight.
         """
-        is_array = isinstance(joint_limit_lower, wp.array)
-        count = int(joint_limit_lower.size if is_array else np.size(joint_limit_lower))
+        if not isinstance(joint_limit_lower, wp.array):
+            joint_limit_lower = checked_numbers('joint_limit_lower', joint_limit_lower)
+        count = int(joint_limit_lower.size)
         super().__init__(checked_weight('weight', weight, count))
         self._lower = self._parameter('joint_limit_lower', joint_limit_lower, 1)
         self._upper = self._parameter('joint_limit_upper', joint_limit_upper, 1, count=count)

@@ -18,6 +18,7 @@ from support.solvers.array_cases import CASES
 from support.solvers.array_cases import Rig
 from support.solvers.array_forms import FarForm
 from support.solvers.array_forms import Form
+from support.solvers.array_forms import StandardForm
 from support.solvers.array_forms import TYPES
 from support.solvers.far_memory import FAR
 from support.solvers.far_memory import far_memory
@@ -76,6 +77,12 @@ def test_answers_are_the_same(rig, case):
         # float32 rounds what is given, to 1e-7 of it.
         near = LOOSE.get(case.__name__, 2e-4) if scalar == 'float32' else 1e-9
         np.testing.assert_allclose(found, expected, rtol=near, atol=near)
+
+
+@pytest.mark.parametrize('case', CASES, ids=lambda case: case.__name__)
+def test_arrays_with_dlpack_alone_are_read(rig, case):
+    expected, found = flat(case(rig, Form('float64', False))), flat(case(rig, StandardForm()))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize('case', CASES, ids=lambda case: case.__name__)

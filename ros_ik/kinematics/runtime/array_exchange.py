@@ -19,6 +19,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.numbers import check_writable
+from ros_ik.numbers import exchanged_view
 
 _ON_HOST = {np.ndarray, list, tuple, type(None)}
 
@@ -47,13 +48,8 @@ def exchanged(name: str, given: Any) -> wp.array:
     """
     if isinstance(given, wp.array):
         return given
-    view: Any
     try:
-        if hasattr(given, '__dlpack__'):
-            view = wp.from_dlpack(given)
-        else:
-            view = wp.array(given, copy=False)
-            _wait_for(given.__cuda_array_interface__.get('stream'), view.device)
+        view = exchanged_view(given)
     except Exception as error:  # another library may raise any exception
         raise ArgumentError(f'{name} cannot be read as an array: {error}') from error
     view._source = given  # keeps its memory alive for the view
@@ -173,9 +169,3 @@ def wait_for_warp(given: Any) -> None:
         stream = cuda.get_current_stream().ptr
     if stream != device.stream.cuda_stream:
         wp.Stream(device, cuda_stream=stream).wait_stream(device.stream)
-
-
-def _wait_for(stream: int | None, device: wp.Device) -> None:
-    """Make the current stream of a device wait for the work enqueued on another stream."""
-    if stream is not None and device.is_cuda:
-        device.stream.wait_stream(wp.Stream(device, cuda_stream=stream))

@@ -166,12 +166,12 @@ class Parameter:
 
 def _host_table(name: str, values: Any, width: int) -> np.ndarray:
     """Return numbers as float64 [count, width], or raise ArgumentError."""
-    table = real_array(name, values)
+    given = table = real_array(name, values)
     if table.ndim == 1 and table.shape != (width,) and width == 1:
         table = table[:, None]
     table = np.atleast_2d(table)
     if table.ndim != 2 or table.shape[1] != width:
-        raise ArgumentError(f'{name} must have shape [n, {width}], got {list(np.shape(values))}')
+        raise ArgumentError(f'{name} must have shape [n, {width}], got {list(given.shape)}')
     return table
 
 

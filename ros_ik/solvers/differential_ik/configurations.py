@@ -14,9 +14,9 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.kinematics.runtime.array_exchange import as_warp
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.array_exchange import in_namespace
-from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
@@ -56,10 +56,7 @@ class Configurations:
 
     def stay_on_device(self, joint_q: Any) -> bool:
         """Return True if an array is a batch of coordinates that can stay on the device."""
-        return (
-            is_exchanged(joint_q)
-            and tuple(getattr(joint_q, 'shape', ())) == self.joint_q.array.shape
-        )
+        return isinstance(joint_q, wp.array) and joint_q.shape == self.joint_q.array.shape
 
     def read(self, joint_q: Any) -> None:
         """Copy a batch of coordinates to the buffer, on the device."""
@@ -110,7 +107,7 @@ class Configurations:
 
     def body_poses(self, joint_q: Any, xp: Any) -> Any:
         """Return the link poses; see :meth:`DifferentialIK.body_poses`."""
-        xp = checked_namespace(xp, joint_q)
+        xp, joint_q = checked_namespace(xp, joint_q), as_warp('joint_q', joint_q)
         if self.stay_on_device(joint_q):
             self.read(joint_q)
             with LAUNCH_LOCK.shared():
@@ -125,7 +122,7 @@ class Configurations:
 
     def integrate(self, joint_q: Any, delta_q: Any, xp: Any) -> Any:
         """Return the coordinates after a step; see :meth:`DifferentialIK.integrate`."""
-        xp = checked_namespace(xp, joint_q)
+        xp, joint_q = checked_namespace(xp, joint_q), as_warp('joint_q', joint_q)
         if xp is not np and self.stay_on_device(joint_q):
             self.read(joint_q)
             step, _ = batch_input(

@@ -189,6 +189,7 @@ class DifferentialIK(ReadOnce):
                 arguments = joint_q, tasks, limits, barriers, delta_q, regularization
                 return self._solve_into(*arguments, checked_namespace(xp, joint_q))
         check_step_output(delta_q)
+        given = joint_q
         if (
             self._q_row is not None
             and isinstance(joint_q, np.ndarray)
@@ -197,11 +198,12 @@ class DifferentialIK(ReadOnce):
         ):
             self._q_row[...] = joint_q
         else:
+            joint_q = as_warp('joint_q', joint_q)
             self._configurations.write(joint_q)
         problem = self._problems.solved(tasks, limits, barriers, regularization, on_device=False)
         if joint_q.ndim == 2:
             write_step(delta_q, problem.delta_q, problem.x)
-            return self._statuses(problem, checked_namespace(xp, joint_q))
+            return self._statuses(problem, checked_namespace(xp, given))
         if delta_q.shape == problem.first_step.shape:
             delta_q[...] = problem.first_step
         else:
@@ -221,6 +223,7 @@ class DifferentialIK(ReadOnce):
     ) -> Any:
         """Find steps and write them to an array of Warp or another library."""
         step = as_warp('delta_q', delta_q, is_output=True)
+        joint_q = as_warp('joint_q', joint_q)
         stays = self._configurations.stay_on_device(joint_q)
         if not stays or step.dtype not in (wp.float32, wp.float64):
             return solved_into(
@@ -351,6 +354,7 @@ class DifferentialIK(ReadOnce):
         self, joint_q: np.ndarray | wp.array, tasks: Sequence[Task]
     ) -> list[np.ndarray]:
         """Return the residuals of each task at ``joint_q``, a list of [.., residual_dim]."""
+        joint_q = as_warp('joint_q', joint_q)
         self._configurations.write(joint_q)
         key = checked_items('tasks', tasks, 'tasks')
         checked_parts(key, (), ())

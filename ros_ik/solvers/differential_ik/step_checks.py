@@ -68,6 +68,7 @@ class StepChecks:
 
     def barrier_values(self, joint_q: Any, barriers: Sequence[Barrier]) -> np.ndarray:
         """Return h of every row; see :meth:`DifferentialIK.barrier_values`."""
+        joint_q = as_warp('joint_q', joint_q)
         self._configurations.write(joint_q)
         key = self._checked_barriers(barriers)
         values = self._values.get(key, lambda: BarrierValues(*self._parts, key)).evaluate()
@@ -77,6 +78,7 @@ class StepChecks:
         self, joint_q: Any, barriers: Sequence[Barrier], delta_q: Any, tolerance: float
     ) -> SolveStatus | np.ndarray:
         """Check a step at q + dq; see :meth:`DifferentialIK.enforce_barriers`."""
+        joint_q = as_warp('joint_q', joint_q)
         if is_exchanged(delta_q):
             return solved_into(
                 as_warp('delta_q', delta_q, is_output=True),
@@ -103,6 +105,7 @@ class StepChecks:
         delta_q_before_last: Any,
     ) -> SolveStatus | np.ndarray:
         """Check that a stop is possible; see :meth:`DifferentialIK.limit_to_stoppable`."""
+        joint_q = as_warp('joint_q', joint_q)
         if is_exchanged(delta_q):
             return solved_into(
                 as_warp('delta_q', delta_q, is_output=True),

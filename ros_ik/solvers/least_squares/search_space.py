@@ -15,6 +15,7 @@ from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.newton.newton_model import dof_limits
 from ros_ik.kinematics.newton.newton_model import Mimic
 from ros_ik.kinematics.newton.newton_model import mimic_constraints
+from ros_ik.kinematics.runtime.array_exchange import as_warp
 from ros_ik.model.building.joints.configuration_space import resolve_mimics
 from ros_ik.model.building.joints.mimic_range import range_in_force
 from ros_ik.model.conventions.joint_type import JointType
@@ -128,6 +129,7 @@ def _checked_mask(model: Any, mask: wp.array | np.ndarray | None) -> np.ndarray:
         return np.ones(n, dtype=bool)
     if isinstance(mask, np.ndarray) and mask.dtype == bool and mask.ndim == 1:
         mask = wp.array(mask, dtype=wp.bool, device=model.device)
+    mask = as_warp('joint_dof_mask', mask)
     if not isinstance(mask, wp.array) or mask.dtype != wp.bool or mask.shape != (n,):
         given = f'{list(mask.shape)} of {mask.dtype}' if hasattr(mask, 'dtype') else repr(mask)
         raise ArgumentError(f'joint_dof_mask must be a wp.bool array of shape [{n}], got {given}')

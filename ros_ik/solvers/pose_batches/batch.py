@@ -229,7 +229,7 @@ def _read_problems(poses: Any, seeds: Any, base_poses: Any, on_device: bool) -> 
     """
     if is_exchanged(poses) or is_exchanged(seeds):
         poses, seeds = rows_where('poses', poses, on_device), rows_where('seeds', seeds, on_device)
-        if np.ndim(poses) == 3:
+        if isinstance(poses, wp.array) and poses.ndim == 3:
             poses, seeds = (rows_where('', rows, False) for rows in (poses, seeds))
     if not isinstance(poses, wp.array):
         poses = host_array(poses, 'poses')

@@ -8,6 +8,7 @@ A case takes the robot of :class:`Rig` and a form of
 
 import numpy as np
 from support.robots.robots import urdf_text
+from support.solvers.array_kinds import numbers
 from support.solvers.ik_problems import panda
 from support.solvers.link_functions import Height
 from support.solvers.link_functions import too_low
@@ -119,7 +120,7 @@ def closed(rig, form):
     found = all_solutions(arm, 'wrist_3_link', form.vectors(pose[None]), form.array(q))
     known = ClosedFormIK(arm, 'wrist_3_link', 1, 16)
     other = known.solve(form.array(pose[None]), form.array(q[None]))
-    return found.joint_q[0, : found.n_found[0]], other.joint_q[0, : other.n_found[0]]
+    return [numbers(each.joint_q)[0, : numbers(each.n_found)[0]] for each in (found, other)]
 
 
 def redundant(rig, form):
@@ -129,7 +130,7 @@ def redundant(rig, form):
     (intervals,) = redundant_intervals(
         rig.model, 'panda_hand', form.vectors(rig.pose[None]), joint_q=form.array(rig.q)
     )
-    return found.joint_q[0, : found.n_found[0]], intervals
+    return numbers(found.joint_q)[0, : numbers(found.n_found)[0]], intervals
 
 
 def path(rig, form):
@@ -152,9 +153,9 @@ def steps(rig, form):
         solver = DifferentialIK(rig.model, n_robots=n)
         task, out = rig.step()[1], form.array(np.zeros((*q.shape[:-1], rig.dofs)))
         solver.solve_ik(form.array(q), [task], [PositionLimit()], (), out)
-        found.append(np.array(out.numpy() if form.is_warp else out))
+        found.append(np.array(numbers(out)))
         solver.solve_ik(form.array(q), [task], out)
-        found.append(np.array(out.numpy() if form.is_warp else out))
+        found.append(np.array(numbers(out)))
     return found
 
 
@@ -165,7 +166,7 @@ def checks(rig, form):
     other = rig.step()[0]
     last = form.array(np.zeros(rig.dofs))
     other.limit_to_stoppable(q, [rig.box()], stopped, last, form.array(np.ones(rig.dofs)))
-    return [array.numpy() if form.is_warp else array for array in (cut, stopped)]
+    return numbers(cut), numbers(stopped)
 
 
 def readings(rig, form):
@@ -200,7 +201,7 @@ def batch(rig, form):
         out = form.array(np.zeros((1, len(rig.q))))
         costs = solver.compute_costs(form.array(rig.q[None])).numpy().copy()
         solver.step(form.array(rig.q[None]), out, iterations=3)
-        found += [costs, np.array(out.numpy() if form.is_warp else out)]
+        found += [costs, np.array(numbers(out))]
     return found
 
 
@@ -219,7 +220,7 @@ def optimizers(rig, form):
         out = form.array(np.zeros((1, len(rig.q))))
         found.append(solver.compute_costs(form.array(rig.q[None])).numpy().copy())
         solver.step(form.array(rig.q[None]), out, 3)
-        found.append(np.array(out.numpy() if form.is_warp else out))
+        found.append(np.array(numbers(out)))
     return found
 
 
@@ -470,7 +471,7 @@ def evaluations(rig, form):
     ):
         out = form.array(np.zeros((1, *shape)))
         function(rig.model, q, out)
-        found.append(np.array(out.numpy() if form.is_warp else out))
+        found.append(np.array(numbers(out)))
     return found
 
 
@@ -528,8 +529,8 @@ def checker_on_device(rig, form):
     if form.is_warp:
         known.launch(q, out)
     else:
-        out[:] = known.check(q)
-    return known.pairs, out.numpy() if form.is_warp else out
+        out = known.check(q)
+    return known.pairs, numbers(out)
 
 
 def groups(rig, form):

@@ -3,6 +3,7 @@
 """Forms of arrays: of NumPy or Warp, in either number type, a vector alone or in an array."""
 
 import numpy as np
+from support.solvers.array_kinds import StandardArray
 import warp as wp
 
 TYPES = {
@@ -46,6 +47,25 @@ class Form:
         """Return an array of integers."""
         values = np.asarray(values, dtype=np.int32)
         return wp.array(values, dtype=wp.int32, device='cpu') if self.is_warp else values
+
+
+class StandardForm(Form):
+    """Arrays in float64 with DLPack alone."""
+
+    def __init__(self):
+        super().__init__('float64', False)
+
+    def array(self, values):
+        return StandardArray(super().array(values))
+
+    def vectors(self, rows):
+        return StandardArray(super().vectors(rows))
+
+    def vector(self, values):
+        return StandardArray(super().vector(values))
+
+    def indices(self, values):
+        return StandardArray(super().indices(values))
 
 
 class FarForm(Form):

@@ -15,6 +15,7 @@ from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.arguments import MAX_ITERATIONS
+from ros_ik.kinematics.runtime.array_exchange import as_warp
 from ros_ik.kinematics.runtime.batch_arrays import type_name
 from ros_ik.objectives.base.arguments import residual_count
 
@@ -112,6 +113,7 @@ def problem_rows(problem_idx: wp.array | np.ndarray | None, n_batch: int) -> np.
     """Check the problem of each row and return them on the host."""
     if problem_idx is None:
         return np.arange(n_batch, dtype=np.int32)
+    problem_idx = as_warp('problem_idx', problem_idx)
     if not isinstance(problem_idx, wp.array | np.ndarray):
         raise ArgumentError(
             f'problem_idx must be a Warp or NumPy array, got {type(problem_idx).__name__}'

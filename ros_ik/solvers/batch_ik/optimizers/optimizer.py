@@ -21,12 +21,13 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_model
+from ros_ik.kinematics.runtime.array_exchange import as_warp
+from ros_ik.kinematics.runtime.array_exchange import wait_for_warp
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.model.conventions.checks import check_flags
-from ros_ik.numbers import check_writable
 from ros_ik.objectives.base.arguments import checked_objectives
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.base.arguments import check_array
@@ -58,8 +59,8 @@ class IKBackend(Protocol):
 
     def step(
         self,
-        joint_q_in: wp.array | np.ndarray,
-        joint_q_out: wp.array | np.ndarray,
+        joint_q_in: Any,
+        joint_q_out: Any,
         iterations: int = 10,
         step_size: float = 1.0,
     ) -> None:
@@ -147,15 +148,16 @@ class BatchOptimizer(ReadOnce, abc.ABC):
 
     def step(
         self,
-        joint_q_in: wp.array | np.ndarray,
-        joint_q_out: wp.array | np.ndarray,
+        joint_q_in: Any,
+        joint_q_out: Any,
         iterations: int = 10,
         step_size: float = 1.0,
     ) -> None:
         """Minimise the squared residuals from each row.
 
         Args:
-            joint_q_in: Seeds, [n_batch, joint_coord_count]; Warp or NumPy, float32 or float64.
+            joint_q_in: Seeds, [n_batch, joint_coord_count], float32 or float64; an array of any
+                library.
             joint_q_out: Output, likewise; may be ``joint_q_in``. A refused row gets its seed, or
                 the neutral configuration if the seed is not finite.
             iterations: Number of iterations.
@@ -164,10 +166,11 @@ class BatchOptimizer(ReadOnce, abc.ABC):
         Raises:
             ArgumentError: A wrong shape, type or device, a read-only output, or an invalid number.
         """
+        joint_q_in = as_warp('joint_q_in', joint_q_in)
+        joint_q_out = as_warp('joint_q_out', joint_q_out, is_output=True)
         shape = self._evaluation.joint_q.shape
         check_array('joint_q_in', joint_q_in, shape, self._device)
         check_array('joint_q_out', joint_q_out, shape, self._device)
-        check_writable('joint_q_out', joint_q_out)
         check_step(iterations, step_size)
         self.renew()
         with hold_launches(self._device, use_graph=self._is_replayed):
@@ -179,12 +182,15 @@ class BatchOptimizer(ReadOnce, abc.ABC):
             self._recordings[self._launch_end].run()
             copy_array(joint_q_out, self._evaluation.joint_q)
             self._note_changes()
+            if self._device.is_cuda:
+                wait_for_warp(joint_q_out)
 
-    def compute_costs(self, joint_q: wp.array | np.ndarray) -> wp.array:
+    def compute_costs(self, joint_q: Any) -> wp.array:
         """Evaluate the squared residuals.
 
         Args:
-            joint_q: Coordinates, [n_batch, joint_coord_count]; Warp or NumPy, float32 or float64.
+            joint_q: Coordinates, [n_batch, joint_coord_count], float32 or float64; an array of any
+                library.
 
         Returns:
             The array ``costs``, [n_batch]; inf for rows that are not finite. ``status`` stays.
@@ -192,6 +198,7 @@ class BatchOptimizer(ReadOnce, abc.ABC):
         Raises:
             ArgumentError: A wrong shape, type or device.
         """
+        joint_q = as_warp('joint_q', joint_q)
         check_array('joint_q', joint_q, self._evaluation.joint_q.shape, self._device)
         self.renew()
         with hold_launches(self._device, use_graph=self._is_replayed):

@@ -234,10 +234,11 @@ def seen_from_bases(base_poses: Any, goals: Any, n_goals: int) -> np.ndarray:
         ArgumentError: Another number of bases or of columns.
     """
     n = len(goals) // n_goals
-    bases = np.atleast_2d(real_array('base_poses', base_poses))
+    given = real_array('base_poses', base_poses)
+    bases = np.atleast_2d(given)
     if bases.shape not in ((1, 7), (n, 7)):
         raise ArgumentError(
-            f'base_poses must have shape [7] or [{n}, 7], got {list(np.shape(base_poses))}'
+            f'base_poses must have shape [7] or [{n}, 7], got {list(given.shape)}'
         )
     bases = pose_rows(np.repeat(np.broadcast_to(bases, (n, 7)), n_goals, axis=0))
     return multiply(inverse(bases), pose_rows(checked_rows('poses', goals, len(goals), 7)))
