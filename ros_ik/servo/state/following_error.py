@@ -3,9 +3,10 @@
 """Following errors: lag of the robot behind its command, and the reaction to it.
 
 While the robot follows, :class:`LeadLimit` keeps the command near it. If the command has moved
-away from a joint that stands still, it comes to rest, returns to the measured position, and moves
-that joint only slightly until the joint has moved. With ``following_error.action: stop`` a command
-that would get too far ahead also comes to rest and returns.
+away from a joint that stands still, it comes to rest and returns to the measured position. It
+moves that joint, and those that did not move meanwhile, only slightly until they have moved. With
+``following_error.action: stop`` a command that would get too far ahead also comes to rest and
+returns.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class FollowingError:
         self._machine = StateMachine(FollowingState.UNKNOWN, FOLLOWING_TRANSITIONS)
         self.return_position = np.zeros(count)
         self._unknown = np.full(count, np.nan)
-        # Joints that have not moved since they failed to follow.
+        # Joints that have not moved since they, or others with them, failed to follow.
         self._on_trial = np.zeros(count, dtype=bool)
         # Joints because of which the command halted last.
         self._stalled = np.zeros(count, dtype=bool)
@@ -71,9 +72,10 @@ class FollowingError:
         self._trial_start = 0.0
         # History of the motion, None without a command.
         self._history: MotionHistory | None = None
-        # Age of the measured state, time of the last check, and that since which a halting command
-        # rests [s].
-        self._age, self._checked, self._rested = 0.0, -math.inf, -math.inf
+        # Age of the measured state, and times of the last check and of the last halt [s].
+        self._age, self._checked, self._halted = 0.0, -math.inf, -math.inf
+        # Time since which a halting command rests [s].
+        self._rested = -math.inf
         self.apply(settings)
 
     def apply(self, settings: Settings) -> None:
@@ -244,7 +246,10 @@ class FollowingError:
         elif self._has_returned(history):
             self._machine.handle(FollowingEvent.ARRIVE)
             self._trial_start = now
-            self._set_trial_joints((self._on_trial | self._stalled) & lead.watched, now)
+            # A joint that did not move with the command while it braked and returned may stand
+            # still, too.
+            doubtful = self._on_trial | self._stalled | (joints.since <= self._halted)
+            self._set_trial_joints(doubtful & lead.watched, now)
             self._settled[:] = False
             self._restart_standstill(history)
 
@@ -253,7 +258,7 @@ class FollowingError:
         self._machine.handle(FollowingEvent.STALL)
         self._stalled = joints
         self._slack_until = -math.inf
-        self._rested = self._checked
+        self._halted = self._rested = self._checked
 
     def _has_returned(self, history: MotionHistory) -> bool:
         """Return True if a command at rest has returned, or is blocked on its way."""

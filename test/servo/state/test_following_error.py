@@ -108,6 +108,36 @@ def test_a_driver_that_freezes_finds_the_command_where_the_robot_is(
         assert loop.rig.outputs[-1].tasks[0].reached
 
 
+CIRCLES = [('panda', 1.5, 0.0), ('ur5', 1.5, 1e-4), ('panda', 3.0, 1e-4), ('ur5', 3.0, 0.0)]
+
+
+@pytest.mark.parametrize(('name', 'speed', 'noise'), CIRCLES)
+def test_a_target_that_circles_leads_no_joint_of_a_frozen_robot_away(name, speed, noise):
+    loop = make(name, noise=noise)
+    home, begin = loop.rig.moved((0.0, 0.0, 0.0)), loop.rig.now
+
+    def circle(seconds):
+        for _ in range(round(seconds / loop.rig.dt)):
+            angle = speed * (loop.rig.now - begin)
+            place = 0.1 * np.array([0.0, np.sin(angle), 1.0 - np.cos(angle)])
+            loop.rig.aim(np.concatenate([home[:3] + place, home[3:]]))
+            loop.tick()
+
+    circle(1.0)
+    loop.drives.frozen = True
+    circle(1.0)
+    known = len(loop.codes)
+    circle(5.0)
+    # Joints that had not been away when the first of them was found led by 0.03 to 0.15 rad.
+    assert loop.gaps(known).max() <= TRIAL + 1e-6
+    # Not while the target passes the robot.
+    assert np.mean(np.array(loop.codes[known:]) == FOLLOWING) > 0.99
+    loop.drives.frozen = False
+    circle(1.0)
+    assert set(loop.codes[-50:]) == {OK}
+    loop.assert_smooth()
+
+
 @pytest.mark.parametrize(
     ('action', 'case'),
     in_turn(['slow', 'stop'], [(0.05, 0.1), (0.1, 0.3), (0.1, 0.7), (0.2, 0.5)]),
@@ -138,6 +168,9 @@ def test_one_blocked_joint_holds_all_of_them(moment):
     gaps = loop.gaps(len(loop.codes) - 50)
     assert gaps.max() <= TRIAL + 1e-3
     assert np.abs(np.ptp(np.array(loop.commanded[-50:]), axis=0)).max() < 0.01, 'others go on'
+    if moment < 0.1:
+        # The others moved while the command braked and returned. Later most have arrived.
+        assert np.flatnonzero(loop.rig.servo.following._on_trial).tolist() == [3]
     loop.drives.blocked = []
     loop.tick(seconds=3.0)
     assert loop.codes[-1] == OK and loop.gaps(len(loop.codes) - 1).max() < 1e-3
