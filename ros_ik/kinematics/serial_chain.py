@@ -22,7 +22,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.sampling_range import sampling_range
 from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.kinematics.tree import root_pose
-from ros_ik.model.building.joints.mimic_range import range_in_force
+from ros_ik.model.building.joints.mimic_range import driver_limits
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.poses import cross
@@ -54,7 +54,8 @@ class SerialChain:
         coef1: Factor of each joint on its variable, [n].
         constants: Transforms C_0 .. C_n, homogeneous matrices, shape [n + 1, 4, 4].
         coordinates: Coordinate in the model of each variable, [m].
-        lower: Lower limits of the variables [rad or m], -inf for none, [m].
+        lower: Lower limits of the variables [rad or m], narrowed by those of all their mimic
+            joints, which may lie outside the chain; -inf for none, [m].
         upper: Upper limits, [m].
     """
 
@@ -112,7 +113,7 @@ class _Builder:
         self._model = model
         self._joint_q = joint_q
         self._drivers = set(group.joint_indices)
-        self._lower, self._upper = model.limits64()[:2]
+        self._lower, self._upper = driver_limits(model)
         self._q_start, self._qd_start = model.joint_q_start.numpy(), model.joint_qd_start.numpy()
         self._dims = model.joint_dof_dim.numpy()
         self._types = model.joint_type.numpy()
@@ -136,7 +137,8 @@ class _Builder:
             coordinate = int(self._q_start[driver]) + k
             if driver in self._drivers:
                 self._add_axis(axis, k < linear, coordinate, coef0, coef1)
-                self._bound(coordinate, first + k, int(self._qd_start[driver]) + k, coef0, coef1)
+                dof = int(self._qd_start[driver]) + k
+                self.bounds[coordinate] = float(self._lower[dof]), float(self._upper[dof])
             else:
                 value = coef0 + coef1 * self._joint_q[coordinate]
                 self._append(_axis_motion(axis, k < linear, value))
@@ -162,19 +164,6 @@ class _Builder:
         self._append(turn)
         self.joints.append((slides, coordinate, coef0, coef1))
         self.constants.append(turn.T.copy())
-
-    def _bound(
-        self, coordinate: int, dof: int, driver_dof: int, coef0: float, coef1: float
-    ) -> None:
-        """Intersect the limits of the variable with those of the joint and its driver.
-
-        Limits of a mimic joint that exclude all the others have no effect.
-        """
-        driver, follower = (
-            (float(self._lower[k]), float(self._upper[k])) for k in (driver_dof, dof)
-        )
-        before = self.bounds.get(coordinate, driver)
-        self.bounds[coordinate] = range_in_force(before, follower, coef0, coef1)
 
     def _append(self, transform: np.ndarray) -> None:
         self.constants[-1] = self.constants[-1] @ transform

@@ -137,9 +137,7 @@ def position_bounds(
     """
     low, high, _, _ = model.limits64()
     # Without the margin, which must not remove limits.
-    without_effect = limits_without_effect(
-        model.mimic_driver, model.joint_qd_start.numpy(), low, high
-    )
+    without_effect = limits_without_effect(model, low, high)
     low[without_effect], high[without_effect] = -np.inf, np.inf
     if margin.shape not in ((), low.shape):
         raise ArgumentError(

@@ -206,6 +206,8 @@ class Model(ModelFields):
     def neutral_joint_q(self, positions: Mapping[str, float] | None = None) -> np.ndarray:
         """Return zero clipped to the limits, with unit quaternions, shape [joint_coord_count].
 
+        Drivers are moved until their mimic joints are inside their limits too.
+
         Args:
             positions: Positions [rad or m] of joints by name that differ, such as a group state of
                 the SRDF; mimic joints follow their drivers.
@@ -224,7 +226,8 @@ class Model(ModelFields):
         """Return random configurations, shape [n, joint_coord_count].
 
         Limited joints are uniform inside their limits, unlimited ones within +-pi or +-1 m, free
-        and ball joints have uniform rotations, free ones within +-1 m; mimic joints follow.
+        and ball joints have uniform rotations, free ones within +-1 m. Mimic joints follow, inside
+        their limits, which narrow those of their drivers.
 
         Args:
             n: Number of configurations.

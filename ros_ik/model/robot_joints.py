@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.building.joints.mimic_range import driver_limits
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.model import Model
 
@@ -66,7 +67,7 @@ class RobotJoints:
             Coordinates, shape [joint_coord_count].
         """
         joint_q = self._model.neutral_joint_q()
-        lower, upper, _, _ = self._model.limits64()
+        lower, upper = driver_limits(self._model)
         kinds, dofs = self._model.joint_type.numpy(), self._model.joint_qd_start.numpy()
         for name, coord in zip(self.names, self.coords, strict=True):
             joint = self._model.joint_index(name)

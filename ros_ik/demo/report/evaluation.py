@@ -15,6 +15,7 @@ from ros_ik.demo.report.phase_judge import PhaseResult
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.scenario.client import Recording
 from ros_ik.demo.scenario.phase import Scenario
+from ros_ik.model.building.joints.mimic_range import driver_limits
 
 # Tolerances for the box [m] and for the limits.
 BARRIER_TOLERANCE = 1e-4
@@ -127,7 +128,8 @@ def _measure(
 def _limit_violations(robot: DemoRobot, recording: Recording, states: np.ndarray) -> int:
     """Count positions and commanded velocities outside the limits."""
     dofs = robot.group.variable_dof
-    lower, upper, velocity, _ = (limit[dofs] for limit in robot.model.limits64())
+    lower, upper = (limit[dofs] for limit in driver_limits(robot.model))
+    velocity = robot.model.limits64()[2][dofs]
     count = 0
     for positions in (states[:, robot.coords], np.array(recording.commands)):
         below, above = lower - _POSITION_TOLERANCE, upper + _POSITION_TOLERANCE

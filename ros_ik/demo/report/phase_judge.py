@@ -16,6 +16,7 @@ from ros_ik.demo.scenario.phase import Requirement
 from ros_ik.demo.scenario.phase import Scenario
 from ros_ik.demo.scenario.poses import pose_errors
 from ros_ik.model import JointType
+from ros_ik.model.building.joints.mimic_range import driver_limits
 from ros_ik_interfaces.msg import IkStatus
 
 # Tolerances for a reachable target [m, rad].
@@ -236,7 +237,7 @@ def _distance_to_limit(
     """Return the least distance of a joint from the limit before its target, and the unit."""
     ((name, target),) = targets.items()
     number = robot.group.joint_names.index(name)
-    lower, upper, _, _ = robot.model.limits64()
+    lower, upper = driver_limits(robot.model)
     dof, positions = robot.group.variable_dof[number], states[:, robot.coords[number]]
     left = upper[dof] - positions if target > upper[dof] else positions - lower[dof]
     kind = robot.model.joint_type.numpy()[robot.model.joint_index(name)]

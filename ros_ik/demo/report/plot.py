@@ -16,6 +16,7 @@ from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.scenario.client import Recording
 from ros_ik.demo.scenario.phase import Requirement
 from ros_ik.demo.scenario.phase import Scenario
+from ros_ik.model.building.joints.mimic_range import driver_limits
 from ros_ik.viewer.robot.palette import BLUE
 from ros_ik.viewer.robot.palette import GREEN
 from ros_ik.viewer.robot.palette import GREY
@@ -232,7 +233,7 @@ def _plot_positions(
 def _plot_joints(axes: Axes, robot: DemoRobot, recording: Recording) -> None:
     """Positions scaled so that the lower limit of each joint is 0 and the upper one 1."""
     states = np.array(recording.states)
-    lower, upper, _, _ = robot.model.limits64()
+    lower, upper = driver_limits(robot.model)
     joints = zip(robot.group.joint_names, robot.coords, robot.group.variable_dof, strict=True)
     for name, coord, dof in joints:
         low, high = max(lower[dof], -np.pi), min(upper[dof], np.pi)

@@ -15,6 +15,7 @@ from ros_ik.demo.robots.robot_files import RobotFiles
 from ros_ik.kinematics.link_poses import link_poses
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
+from ros_ik.model.building.joints.mimic_range import driver_limits
 from ros_ik.model.readers.description import read_description
 
 # Topic of the trajectories from the node to the mock robot.
@@ -134,7 +135,7 @@ def home_configuration(model: Model, group: JointGroup, given: dict[str, float])
     """
     joint_q = model.neutral_joint_q()
     starts = model.joint_q_start.numpy()
-    lower, upper, _, _ = model.limits64()
+    lower, upper = driver_limits(model)
     if not given:
         for joint, dof in zip(group.joint_indices, group.variable_dof, strict=False):
             low, high = max(lower[dof], -np.pi), min(upper[dof], np.pi)

@@ -11,6 +11,7 @@ from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.scenario.clearance import Clearance
 from ros_ik.demo.scenario.trial import Trial
 from ros_ik.errors import ArgumentError
+from ros_ik.model.building.joints.mimic_range import driver_limits
 
 # Number of random configurations, and their distance from home [rad or m].
 _DRAWS, _SPREAD = 60, 0.7
@@ -56,7 +57,7 @@ def _poses_outside(
             target[axis] = face[axis] + sign * 0.15 * size
             targets.append(target)
     rng = np.random.default_rng(0)
-    lower, upper, _, _ = robot.model.limits64()
+    lower, upper = driver_limits(robot.model)
     dofs = robot.group.variable_dof
     for _ in range(_DRAWS):
         joint_q = robot.home.copy()
@@ -88,7 +89,8 @@ def joint_beyond_limit(
         True if the box or a fold stops the joint first, because that holds for every joint or none
         has a limit; the name of the joint; and a target beyond its limit.
     """
-    lower, upper, velocity, _ = robot.model.limits64()
+    lower, upper = driver_limits(robot.model)
+    velocity = robot.model.limits64()[2]
     group, home = robot.group, robot.home
     choices = []
     for name, coord, dof in zip(group.joint_names, robot.coords, group.variable_dof, strict=True):

@@ -10,6 +10,7 @@ from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.scenario.clearance import Clearance
 from ros_ik.demo.scenario.reachable_targets import LIMIT_MARGIN
 from ros_ik.demo.scenario.trial import Trial
+from ros_ik.model.building.joints.mimic_range import driver_limits
 
 # Start of the ball, its distance from the tool at which it slows down, and its final penetration
 # if the tool did not move [chain lengths].
@@ -71,7 +72,7 @@ def fold(
 
 def _folded(robot: DemoRobot, clearance: Clearance) -> np.ndarray:
     """Return random configurations in self-collision, [n, joint_coord_count]."""
-    lower, upper, _, _ = robot.model.limits64()
+    lower, upper = driver_limits(robot.model)
     dofs, home = robot.group.variable_dof, robot.home
     low = np.maximum(lower[dofs], -np.pi) + LIMIT_MARGIN
     high = np.minimum(upper[dofs], np.pi) - LIMIT_MARGIN

@@ -9,6 +9,7 @@ import numpy as np
 from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.scenario.trial import Trial
 from ros_ik.errors import ArgumentError
+from ros_ik.model.building.joints.mimic_range import driver_limits
 
 # Distance of random configurations from the position limits, more than the node's own [rad or m].
 LIMIT_MARGIN = 0.05
@@ -25,7 +26,7 @@ def reachable_poses(robot: DemoRobot, trial: Trial, rng: np.random.Generator) ->
     Raises:
         ArgumentError: Too few were found.
     """
-    lower, upper, _, _ = robot.model.limits64()
+    lower, upper = driver_limits(robot.model)
     coords, dofs, home = robot.coords, robot.group.variable_dof, robot.home
     low, high = lower[dofs], upper[dofs]
     spread = np.minimum(_SPREAD, 0.25 * (high - low))

@@ -56,7 +56,7 @@ class BoundedModels:
 
     def _finalized(self, builder: ModelBuilder) -> Model:
         """Return the model of a builder with the tightened limits."""
-        lower, upper = self._robot.inner_limits(self._margin)
+        lower, upper = self._robot.inner_driver_limits(self._margin)
         tighter = copy.copy(builder)
         tighter.joint_limit_lower = _finite(lower, builder.joint_limit_lower)
         tighter.joint_limit_upper = _finite(upper, builder.joint_limit_upper)

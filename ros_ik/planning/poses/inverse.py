@@ -13,6 +13,7 @@ import numpy as np
 
 from ros_ik.kinematics.runtime.arguments import checked_instance
 from ros_ik.kinematics.runtime.arguments import checked_options
+from ros_ik.model.building.joints.mimic_range import driver_limits
 from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.chain_solver_cache import ChainTask
@@ -174,7 +175,7 @@ def _seed_rows(
 
 def _default_seed(planner: Planner, solved: np.ndarray) -> np.ndarray:
     seed = planner.joint_q.copy()
-    lower, upper = planner.robot.lower, planner.robot.upper
+    lower, upper = driver_limits(planner.model)
     dofs = planner.robot.group.variable_dof
     for coord, dof in zip(planner.robot.coords, dofs, strict=True):
         if coord in solved and not planner.known[coord]:

@@ -15,7 +15,8 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_instance
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.arguments import checked_options
-from ros_ik.model.building.joints.mimic_range import range_in_force
+from ros_ik.model.building.joints.mimic_range import dof_links
+from ros_ik.model.building.joints.mimic_range import narrow_drivers
 from ros_ik.model.conventions.checks import checked_items
 from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import Budget
@@ -171,11 +172,9 @@ def _bounds(planner: Planner, joint_names: Sequence[str]) -> JointBounds:
     acceleration *= settings.limits_acceleration_scale
     velocity = robot.scaled_velocity(settings)
     lower, upper = robot.lower.copy(), robot.upper.copy()
-    for follower, (driver, offset, factor) in model.mimic_driver.items():
-        own, leads = start[follower], start[driver]
-        lower[leads], upper[leads] = range_in_force(
-            (lower[leads], upper[leads]), (lower[own], upper[own]), offset, factor
-        )
+    links = dof_links(model.mimic_driver, start)
+    narrow_drivers(lower, upper, links)
+    for own, leads, _, factor in links:
         if factor != 0.0:
             velocity[leads] = min(velocity[leads], velocity[own] / abs(factor))
             acceleration[leads] = min(acceleration[leads], acceleration[own] / abs(factor))

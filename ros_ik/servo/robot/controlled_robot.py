@@ -16,6 +16,7 @@ from ros_ik.kinematics.chain import relative_chain
 from ros_ik.model import JointGroup
 from ros_ik.model import JointType
 from ros_ik.model import Model
+from ros_ik.model.building.joints.mimic_range import driver_limits
 from ros_ik.model.conventions.rotations import quaternion_from_rpy
 from ros_ik.model.limit_override import with_position_limits
 from ros_ik.servo.robot.collision_setup import ignored_pairs
@@ -142,9 +143,13 @@ class ControlledRobot:
         return srdf_lines(self.model, self.shapes)
 
     def position_margin(self, settings: Settings) -> np.ndarray:
-        """Return the margin to the position limits [joint_dof_count], at most half a range."""
+        """Return the margin to the position limits [joint_dof_count], at most half a range.
+
+        The range of a joint is what the limits of its mimic joints leave of its own.
+        """
         margin = np.zeros(self.model.joint_dof_count)
-        of_variables = np.broadcast_to(settings.limits_position_margin, self.group.n_variables)
+        lower, upper = (limit[self.group.variable_dof] for limit in driver_limits(self.model))
+        of_variables = np.minimum(settings.limits_position_margin, 0.5 * (upper - lower))
         # Mimic joints move in proportion.
         self.group.write_steps(of_variables, margin)
         return np.minimum(np.abs(margin), 0.5 * (self.upper - self.lower))
@@ -163,6 +168,23 @@ class ControlledRobot:
     def inner_limits(self, margin: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
         """Return the position limits moved inwards by a margin [joint_dof_count], rad or m."""
         return self.lower + margin, self.upper - margin
+
+    def inner_driver_limits(self, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return position limits with which the controlled joints keep a margin to all limits.
+
+        Those of a controlled joint are what its mimic joints leave, moved inwards by the margin.
+        Mimic joints have their own ones, because they keep the margin with their drivers.
+
+        Args:
+            margin: As :meth:`position_margin` returns it, [joint_dof_count].
+
+        Returns:
+            Lower and upper limits, [joint_dof_count], rad or m.
+        """
+        (lower, upper), moves = driver_limits(self.model), self.group.variable_dof
+        lower[moves] += margin[moves]
+        upper[moves] -= margin[moves]
+        return lower, upper
 
 
 def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:

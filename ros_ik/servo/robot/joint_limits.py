@@ -50,7 +50,7 @@ def resolve_joint_limits(model: Model, settings: Settings) -> JointLimits:
     """
     lower, upper, velocity, _ = model.limits64()
     starts = model.joint_qd_start.numpy()
-    without_effect = limits_without_effect(model.mimic_driver, starts, lower, upper)
+    without_effect = limits_without_effect(model, lower, upper)
     lower[without_effect], upper[without_effect] = -np.inf, np.inf
     jerk, given = np.full_like(velocity, np.inf), np.full_like(velocity, np.nan)
     for limit in settings.joint_limits:
@@ -81,7 +81,7 @@ def _check_mimic_joints(
     """Raise SettingsError if tightened limits leave the driver of a mimic joint no position."""
     starts = model.joint_qd_start.numpy()
     given = [limit.joint for limit in settings.joint_limits]
-    for dof in limits_without_effect(model.mimic_driver, starts, lower, upper):
+    for dof in limits_without_effect(model, lower, upper):
         follower = int(np.searchsorted(starts, dof, side='right')) - 1
         names = [model.joint_label[k] for k in (follower, model.mimic_driver[follower][0])]
         tightened = next((name for name in names if name in given), names[0])

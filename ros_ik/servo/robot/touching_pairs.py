@@ -30,6 +30,7 @@ from ros_ik.errors import ModelError
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.collision.distance.contact import in_contact
 from ros_ik.model import Model
+from ros_ik.model.building.joints.mimic_range import driver_limits
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.hulls.fit_cache import FitCache
@@ -51,7 +52,7 @@ _MAX_CANDIDATES = 2000
 # as a fraction of the size.
 _EXTREMES, _LEFT_OUT = 1000, 0.005
 # Increase when the result changes for the same robot.
-_VERSION = 4
+_VERSION = 5
 _MODEL_ARRAYS = (
     'joint_type',
     'joint_parent',
@@ -253,7 +254,7 @@ def _at_limits(model: Model, rng: np.random.Generator) -> np.ndarray:
     The distance of two links depends on few joints, and is smallest at their limits.
     """
     q = model.random_joint_q(_BLOCK // 2, rng)
-    lower, upper = model.limits64()[:2]
+    lower, upper = driver_limits(model)
     for dof, coord in enumerate(dof_coordinates(model).tolist()):
         if coord >= 0 and np.isfinite([lower[dof], upper[dof]]).all():
             end = rng.integers(0, 3, len(q))

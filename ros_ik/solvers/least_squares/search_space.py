@@ -17,7 +17,7 @@ from ros_ik.kinematics.newton.newton_model import Mimic
 from ros_ik.kinematics.newton.newton_model import mimic_constraints
 from ros_ik.kinematics.runtime.array_exchange import as_warp
 from ros_ik.model.building.joints.configuration_space import resolve_mimics
-from ros_ik.model.building.joints.mimic_range import range_in_force
+from ros_ik.model.building.joints.mimic_range import narrow_drivers
 from ros_ik.model.conventions.joint_type import JointType
 
 _QUATERNION_JOINTS = (JointType.BALL, JointType.FREE, JointType.DISTANCE)
@@ -181,13 +181,13 @@ def _coordinate_limits(
     has = dof_coord >= 0
     lower[dof_coord[has]], upper[dof_coord[has]] = (limit[has] for limit in dof_limits(model))
     start = model.joint_q_start.numpy()
-    for link in mimics:
-        follower, driver = start[link.joint0], start[link.joint1]
-        own, of_follower = ((lower[k], upper[k]) for k in (driver, follower))
-        lower[driver], upper[driver] = range_in_force(
-            own, of_follower, link.coef0, link.coef1
-        )
-        lower[follower], upper[follower] = -np.inf, np.inf
+    links = [
+        (int(start[link.joint0]), int(start[link.joint1]), link.coef0, link.coef1)
+        for link in mimics
+    ]
+    narrow_drivers(lower, upper, links)
+    followers = [follower for follower, _, _, _ in links]
+    lower[followers], upper[followers] = -np.inf, np.inf
     return lower, upper
 
 

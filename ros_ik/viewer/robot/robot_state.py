@@ -11,6 +11,7 @@ import numpy as np
 
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
+from ros_ik.model.building.joints.mimic_range import driver_limits
 from ros_ik.model.conventions import poses
 from ros_ik.model.robot_joints import RobotJoints
 from ros_ik.viewer.robot.robot_meshes import LinkMesh
@@ -93,7 +94,8 @@ class RobotState:
         """Return lower and upper positions [rad or m] and velocity limits of joints, one each."""
         starts = self.model.joint_qd_start.numpy()
         dofs = [int(starts[self.model.joint_index(name)]) for name in names]
-        lower, upper, velocity, _ = self.model.limits64()
+        lower, upper = driver_limits(self.model)
+        velocity = self.model.limits64()[2]
         return lower[dofs], upper[dofs], velocity[dofs]
 
     def positions(self, names: Sequence[str]) -> dict[str, float]:

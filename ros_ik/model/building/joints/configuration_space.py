@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
+import functools
 from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.building.joints.mimic_range import narrow_drivers
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.checks import checked_norm
@@ -58,6 +60,18 @@ class ConfigurationSpace:
     coef0: np.ndarray
     coef1: np.ndarray
 
+    @functools.cached_property
+    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper limits, those of drivers narrowed by their mimic joints, both [k]."""
+        lower, upper = np.full(self.n_coords, -np.inf), np.full(self.n_coords, np.inf)
+        lower[self.coords], upper[self.coords] = self.lower, self.upper
+        links = zip(
+            self.followers.tolist(), self.drivers.tolist(), self.coef0.tolist(),
+            self.coef1.tolist(), strict=True,
+        )  # fmt: skip
+        narrow_drivers(lower, upper, links)
+        return lower[self.coords], upper[self.coords]
+
     def apply_mimic(self, joint_q: np.ndarray) -> np.ndarray:
         """Return a copy with the coordinates of mimic joints computed from their drivers."""
         result = real_array('joint_q', joint_q)
@@ -96,7 +110,7 @@ class ConfigurationSpace:
         q = np.zeros(self.n_coords)
         for _, quaternion in self.quaternion_joints:
             q[quaternion + 3] = 1.0
-        q[self.coords] = np.clip(0.0, self.lower, self.upper)
+        q[self.coords] = np.clip(0.0, *self.ranges)
         return self.apply_mimic(q)
 
     def random(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
@@ -112,9 +126,11 @@ class ConfigurationSpace:
                 raise ArgumentError(f'rng must be a generator or a seed, got {rng!r}') from error
         q = np.zeros((n, self.n_coords))
         # A joint with one limit has the usual range beyond it.
-        lower = np.where(np.isfinite(self.lower), self.lower, np.minimum(-self.reach, self.upper))
-        upper = np.where(np.isfinite(self.upper), self.upper, np.maximum(self.reach, self.lower))
-        q[:, self.coords] = rng.uniform(lower, upper, (n, len(self.coords)))
+        low, high = self.ranges
+        lower = np.where(np.isfinite(low), low, np.minimum(-self.reach, high))
+        upper = np.where(np.isfinite(high), high, np.maximum(self.reach, low))
+        # NumPy refuses the range from 0 to -0, which adding 0 makes one from 0 to 0.
+        q[:, self.coords] = rng.uniform(lower + 0.0, upper + 0.0, (n, len(self.coords)))
         for start, end in self.quaternion_joints:
             quaternion = rng.normal(size=(n, 4))
             q[:, start:end] = rng.uniform(-1.0, 1.0, (n, end - start))

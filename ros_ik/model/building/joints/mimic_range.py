@@ -1,10 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Range of a joint whose mimic joint has limits too."""
+"""Range of a joint whose mimic joints have limits too."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -29,39 +31,69 @@ def driver_range(
     return max(own[0], low), min(own[1], high)
 
 
-def range_in_force(
-    own: tuple[float, float], follower: tuple[float, float], coef0: float, coef1: float
-) -> tuple[float, float]:
-    """Return :func:`driver_range`, or ``own`` where the limits of the follower have no effect.
-
-    They have none if they exclude every position that is left to the driver.
-    """
-    low, high = driver_range(own, follower, coef0, coef1)
-    return (low, high) if low <= high else own
-
-
-def limits_without_effect(
-    mimic_driver: Mapping[int, tuple[int, float, float]],
-    starts: np.ndarray,
-    lower: np.ndarray,
-    upper: np.ndarray,
+def narrow_drivers(
+    lower: np.ndarray, upper: np.ndarray, links: Iterable[tuple[int, int, float, float]]
 ) -> list[int]:
-    """Return the degrees of freedom of the mimic joints whose limits have no effect.
+    """Narrow the limits of drivers in place by those of their mimic joints.
+
+    Limits of a mimic joint have no effect if they exclude every position that is left to its
+    driver.
+
+    Args:
+        lower: Lower limit of each coordinate or degree of freedom [rad or m].
+        upper: Upper limit of each, same shape.
+        links: Index of the mimic joint, index of its driver, coef0 and coef1 of each mimic joint.
+
+    Returns:
+        Indices of the mimic joints whose limits have no effect.
+    """
+    found = []
+    for follower, driver, coef0, coef1 in links:
+        own, given = ((lower[k], upper[k]) for k in (driver, follower))
+        low, high = driver_range(own, given, coef0, coef1)
+        if low > high:
+            found.append(follower)
+        else:
+            lower[driver], upper[driver] = low, high
+    return found
+
+
+def dof_links(
+    mimic_driver: Mapping[int, tuple[int, float, float]], starts: np.ndarray
+) -> list[tuple[int, int, float, float]]:
+    """Return the mimic joints as :func:`narrow_drivers` takes them, by degree of freedom.
 
     Args:
         mimic_driver: Driver, coef0 and coef1 of each mimic joint, as :class:`Model` has them.
         starts: First degree of freedom of each joint.
-        lower: Lower limit of each degree of freedom [rad or m].
-        upper: Upper limit of each degree of freedom [rad or m].
     """
-    lower, upper, found = lower.copy(), upper.copy(), []
-    for joint, (driver_joint, coef0, coef1) in mimic_driver.items():
-        follower, driver = (
-            (float(lower[k]), float(upper[k])) for k in (starts[joint], starts[driver_joint])
-        )
-        low, high = driver_range(driver, follower, coef0, coef1)
-        if low > high:
-            found.append(int(starts[joint]))
-        else:
-            lower[starts[driver_joint]], upper[starts[driver_joint]] = low, high
-    return found
+    return [
+        (int(starts[joint]), int(starts[driver]), coef0, coef1)
+        for joint, (driver, coef0, coef1) in mimic_driver.items()
+    ]
+
+
+def limits_without_effect(model: Any, lower: np.ndarray, upper: np.ndarray) -> list[int]:
+    """Return the degrees of freedom of mimic joints whose limits leave their driver no position.
+
+    Args:
+        model: A :class:`Model`, or an object with the same mimic drivers.
+        lower: Lower position limits [rad or m], [joint_dof_count]; not changed.
+        upper: Upper position limits, same shape; not changed.
+    """
+    links = dof_links(model.mimic_driver, model.joint_qd_start.numpy())
+    return narrow_drivers(lower.copy(), upper.copy(), links)
+
+
+def driver_limits(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the position limits of a model, those of drivers narrowed by their mimic joints.
+
+    Args:
+        model: A :class:`Model`, or an object with the same limits and mimic drivers.
+
+    Returns:
+        Lower and upper limits [rad or m], -inf and inf for none, float64 [joint_dof_count].
+    """
+    lower, upper, _, _ = model.limits64()
+    narrow_drivers(lower, upper, dof_links(model.mimic_driver, model.joint_qd_start.numpy()))
+    return lower, upper
