@@ -35,7 +35,8 @@ LIMITS = (
         'Meaning of max_jerk. soft: it applies to motion towards targets, and every other limit '
         'takes precedence. strict: it always holds, like every other limit, also in braking, at '
         'barriers and in every stop; stops then take longer, and barriers are checked for that. '
-        'Every controlled joint then needs max_jerk, and a changed acceleration_scale or a wider '
+        'Only the first step of a restart may exceed it, as in docs/safety_notes.md. Every '
+        'controlled joint then needs max_jerk, and a changed acceleration_scale or a wider '
         'position_margin takes effect at rest.',
         choices=('soft', 'strict'), read_only=True,
     ),

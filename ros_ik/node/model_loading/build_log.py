@@ -30,6 +30,12 @@ def log_built(logger: Any, built: Built, servo: Servo, summary: str) -> None:
     ):
         if texts:
             logger.warning(f'{document}: {len(texts)} warnings, the first: {texts[0]}')
+    for name in servo.robot.unreported:
+        logger.warning(
+            f'joint {name} moves a task and has several degrees of freedom, which joint states '
+            'cannot report: it is taken to be at its neutral position. Describe a mobile base by '
+            'two prismatic joints and a revolute one'
+        )
     for sentence in servo.robot.shapes.warnings:
         logger.warning(f'collision shapes: {sentence}')
     for sentence in touching_sentences(servo):

@@ -64,6 +64,9 @@ class ControlledRobot:
         coord_of: Coordinate of each joint with one degree of freedom, by joint name.
         output_coords: For each output, the coordinates of its joints.
         output_names: For each output, the names of its joints.
+        unreported: Joints that move a task relative to its reference frame, and which joint states
+            cannot report, because they have several degrees of freedom. They are taken to be at
+            their neutral positions.
     """
 
     model: Model
@@ -86,6 +89,7 @@ class ControlledRobot:
     coord_of: dict[str, int]
     output_coords: tuple[np.ndarray, ...]
     output_names: tuple[tuple[str, ...], ...]
+    unreported: tuple[str, ...]
 
     @functools.cached_property
     def radian(self) -> np.ndarray:
@@ -217,7 +221,8 @@ def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
         _link(model, f'barriers.position.{box.name}.frame', box.frame) for box in settings.barriers
     )
     coord_of = _joint_coordinates(model)
-    on_chains = _joints_on_chains(model, links, references, coord_of)
+    moving = _joints_on_chains(model, links, references)
+    on_chains = tuple(name for name in moving if name in coord_of)
     group = _controlled_group(model, settings, on_chains, coord_of)
     names = tuple(output.joints or group.joint_names for output in settings.outputs)
     for output, joints in zip(settings.outputs, names, strict=True):
@@ -252,6 +257,7 @@ def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
         coord_of=coord_of,
         output_coords=tuple(np.array([coord_of[name] for name in joints]) for joints in names),
         output_names=names,
+        unreported=tuple(name for name in moving if name not in coord_of),
     )
 
 
@@ -284,7 +290,7 @@ def _joint_coordinates(model: Model) -> dict[str, int]:
 
 
 def _joints_on_chains(
-    model: Model, links: Iterable[int], references: Iterable[int], coord_of: dict[str, int]
+    model: Model, links: Iterable[int], references: Iterable[int]
 ) -> tuple[str, ...]:
     """Return the joints that move tasks relative to their references, in model order."""
     starts = model.joint_qd_start.numpy()
@@ -293,8 +299,11 @@ def _joints_on_chains(
         for link, reference in zip(links, references, strict=True)
         for dof in relative_chain(model, link, reference)[0]
     }
-    names = [label for index, label in enumerate(model.joint_label) if int(starts[index]) in dofs]
-    return tuple(name for name in names if name in coord_of)
+    return tuple(
+        label
+        for index, label in enumerate(model.joint_label)
+        if not dofs.isdisjoint(range(starts[index], starts[index + 1]))
+    )
 
 
 def _drivers(model: Model, names: Iterable[str]) -> list[str]:

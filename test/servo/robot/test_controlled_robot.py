@@ -157,3 +157,21 @@ def test_tightened_limits_must_leave_the_driver_of_a_mimic_joint_a_position(join
     }
     with pytest.raises(SettingsError, match=f'{section}.min_position.*no position'):
         resolve_robot(model, read_settings(given))
+
+
+@pytest.mark.parametrize(('kind', 'unreported'), [('planar', ('base',)), ('continuous', ())])
+def test_joints_of_several_degrees_of_freedom_on_a_chain_are_named(kind, unreported):
+    def joint(name, kind, parent, child):
+        return (
+            f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+            '<axis xyz="0 0 1"/><limit velocity="1" effort="1" lower="-1" upper="1"/></joint>'
+        )
+
+    links = ''.join(f'<link name="{name}"/>' for name in ('odom', 'body', 'tool', 'aside'))
+    text = (
+        f'<robot name="r">{links}{joint("base", kind, "odom", "body")}'
+        f'{joint("arm", "revolute", "body", "tool")}{joint("beside", "planar", "body", "aside")}'
+        '</robot>'
+    )
+    robot = resolve_robot(Model.from_urdf(text), read_settings({'ee.frame': 'tool'}))
+    assert robot.unreported == unreported
