@@ -8,8 +8,11 @@
 J_s stacks the unweighted Jacobians of all levels before k, and N of the first level is I. Rows
 with zero weight do not constrain later levels. For example, a pose without weight on its rotation
 leaves the rotation to them (roboplan 0.7, optimal IK; after Siciliano and Slotine, "A general
-framework for managing multiple tasks in highly redundant robotic systems", ICAR 1991). The unknown
-is the whole step, so limits and barriers apply to all levels together.
+framework for managing multiple tasks in highly redundant robotic systems", ICAR 1991).
+
+The unknown is the whole step, so limits and barriers apply to all levels together. Where one of
+them blocks the motion that a later level asks for, the minimum is a compromise between that level
+and earlier ones.
 
 So a task gets what it asks for beside the motion that earlier levels impose on it. With
 feedforward, r_k includes this motion, as it was in the last step: W_k (J_k - J_k N_k) x_last is
