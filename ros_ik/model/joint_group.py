@@ -13,6 +13,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions.labels import listed
+from ros_ik.model.conventions.labels import split_pair
 from ros_ik.numbers import as_integer
 from ros_ik.numbers import check_writable
 from ros_ik.numbers import host_array
@@ -155,7 +156,7 @@ def make_joint_group(
     elif model.semantic is not None and spec in model.semantic.groups:
         name, (joints, tip) = spec, _semantic_joints(model, model.semantic, spec, world)
     elif ':' in spec:
-        base, tip = (part.strip() for part in spec.split(':', 1))
+        base, tip = split_pair(spec, model.body_label)
         name, joints = spec, _chain_joints(model, base, tip, world)
     else:
         groups = sorted(model.semantic.groups) if model.semantic else []

@@ -142,6 +142,8 @@ def _run(given: argparse.Namespace) -> int:
     if given.srdf_output is not None:
         name = parse_document(text, 'robot').get('name') or 'robot'
         _write(given.srdf_output, proposal.srdf_text(name))
+        # Parameters may follow on the standard output, for another program.
+        print(f'written: {given.srdf_output}', file=sys.stderr)
     for sentence in proposal.warnings:
         print(f'warning: {sentence}', file=sys.stderr)
     if given.output is None:

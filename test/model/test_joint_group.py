@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint groups from chains, lists and SRDF, and the content of an SRDF."""
 
+import itertools
+
 import numpy as np
 import pytest
 from support.long_forms import LONG
@@ -14,6 +16,8 @@ from ros_ik.errors import ModelError
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
+from ros_ik.servo.robot.collision_setup import ignored_pairs
+from ros_ik.settings import SettingsError
 
 SRDF = """<robot name="panda">
 <virtual_joint name="v" type="fixed" parent_frame="world" child_link="panda_link0"/>
@@ -107,6 +111,29 @@ def test_chains_of_srdfs_have_the_joints_that_moveit_takes(base, tip, joints, fl
     assert not model.warnings
     group = model.joint_group('g')
     assert set(group.joint_names) == joints and group.tip_link == tip
+
+
+def colon_links(*names):
+    """Return a model of links in a row, with joints j0, j1, ..."""
+    joints = ''.join(
+        f'<joint name="j{k}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
+        '<limit velocity="1" effort="1"/></joint>'
+        for k, (parent, child) in enumerate(itertools.pairwise(names))
+    )
+    links = ''.join(f'<link name="{name}"/>' for name in names)
+    return Model.from_urdf(f'<robot name="r">{links}{joints}</robot>', device='cpu')
+
+
+def test_names_of_links_in_chains_may_have_colons():
+    model = colon_links('arm:base', 'arm:elbow', 'arm:tip')
+    assert model.joint_group('arm:base:arm:tip').joint_names == ('j0', 'j1')
+    assert model.joint_group('arm:elbow : arm:tip').joint_names == ('j1',)
+    assert ignored_pairs(model, ('arm:base:arm:tip',))[0, 2]
+    model = colon_links('a', 'a:b', 'c', 'b:c')
+    with pytest.raises(ArgumentError, match="'a' and 'b:c' or 'a:b' and 'c'"):
+        model.joint_group('a:b:c')
+    with pytest.raises(SettingsError, match="'a' and 'b:c' or 'a:b' and 'c'"):
+        ignored_pairs(model, ('a:b:c',))
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,8 @@ def test_the_command_line_writes_a_file_that_it_finds_right(tmp_path, capsys):
     files, out, srdf = find_robot('six_axis'), tmp_path / 'my.yaml', tmp_path / 'my.srdf'
     urdf = str(files.urdf_path)
     assert main([urdf, '--output', str(out), '--srdf-output', str(srdf)]) == 0
-    assert 'not known: ' in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert 'not known: ' in said.out and f'written: {srdf}' in said.err
     assert main([urdf, '--check', str(out)]) == 0
     assert capsys.readouterr().out.strip().endswith('0 errors, 0 warnings')
     assert main([urdf]) == 0

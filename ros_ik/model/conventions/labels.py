@@ -66,6 +66,25 @@ class LabelIndex:
         )
 
 
+def split_pair(text: str, labels: Sequence[str]) -> tuple[str, str]:
+    """Return the two names before and after a colon; names may contain colons themselves.
+
+    Args:
+        text: The names, with a colon between them.
+        labels: Known names. If no colon is between two of them, the first one separates.
+
+    Raises:
+        ArgumentError: Several colons are between two known names.
+    """
+    places = [place for place, letter in enumerate(text) if letter == ':']
+    pairs = [(text[:place].strip(), text[place + 1 :].strip()) for place in places]
+    known = [pair for pair in pairs if set(pair) <= set(labels)]
+    if len(known) > 1:
+        choices = ' or '.join(f'{first!r} and {second!r}' for first, second in known)
+        raise ArgumentError(f'{text!r} may mean {choices}')
+    return (known or pairs)[0]
+
+
 def link_names(labels: Sequence[str], links: Iterable[int]) -> tuple[str, ...]:
     """Return the names of links in model order, without repetition; 'world' for -1."""
     return tuple(labels[link] if link >= 0 else 'world' for link in sorted(set(links)))

@@ -28,6 +28,7 @@ from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.conventions.labels import link_names
 from ros_ik.model.conventions.labels import listed
+from ros_ik.model.conventions.labels import split_pair
 from ros_ik.model.hulls.fit_cache import FitCache
 from ros_ik.model.readers.mesh_files import MeshFile
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
@@ -208,13 +209,12 @@ def ignored_pairs(model: Model, names: tuple[str, ...]) -> np.ndarray:
     """
     ignored = np.zeros((model.body_count + 1,) * 2, dtype=bool)
     for name in names:
-        links = name.split(':')
-        if len(links) != 2:
+        if ':' not in name:
             raise SettingsError(
                 'collision.ignore_pairs', f"expected 'link_a:link_b', got {name!r}"
             )
         try:
-            first, second = (model.body_index(link) for link in links)
+            first, second = map(model.body_index, split_pair(name, model.body_label))
         except ArgumentError as error:
             raise SettingsError('collision.ignore_pairs', str(error)) from error
         ignored[first, second] = ignored[second, first] = True
