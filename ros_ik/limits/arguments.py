@@ -12,7 +12,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_numbers
-from ros_ik.model.building.joints.mimic_range import limits_without_effect
+from ros_ik.model.building.joints.mimic_range import limits_in_force
 from ros_ik.numbers import real_array
 from ros_ik.numbers import real_value
 
@@ -135,10 +135,8 @@ def position_bounds(
     Raises:
         ArgumentError: A wrong shape, or a margin that leaves a joint of the group no room.
     """
-    low, high, _, _ = model.limits64()
     # Without the margin, which must not remove limits.
-    without_effect = limits_without_effect(model, low, high)
-    low[without_effect], high[without_effect] = -np.inf, np.inf
+    low, high = limits_in_force(model)
     if margin.shape not in ((), low.shape):
         raise ArgumentError(
             f'{name} must be one number or have shape {[*low.shape]}, got {[*margin.shape]}'

@@ -94,21 +94,21 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> str:
 
 
 def _announce(
-    address: str, robot: DemoRobot, params_file: Path | None, package_paths: Sequence[str]
+    address: str, robot: DemoRobot, params_file: Path | None, folders: Sequence[str]
 ) -> None:
     moved = f'chain {robot.chain}' if params_file is None else f'parameters of {params_file}'
     print(f'\n{robot.files.name}, {moved}. {other_terminal_hint()}')
     if params_file is None and not robot.keeps_own_links_apart:
-        print(_pairs_note(robot, package_paths))
+        print(_pairs_note(robot, folders))
     print(f'view: {address} (Ctrl-C ends it)\n', flush=True)
     if os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY'):
         webbrowser.open(address)
 
 
-def _pairs_note(robot: DemoRobot, package_paths: Sequence[str]) -> str:
+def _pairs_note(robot: DemoRobot, folders: Sequence[str]) -> str:
     """Return a text for users about a robot of which it is unknown which links touch by design."""
     meshes = robot.collision_meshes
-    lost = sum(resolve_mesh(uri, package_paths).path is None for uri in meshes)
+    lost = sum(resolve_mesh(uri, folders).path is None for uri in meshes)
     return 'no SRDF: its own links are not kept apart from each other. ' + (
         f'Obstacles do not stop {lost} of its {len(meshes)} collision meshes: not found'
         if lost

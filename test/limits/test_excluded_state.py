@@ -8,6 +8,7 @@ from support.robots.robots import ALL_URDFS
 from support.robots.robots import load
 from support.robots.robots import SOME_IDS
 from support.robots.robots import SOME_URDFS
+from support.solvers.followers import SLIDING
 
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import MotionLimit
@@ -168,15 +169,6 @@ def test_a_state_too_fast_to_stop_before_its_limit_is_reported():
     assert np.all(arm.joint_q <= high)
 
 
-# A follower that its driver leads to -0.5 to 0.5 alone, and whose limits are 5 and 6.
-EXCLUDED = """<robot name="r"><link name="base"/><link name="a"/><link name="b"/>
-<joint name="driver" type="prismatic"><parent link="base"/><child link="a"/><axis xyz="1 0 0"/>
-<limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
-<joint name="follower" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/>
-<limit lower="5" upper="6" velocity="1" effort="1"/>
-<mimic joint="driver" multiplier="0.5"/></joint></robot>"""
-
-
 def motion_limit(model):
     velocity = model.limits64()[2]
     return MotionLimit(velocity, 4.0 * velocity, np.full_like(velocity, np.inf))
@@ -193,7 +185,7 @@ def motion_limit(model):
 )
 def test_limits_of_a_mimic_joint_that_exclude_every_position_of_its_driver_have_no_effect(make):
     """The driver had moved towards the range of its follower alone, and past its target."""
-    model = Model.from_urdf(EXCLUDED, device='cpu')
+    model = Model.from_urdf(SLIDING.format(lower=5.0), device='cpu')
     limits, driver = make(model), model.joint_q_start.numpy()[model.joint_index('driver')]
     solver = DifferentialIK(model, ['driver'], settings=DifferentialIKSettings(dt=DT))
     joint_q, step = np.zeros(2), np.zeros(2)

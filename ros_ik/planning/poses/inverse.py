@@ -13,7 +13,6 @@ import numpy as np
 
 from ros_ik.kinematics.runtime.arguments import checked_instance
 from ros_ik.kinematics.runtime.arguments import checked_options
-from ros_ik.model.building.joints.mimic_range import driver_limits
 from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.chain_solver_cache import ChainTask
@@ -175,7 +174,7 @@ def _seed_rows(
 
 def _default_seed(planner: Planner, solved: np.ndarray) -> np.ndarray:
     seed = planner.joint_q.copy()
-    lower, upper = driver_limits(planner.model)
+    lower, upper = planner.robot.driver_limits
     dofs = planner.robot.group.variable_dof
     for coord, dof in zip(planner.robot.coords, dofs, strict=True):
         if coord in solved and not planner.known[coord]:

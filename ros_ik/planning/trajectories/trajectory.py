@@ -16,7 +16,6 @@ from ros_ik.kinematics.runtime.arguments import checked_instance
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.arguments import checked_options
 from ros_ik.model.building.joints.mimic_range import dof_links
-from ros_ik.model.building.joints.mimic_range import narrow_drivers
 from ros_ik.model.conventions.checks import checked_items
 from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import Budget
@@ -171,13 +170,11 @@ def _bounds(planner: Planner, joint_names: Sequence[str]) -> JointBounds:
             acceleration[start[model.joint_index(name)]] = limit
     acceleration *= settings.limits_acceleration_scale
     velocity = robot.scaled_velocity(settings)
-    lower, upper = robot.lower.copy(), robot.upper.copy()
-    links = dof_links(model.mimic_driver, start)
-    narrow_drivers(lower, upper, links)
-    for own, leads, _, factor in links:
+    for own, leads, _, factor in dof_links(model.mimic_driver, start):
         if factor != 0.0:
             velocity[leads] = min(velocity[leads], velocity[own] / abs(factor))
             acceleration[leads] = min(acceleration[leads], acceleration[own] / abs(factor))
+    lower, upper = robot.driver_limits
     return JointBounds(
         tuple(joint_names), lower[dofs], upper[dofs], velocity[dofs], acceleration[dofs]
     )

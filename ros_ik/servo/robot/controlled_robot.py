@@ -129,6 +129,11 @@ class ControlledRobot:
         return self.inner_limits(-POSITION_ROUNDING)
 
     @functools.cached_property
+    def driver_limits(self) -> tuple[np.ndarray, np.ndarray]:
+        """Position limits, those of drivers narrowed by mimic joints [joint_dof_count]."""
+        return driver_limits(self.model)
+
+    @functools.cached_property
     def shapes(self) -> RobotShapes:
         """Collision geometry of the robot; meshes are read at the first use."""
         return robot_shapes(self.model, self.settings)
@@ -152,7 +157,7 @@ class ControlledRobot:
         The range of a joint is what the limits of its mimic joints leave of its own.
         """
         margin = np.zeros(self.model.joint_dof_count)
-        lower, upper = (limit[self.group.variable_dof] for limit in driver_limits(self.model))
+        lower, upper = (limit[self.group.variable_dof] for limit in self.driver_limits)
         of_variables = np.minimum(settings.limits_position_margin, 0.5 * (upper - lower))
         # Mimic joints move in proportion.
         self.group.write_steps(of_variables, margin)
@@ -185,10 +190,10 @@ class ControlledRobot:
         Returns:
             Lower and upper limits, [joint_dof_count], rad or m.
         """
-        (lower, upper), moves = driver_limits(self.model), self.group.variable_dof
-        lower[moves] += margin[moves]
-        upper[moves] -= margin[moves]
-        return lower, upper
+        lower, upper = self.driver_limits
+        of_moved = np.zeros_like(margin)
+        of_moved[self.group.variable_dof] = margin[self.group.variable_dof]
+        return lower + of_moved, upper - of_moved
 
 
 def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:

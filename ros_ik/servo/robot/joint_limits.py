@@ -11,6 +11,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.limits.default_acceleration import default_acceleration
 from ros_ik.model import Model
+from ros_ik.model.building.joints.mimic_range import limits_in_force
 from ros_ik.model.building.joints.mimic_range import limits_without_effect
 from ros_ik.settings import JointLimitSettings
 from ros_ik.settings import Settings
@@ -48,10 +49,8 @@ def resolve_joint_limits(model: Model, settings: Settings) -> JointLimits:
         SettingsError: A joint that the model lacks, a limit looser than the model's, or limits
             that leave a joint with a mimic joint no position.
     """
-    lower, upper, velocity, _ = model.limits64()
+    (lower, upper), velocity = limits_in_force(model), model.limits64()[2]
     starts = model.joint_qd_start.numpy()
-    without_effect = limits_without_effect(model, lower, upper)
-    lower[without_effect], upper[without_effect] = -np.inf, np.inf
     jerk, given = np.full_like(velocity, np.inf), np.full_like(velocity, np.nan)
     for limit in settings.joint_limits:
         try:

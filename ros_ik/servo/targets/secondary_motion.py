@@ -22,7 +22,6 @@ import math
 
 import numpy as np
 
-from ros_ik.model.building.joints.mimic_range import driver_limits
 from ros_ik.servo.interface.active_tasks import ActiveTasks
 from ros_ik.servo.motion.manipulability_slope import manipulability_slope
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
@@ -94,7 +93,7 @@ class SecondaryMotion:
         self._robot, self._dt = robot, settings.period
         self._aims = [TaskAims(robot, task) for task in range(len(settings.tasks))]
         dofs = robot.group.variable_dof
-        limits = np.array(driver_limits(robot.model))[:, dofs]
+        limits = np.array(robot.driver_limits)[:, dofs]
         limits[:, ~np.isfinite(limits).all(axis=0)] = np.nan
         self._middle = limits.mean(axis=0)
         self.posture = robot.model.neutral_joint_q()

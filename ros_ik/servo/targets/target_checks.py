@@ -10,7 +10,6 @@ import itertools
 
 import numpy as np
 
-from ros_ik.model.building.joints.mimic_range import driver_limits
 from ros_ik.model.conventions.poses import unit_pose
 from ros_ik.servo.interface.codes import Rejection
 from ros_ik.servo.interface.number_checks import numbers_rejection
@@ -47,7 +46,7 @@ class TargetReader:
         self._links = {label: index for index, label in enumerate(model.body_label)}
         self._variables = {name: k for k, name in enumerate(robot.group.joint_names)}
         dofs = robot.group.variable_dof
-        self._lower, self._upper = (limit[dofs] for limit in driver_limits(model))
+        self._lower, self._upper = (limit[dofs] for limit in robot.driver_limits)
 
     @property
     def joint_names(self) -> tuple[str, ...]:

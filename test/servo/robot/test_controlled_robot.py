@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.solvers.followers import SLIDING
 
 from benchmarks.motion.ticked_servo import robot_model
 from ros_ik.demo.robots import find_robot
@@ -126,19 +127,10 @@ def test_limits_are_tightened_and_accelerations_have_a_default():
     np.testing.assert_allclose(robot.acceleration[dofs[3:]], model_velocity[3:] / 0.2)
 
 
-# The follower goes from -0.5 to 0.5 with its driver.
-MIMIC = """<robot name="r"><link name="base"/><link name="a"/><link name="b"/>
-<joint name="driver" type="prismatic"><parent link="base"/><child link="a"/><axis xyz="1 0 0"/>
-<limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
-<joint name="follower" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/>
-<limit lower="{lower}" upper="6" velocity="1" effort="1"/>
-<mimic joint="driver" multiplier="0.5"/></joint></robot>"""
-
-
 def test_limits_of_a_mimic_joint_that_exclude_every_position_of_its_driver_have_no_effect():
     settings = read_settings({'ee.frame': 'a'})
     for lower, expected in ((0.4, [-1.0, 0.4]), (5.0, [-1.0, -np.inf])):
-        model = Model.from_urdf(MIMIC.format(lower=lower), device='cpu')
+        model = Model.from_urdf(SLIDING.format(lower=lower), device='cpu')
         robot = resolve_robot(model, settings)
         np.testing.assert_array_equal(robot.lower, expected)
         np.testing.assert_array_equal(robot.model.limits64()[0], expected)
@@ -146,7 +138,7 @@ def test_limits_of_a_mimic_joint_that_exclude_every_position_of_its_driver_have_
 
 @pytest.mark.parametrize('joint', ['driver', 'follower'])
 def test_tightened_limits_must_leave_the_driver_of_a_mimic_joint_a_position(joint):
-    model = Model.from_urdf(MIMIC.format(lower=0.4), device='cpu')
+    model = Model.from_urdf(SLIDING.format(lower=0.4), device='cpu')
     low, high = {'driver': (-1.0, 0.5), 'follower': (0.55, 6.0)}[joint]
     section = f'joint_limits.{joint}'
     given = {

@@ -7,6 +7,15 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+# Two slides. The driver alone leads its mimic joint from -0.5 to 0.5; the limits of the latter
+# are {lower} and 6 [m].
+SLIDING = """<robot name="r"><link name="base"/><link name="a"/><link name="b"/>
+<joint name="driver" type="prismatic"><parent link="base"/><child link="a"/><axis xyz="1 0 0"/>
+<limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+<joint name="follower" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/>
+<limit lower="{lower}" upper="6" velocity="1" effort="1"/>
+<mimic joint="driver" multiplier="0.5"/></joint></robot>"""
+
 # Rounding of a limit that a factor divides and multiplies again, in float64.
 ROUNDING = 1e-12
 

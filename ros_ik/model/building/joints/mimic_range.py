@@ -85,6 +85,21 @@ def limits_without_effect(model: Any, lower: np.ndarray, upper: np.ndarray) -> l
     return narrow_drivers(lower.copy(), upper.copy(), links)
 
 
+def limits_in_force(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the position limits of a model, without those of mimic joints that have no effect.
+
+    Args:
+        model: A :class:`Model`, or an object with the same limits and mimic drivers.
+
+    Returns:
+        Lower and upper limits [rad or m], -inf and inf for none, float64 [joint_dof_count].
+    """
+    lower, upper, _, _ = model.limits64()
+    without_effect = limits_without_effect(model, lower, upper)
+    lower[without_effect], upper[without_effect] = -np.inf, np.inf
+    return lower, upper
+
+
 def driver_limits(model: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the position limits of a model, those of drivers narrowed by their mimic joints.
 
