@@ -48,9 +48,9 @@ TASKS = (
     Parameter(
         '<task>.priority', 'int', 1,
         'Level, 1 is the highest: a task moves only in the null space of all tasks with lower '
-        'numbers. Where a barrier or a limit blocks that motion, it may move them too, see '
-        'docs/safety_notes.md. Within a level the weights decide. The centre of mass has level 1, '
-        'the posture that of the last task.', minimum=1, maximum=100,
+        'numbers. It takes nothing from them, even where barriers or limits block it. Within a '
+        'level the weights decide. The centre of mass has level 1, the posture that of the last '
+        'task.', minimum=1, maximum=100,
     ),
     Parameter(
         '<task>.max_linear_speed', 'double', 0.5, 'Largest speed towards the target.',

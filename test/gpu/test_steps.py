@@ -175,21 +175,22 @@ def test_steps_that_list_failures(monkeypatch):
 
 
 def steps_by_level(device):
-    """Take steps with three tasks whose priorities change, and with feedforward between them."""
+    """Take steps with three tasks whose priorities change, in turn where the speed is limited."""
     model, n = panda(device), 100
-    settings = DifferentialIKSettings(level_feedforward=True)
+    settings = DifferentialIKSettings(level_feedforward=True, strict_priorities=True)
     solver = DifferentialIK(model, settings=settings, n_robots=n)
     tasks = [Task(OBJECTIVES[name](model), gain=0.3) for name in ('position', 'look at')]
     tasks.append(Task(OBJECTIVES['joint position'](model), weight=0.1, gain=0.1))
     limit = AccelerationLimit(np.full(model.joint_dof_count, 100.0))
     last = np.random.default_rng(5).uniform(-0.01, 0.01, (n, model.joint_dof_count))
     limit.set_last_displacement(last)
+    limits = [limit, VelocityLimit()]
     joint_q, found = configurations(model, n), {}
     for levels in ((1, 1, 1), (1, 2, 3), (3, 1, 3), (2, 2, 1)):
         for task, level in zip(tasks, levels, strict=True):
             task.priority = level
         step = np.zeros_like(last)
-        found[f'status {levels}'] = solver.solve_ik(joint_q, tasks, [limit], (), step, 1e-3)
+        found[f'status {levels}'] = solver.solve_ik(joint_q, tasks, limits, (), step, 1e-3)
         found[f'step {levels}'] = step
     return found
 

@@ -96,6 +96,7 @@ class StepSolver:
                 max_iterations=settings.solver_max_iterations,
                 barrier_lead=_LEAD_RAMPS * robot.ramp,
                 level_feedforward=True,
+                strict_priorities=True,
             ),
         )
         # Targets are written to the arrays that the solver reads.
@@ -116,7 +117,7 @@ class StepSolver:
         )
         self._center_tasks = [Task(self._center)] if self._center is not None else []
         # One task without a centre of mass has no other to precede it, and the kernels of levels
-        # take 5 s to compile the first time.
+        # take 9 s to compile the first time.
         self.has_levels = (
             len(settings.tasks) > 1 or settings.com_weight > 0.0 or max(_priorities(settings)) > 1
         )

@@ -37,6 +37,9 @@ class DifferentialIKSettings:
             impose on them, as it was in the last step. A step then hardly changes with the order
             of priorities if the tasks agree on it. It needs an :class:`~ros_ik.AccelerationLimit`
             wherever priorities differ. False is the formula of roboplan.
+        strict_priorities: True if a task of a later priority never displaces one of an earlier
+            priority. False is the formula of roboplan: where limits or barriers are active, the
+            step is a compromise between all tasks.
         enforce_mode: Cut made by :meth:`DifferentialIK.enforce_barriers`.
     """
 
@@ -47,6 +50,7 @@ class DifferentialIKSettings:
     enforce_mode: EnforceMode = EnforceMode.STOP
     barrier_lead: float = 0.0
     level_feedforward: bool = False
+    strict_priorities: bool = False
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -60,6 +64,7 @@ class DifferentialIKSettings:
         checked_number('barrier_lead', self.barrier_lead)
         checked_flag('warm_start', self.warm_start)
         checked_flag('level_feedforward', self.level_feedforward)
+        checked_flag('strict_priorities', self.strict_priorities)
         try:
             object.__setattr__(self, 'enforce_mode', EnforceMode(self.enforce_mode))
         except ValueError:

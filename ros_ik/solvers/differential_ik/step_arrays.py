@@ -21,10 +21,12 @@ from ros_ik.solvers.differential_ik.quadratic_program.elimination_order import s
 from ros_ik.solvers.differential_ik.quadratic_program.lead import gains_with_lead
 from ros_ik.solvers.differential_ik.quadratic_program.lead import make_step_lead
 from ros_ik.solvers.differential_ik.quadratic_program.program import every_variable
+from ros_ik.solvers.differential_ik.quadratic_program.program import make_program_beside
 from ros_ik.solvers.differential_ik.quadratic_program.program import make_step_program
 from ros_ik.solvers.differential_ik.quadratic_program.stop_rows import make_step_stop
 from ros_ik.solvers.differential_ik.settings import DifferentialIKSettings
 from ros_ik.solvers.differential_ik.step_parts import StepParts
+from ros_ik.solvers.differential_ik.tasks.priorities import make_level_rows
 
 
 class StepArrays:
@@ -41,6 +43,7 @@ class StepArrays:
         acceleration_limit: Acceleration limit, which knows the last step; None if there is none.
         lead: Time by which the barriers act ahead [s].
         level_feedforward: True if later levels allow for the motion that earlier ones impose.
+        strict_priorities: True if active constraints make no compromise between levels.
         stops: True if there are rows at the end of the stop, too: the robot leaves violations at
             a bounded speed, and there is an acceleration limit.
         near: 1 for robots near the margin of a barrier, [n]; [0] without ``stops``.
@@ -72,6 +75,7 @@ class StepArrays:
                 'barrier_lead needs an AccelerationLimit among the limits, which has the last step'
             )
         by_level = parts.rows is not None and parts.rows.levels is not None
+        self.strict_priorities = rules.strict_priorities
         self.level_feedforward = rules.level_feedforward and by_level
         if self.level_feedforward and self.acceleration_limit is None:
             raise ArgumentError(
@@ -146,10 +150,13 @@ class ScratchArrays:
         self.failed = list_of_failed(n, device)
         unlisted = wp.empty(0, dtype=wp.int32, device=device)
         self.marked = unlisted if self.failed is None else self.failed.marked
-        self.projection: list[wp.array] = []
+        # Rows of the levels, and the program of one level after the other.
+        self.levels: Any = None
+        self.turn: Any = None
+        self.turn_status = unlisted
         if rows is not None and rows.levels is not None:
-            total = rows.n_rows
-            self.projection = [
-                zeros(variables), zeros(total, variables), zeros(total, variables),
-                zeros(total, total), zeros(variables, variables), zeros(variables),
-            ]  # fmt: skip
+            order, start = rows.levels.order.array, rows.levels.start.array
+            self.levels = make_level_rows(n, order, start, variables, device)
+            if arrays.strict_priorities:
+                self.turn = make_program_beside(self.program)
+                self.turn_status = wp.zeros(n, dtype=wp.int32, device=device)

@@ -21,6 +21,7 @@ from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.limits import Limit
 from ros_ik.solvers.differential_ik.quadratic_program.dual_fallback import dual_step_kernel
 from ros_ik.solvers.differential_ik.quadratic_program.lead import lead_functions
+from ros_ik.solvers.differential_ik.quadratic_program.levels_in_turn import solve_levels_kernel
 from ros_ik.solvers.differential_ik.quadratic_program.program import begin_of_box
 from ros_ik.solvers.differential_ik.quadratic_program.small_active_set import MAX_VARIABLES
 from ros_ik.solvers.differential_ik.quadratic_program.small_active_set import (
@@ -205,8 +206,7 @@ class StepRecorder:
         launch(
             kernels.fold_rows, dim=n, inputs=[rows.arrays], outputs=[program.H], device=device
         )
-        levels = rows.levels
-        if levels is None:
+        if scratch.levels is None:
             launch(
                 kernels.add_rows,
                 dim=n,
@@ -221,13 +221,10 @@ class StepRecorder:
         launch(
             add_levels_kernel(),
             dim=n,
-            inputs=[
-                rows.arrays, levels.order.array, levels.start.array, regularization, last_step,
-                *scratch.projection,
-            ],
+            inputs=[rows.arrays, regularization, last_step, scratch.levels],
             outputs=[program.H, program.c],
             device=device,
-        )  # fmt: skip
+        )
 
     def _record_solve(self, scratch: ScratchArrays, state: StepState, is_near: bool) -> None:
         """Launch the solution of the programs, with a launch of its own for listed failures."""
@@ -261,6 +258,17 @@ class StepRecorder:
                 outputs=[delta_q, status],
                 device=state.device,
             )
+        if scratch.turn is not None:
+            launch(
+                solve_levels_kernel(),
+                dim=state.n_robots,
+                inputs=[
+                    scratch.levels, *limits, state.rows(arrays.rounds.array), *moving, *programs,
+                    scratch.turn, scratch.turn_status,
+                ],
+                outputs=[delta_q, status],
+                device=state.device,
+            )  # fmt: skip
 
 
 @contextlib.contextmanager

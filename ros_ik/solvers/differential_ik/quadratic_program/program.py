@@ -86,6 +86,23 @@ def make_step_program(
 
 
 @shares_launch_lock
+def make_program_beside(program: Any) -> Any:
+    """Return programs with the same constraints and work arrays, and their own cost and x."""
+    other, (n, variables), rows = step_program_struct()(), program.c.shape, program.d.shape[1]
+    device = program.c.device
+    for name in (
+        'lower', 'upper', 'J', 'd', 'order', 'first', 'factor', 'z', 'row', 'y', 'S', 'multiplier',
+    ):  # fmt: skip
+        setattr(other, name, getattr(program, name))
+    other.H = batch_zeros((n, variables, variables), wp.float64, device)
+    other.c = batch_zeros((n, variables), wp.float64, device)
+    other.x = batch_zeros((n, variables), wp.float64, device)
+    other.active_bound = batch_zeros((n, variables), wp.int32, device)
+    other.binding = batch_zeros((n, rows), wp.int32, device)
+    return other
+
+
+@shares_launch_lock
 def _make_views(program: Any, n: int, variables: int, device: wp.DeviceLike) -> None:
     """Put H, c, lower and upper into one array, because a copy is faster than a kernel."""
     shapes = {
