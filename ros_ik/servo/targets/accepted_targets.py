@@ -180,7 +180,9 @@ class AcceptedTargets(TargetStream):
         if self.predicts and not self._add_to_motion(target, floats, continues):
             self.received = target.received
             return True
-        self.pose, self.floats = pose, floats
+        # A repeated pose stays the same object, by which others know what they have measured.
+        if self.pose is None or floats != self.floats:
+            self.pose, self.floats = pose, floats
         self.accept_time(target)
         self.lasting = target if target.lasting else None
         return True

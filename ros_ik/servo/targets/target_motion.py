@@ -65,7 +65,9 @@ class TargetMotion:
 
     def restart(self) -> None:
         """Restart the motion at rest at the last message; its times continue."""
-        self._parts = VectorMotion(), VectorMotion()
+        # Usual where poses of a place are no motion: the parts are as new already.
+        if not all([part.is_new for part in self._parts]):
+            self._parts = VectorMotion(), VectorMotion()
 
     def moves(self, now: float) -> bool:
         """Return True if the target is in motion at a time [s]."""
@@ -105,10 +107,11 @@ class TargetMotion:
         else:
             if not abs(period - self._gains.period) <= _PERIOD_CHANGE * period:
                 self._gains = Gains(period)
-            gains = self._gains
-            turn = float_difference(pose, self._origin)[1]
-            moved = float_difference(pose, self._pose)[0], float_less(turn, self._turn)
-            self._turn = turn
+            gains, turn, moved = self._gains, self._turn, (ZERO, ZERO)
+            if pose != self._pose:
+                turn = float_difference(pose, self._origin)[1]
+                moved = float_difference(pose, self._pose)[0], float_less(turn, self._turn)
+                self._turn = turn
             limits = zip(speeds, accelerations, strict=True)
             seen = min(max(self._seen - time, _EARLIEST * period), silence)
             for part, displacement, most in zip(self._parts, moved, limits, strict=True):

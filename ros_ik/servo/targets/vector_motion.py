@@ -70,6 +70,8 @@ _ACCELERATION_PERIODS = 2.0
 SAME = 1e-9
 # Step of differences [s].
 _STEP = 1e-3
+# State of a target at rest at its last message, and an offset that has decayed.
+_AT_REST: State = ZERO, ZERO, ZERO
 
 
 class _Phase(enum.Enum):
@@ -125,9 +127,14 @@ class _Estimate:
     def begin(self, velocity: Vector) -> None:
         """Restart at the last message, with a velocity."""
         self.state: State = ZERO, velocity, ZERO
-        self.offset: State = ZERO, ZERO, ZERO
+        self.offset: State = _AT_REST
         self._rate = self.squares = self.offset_start = 0.0
         self.acceleration_time = math.inf
+
+    @property
+    def is_settled(self) -> bool:
+        """True if the target is at rest at its last message, and no offset is left."""
+        return self.state == _AT_REST and self.offset[0] == ZERO
 
     def position_at(self, time: float) -> Vector:
         """Return the position after a time [s]."""
@@ -219,7 +226,7 @@ class _Estimate:
         offset = self._offset_at(interval + seen - self.offset_start)
         position, velocity, acceleration = self._state_at(interval + seen)
         before = float_less(position, moved), velocity, acceleration
-        return _offset_after_jump(offset, before, (ZERO, ZERO, ZERO))
+        return _offset_after_jump(offset, before, _AT_REST)
 
     def set_offset(self, offset: State, rate: float, offset_start: float) -> None:
         """Set the offset, with its rate of decay [1/s], and the time from which it decays [s]."""
@@ -239,9 +246,9 @@ class _Estimate:
             self.state = change(position), ZERO, ZERO
         else:
             self.state = _derivatives(lambda time: change(self.position_at(time)), 0.0)
-        if self.offset != (ZERO, ZERO, ZERO):
+        if self.offset != _AT_REST:
             self.offset_start = seen
-            self.offset = _offset_after_jump((ZERO, ZERO, ZERO), output, self._state_at(seen))
+            self.offset = _offset_after_jump(_AT_REST, output, self._state_at(seen))
 
     def _state_at(self, time: float) -> State:
         """Return the state after a time."""
@@ -279,10 +286,15 @@ class _Message(NamedTuple):
 
 
 class VectorMotion:
-    """Motion of a position or an orientation, as displacements from the last message."""
+    """Motion of a position or an orientation, as displacements from the last message.
+
+    Attributes:
+        is_new: True if it has been at rest since the start.
+    """
 
     def __init__(self) -> None:
         """Start at rest."""
+        self.is_new = True
         self._estimates = [_Estimate() for _ in _ESTIMATES]
         self._used = 0
         self._mean_error, self._phase = 0.0, _Phase.REST
@@ -314,10 +326,15 @@ class VectorMotion:
             limits: Largest speed [m/s or rad/s] and acceleration [m/s^2 or rad/s^2].
             seen: Time for which the motion was asked last, after that of this message [s].
         """
+        used, usual = self._estimates[self._used], self._mean_error
+        if moved == ZERO and self._phase is _Phase.REST and used.is_settled:
+            # Usual for poses that are sent repeatedly: nothing else would change.
+            self._mean_error -= _NOISE_WEIGHT * usual
+            return
+        self.is_new = False
         message = _Message(moved, interval, gains, limits, seen)
-        used = self._estimates[self._used]
         missed = float_less(moved, used.position_at(interval))
-        error, usual = float_length(missed), self._mean_error
+        error = float_length(missed)
         possible = 0.5 * limits[1] * interval * interval
         most = possible + _NOISE * usual
         is_manoeuvre = error > most
@@ -350,7 +367,7 @@ class VectorMotion:
         velocity = float_scaled(moved, 1.0 / interval)
         if stays or leaves or float_length(velocity) > speed:
             velocity = ZERO
-        offset: State = ZERO, ZERO, ZERO
+        offset: State = _AT_REST
         if (used.offset[0] != ZERO if rested else repeats) and not is_manoeuvre:
             offset = used.offset_from_rest(moved, interval, seen)
         *moving, resting = self._estimates
@@ -391,6 +408,7 @@ class VectorMotion:
                 coordinates.
             seen: As in :meth:`add`.
         """
+        self.is_new = False
         for estimate in self._estimates:
             estimate.transform(change, seen)
 
