@@ -10,6 +10,7 @@ from ros_ik.barriers import Barrier
 from ros_ik.servo.step.deferred import Deferred
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import SolveStatus
+from ros_ik.solvers.differential_ik.step_checks import stop_tolerance
 
 # Deceleration of a joint without a limit above 0 [rad/s^2 or m/s^2]. It never moves.
 _NEVER_MOVES = 1.0
@@ -33,7 +34,8 @@ class BarrierStopCheck:
             deceleration: Deceleration limits [joint_dof_count], rad/s^2 or m/s^2.
             jerk: Jerk limits of stops [joint_dof_count], rad/s^3 or m/s^3; None if there is none.
         """
-        self._diff, self._barriers = diff, barriers
+        self._checks, self._barriers = diff.checks, barriers
+        self._tolerance = stop_tolerance(barriers)
         rest = np.zeros(diff.model.joint_dof_count)
         self._jerk = np.full_like(rest, np.inf) if jerk is None else jerk
         self._trial = np.zeros_like(rest)
@@ -102,9 +104,9 @@ class BarrierStopCheck:
         step_before_last: np.ndarray,
         deceleration: np.ndarray,
     ) -> bool:
-        status = self._diff.limit_to_stoppable(
-            joint_q, self._barriers, step, last_step, deceleration, jerk=self._jerk,
-            delta_q_before_last=step_before_last,
+        status = self._checks.blend_with_stop(
+            joint_q, self._barriers, (step, last_step, step_before_last), deceleration,
+            self._jerk, self._tolerance,
         )  # fmt: skip
         return status == SolveStatus.CONVERGED
 

@@ -83,6 +83,10 @@ class Configurations:
             )
         if joint_q.ndim == 1 and self._n_robots != 1:
             raise ArgumentError(f'joint_q must have {self._n_robots} rows, one per robot, got one')
+        self.copy(joint_q)
+
+    def copy(self, joint_q: np.ndarray) -> None:
+        """Copy coordinates of the right shape to the buffer, on the host."""
         self.joint_q.wait_for_uploads()
         self.joint_q.host[:] = joint_q
 

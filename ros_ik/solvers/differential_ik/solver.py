@@ -255,6 +255,11 @@ class DifferentialIK(ReadOnce):
         """Settings; only :meth:`set_max_iterations` can change one later."""
         return self._settings
 
+    @property
+    def checks(self) -> StepChecks:
+        """Checks of steps; they may be used in place of the methods of the solver."""
+        return self._checks
+
     def set_max_iterations(self, max_iterations: int) -> None:
         """Set ``max_iterations`` from the next solve on, without recording graphs again.
 

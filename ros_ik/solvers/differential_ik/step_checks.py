@@ -26,6 +26,7 @@ from ros_ik.solvers.differential_ik.configurations import Configurations
 from ros_ik.solvers.differential_ik.step_output import check_step_output
 from ros_ik.solvers.differential_ik.step_output import returned_status
 from ros_ik.solvers.differential_ik.step_output import solved_into
+from ros_ik.solvers.differential_ik.step_output import STATUSES
 from ros_ik.solvers.differential_ik.tasks.arguments import checked_parts
 from ros_ik.solvers.differential_ik.tasks.arguments import on_host
 from ros_ik.solvers.graph_cache import GraphCache
@@ -124,8 +125,7 @@ class StepChecks:
             jerk = np.full_like(acceleration, np.inf)
         jerk = checked_numbers('jerk', jerk)
         if tolerance is None:
-            margins = (barrier.margin for barrier in self._checked_barriers(barriers))
-            tolerance = max(0.0, _ROOM - min(margins, default=_ROOM))
+            tolerance = stop_tolerance(self._checked_barriers(barriers))
         self._begin(
             joint_q,
             tolerance,
@@ -136,11 +136,48 @@ class StepChecks:
             ),
         )
         check = self._stopping(barriers, acceleration, jerk)
-        check.delta_q[:], check.last[:], check.before_last[:] = delta_q, last_delta_q, before_last
-        check.run(tolerance)
-        self.may_reach = not check.was_far and bool(np.count_nonzero(check.delta_q))
+        self._blend_with_stop(check, (delta_q, last_delta_q, before_last), tolerance)
         delta_q[...] = check.delta_q if joint_q.ndim == 2 else check.delta_q[0]
         return returned_status(check.status, joint_q.ndim)
+
+    def blend_with_stop(
+        self,
+        joint_q: np.ndarray,
+        barriers: tuple[Barrier, ...],
+        steps: tuple[np.ndarray, np.ndarray, np.ndarray],
+        acceleration: np.ndarray,
+        jerk: np.ndarray,
+        tolerance: float,
+    ) -> SolveStatus:
+        """Do the same as :meth:`limit_to_stoppable` for one robot, without a check of arguments.
+
+        In each tick of a robot, those checks take as long as the check of its stop.
+
+        Args:
+            joint_q: Coordinates [joint_coord_count].
+            barriers: The barriers.
+            steps: The step, the last one and the one before it, [joint_dof_count] each; the first
+                is changed in place.
+            acceleration: Largest decelerations [joint_dof_count], float64.
+            jerk: Largest jerks [joint_dof_count], float64.
+            tolerance: Tolerated violation of h.
+        """
+        self._configurations.copy(joint_q)
+        check = self._stopping(barriers, acceleration, jerk)
+        self._blend_with_stop(check, steps, tolerance)
+        steps[0][:] = check.delta_q[0]
+        return STATUSES[check.status.item(0)]
+
+    def _blend_with_stop(
+        self,
+        check: StoppingCheck,
+        steps: tuple[np.ndarray, np.ndarray, np.ndarray],
+        tolerance: float,
+    ) -> None:
+        """Run a check on steps at the coordinates in the buffer."""
+        check.delta_q[:], check.last[:], check.before_last[:] = steps
+        check.run(tolerance)
+        self.may_reach = not check.was_far and bool(np.count_nonzero(check.delta_q))
 
     def _begin(
         self,
@@ -170,3 +207,8 @@ class StepChecks:
         )
         check.set_limits(acceleration, jerk)
         return check
+
+
+def stop_tolerance(barriers: Sequence[Barrier]) -> float:
+    """Return the violation of h that the check of stops tolerates by default."""
+    return max(0.0, _ROOM - min((barrier.margin for barrier in barriers), default=_ROOM))

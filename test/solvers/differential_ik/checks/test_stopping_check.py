@@ -20,6 +20,7 @@ from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
+from ros_ik.solvers.differential_ik.step_checks import stop_tolerance
 
 DT = 0.01
 # Between two configurations of a stop the tip leaves the chord by L dq^2 / 8: with 0.05 rad and
@@ -341,3 +342,32 @@ def test_bad_arguments_are_named(change, message):
             given['acceleration'],
             given['tolerance'],
         )
+
+
+def test_a_check_without_one_of_its_arguments_blends_steps_alike():
+    drive = Drive('panda', *ARMS['panda'], acceleration=4.0, seed=3)
+    checks, barriers, jerk = drive.diff.checks, (drive.barrier,), np.full_like(drive.limit, 300.0)
+    last = before_last = np.zeros_like(drive.limit)
+    halted = 0
+    for tick in range(either(150, 1000)):
+        if tick % 25 == 0:
+            drive.aim()
+        drive.acceleration.set_last_displacement(last)
+        step, q = np.zeros_like(last), drive.joint_q[0]
+        assert drive.diff.solve_ik(q, drive.tasks, drive.limits, barriers, step).ok
+        step *= 1.0 + 2.0 * (tick % 3)
+        blended = step.copy()
+        status = drive.diff.limit_to_stoppable(
+            q, barriers, step, last, drive.limit, jerk=jerk, delta_q_before_last=before_last
+        )
+        reaches = checks.may_reach
+        steps = blended, last, before_last
+        assert status == checks.blend_with_stop(
+            q, barriers, steps, drive.limit, jerk, stop_tolerance(barriers)
+        )
+        np.testing.assert_array_equal(blended, step)
+        assert checks.may_reach == reaches
+        halted += status == SolveStatus.HALTED_BY_BARRIER
+        before_last, last = last, step
+        drive.joint_q = drive.diff.integrate(q, step)[None]
+    assert halted > 5
