@@ -176,6 +176,14 @@ class AccelerationLimit(ScaledLimit, MarginLimit):
             return
         self._write_last('displacement', displacement)
 
+    def write_last_displacement(self, displacement: np.ndarray) -> None:
+        """Set the last step after the first solve, without a check, which takes longer.
+
+        Args:
+            displacement: The step, finite, of the shape that :meth:`set_last_displacement` needs.
+        """
+        self._last_step.write(displacement)
+
     def set_last_velocity(self, velocity: np.ndarray) -> None:
         """Set the last velocity [rad/s or m/s], shape [joint_dof_count] or [n, joint_dof_count].
 

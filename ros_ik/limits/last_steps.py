@@ -58,6 +58,16 @@ class LastStepsLimit(Limit):
             check_steps('last', steps[0], self._jerk.shape, None)
         self._steps = steps
 
+    def write_last_displacements(self, last: np.ndarray, before_last: np.ndarray) -> None:
+        """Set the last two steps after the first solve, without a check, which takes longer.
+
+        Args:
+            last: The last step, finite, of the shape that :meth:`set_last_displacements` needs.
+            before_last: The step before it.
+        """
+        self._last_step.write(last)
+        self._step_before_last.write(before_last)
+
     def reset(self) -> None:
         """Reset to a robot at rest."""
         rest = np.zeros_like(self._jerk)

@@ -99,7 +99,7 @@ class ViableSteps:
                 move at a pace.
             pace: Steps of those joints [rad or m]; 0 to stop.
         """
-        self.limit.set_last_displacements(*steps)
+        self.limit.write_last_displacements(*steps)
         self._joint_q.host[0] = joint_q
         self._displacement.host[:], self._pace.host[:] = displacement, pace
         self._graph.launch()

@@ -171,10 +171,10 @@ class LimitsInForce:
             self._set_margin(other._margin.in_force)
 
     def prepare_step(self, last_step: np.ndarray) -> None:
-        """Prepare for the step after ``last_step`` [joint_dof_count]."""
-        self._acceleration_limit.set_last_displacement(last_step)
+        """Prepare for the step after ``last_step`` [joint_dof_count], once a step was solved."""
+        self._acceleration_limit.write_last_displacement(last_step)
         if self._jerk is not None:
-            self._jerk.of_program.set_last_displacements(last_step, self.step_before_last)
+            self._jerk.of_program.write_last_displacements(last_step, self.step_before_last)
         scale = self._velocity_scale
         if not self.is_strict and scale.in_force > scale.requested:
             self._scale_velocity(max(scale.requested, scale.in_force - self._max_scale_decrease()))
