@@ -97,6 +97,9 @@ class Servo:
         self._has_others = bool(self._not_commanded.any())
         # Last measurement from which the joints without a command were taken.
         self._followed: Measurement | None = None
+        # Last measurement that was reported, and its coordinates, None if a joint is unknown.
+        self._reported: Measurement | None = None
+        self._reported_q: np.ndarray | None = None
         self.joint_q = model.neutral_joint_q()
         # Positions sent to joints of the outputs that are not controlled: those at the start.
         self._held = self.joint_q.copy()
@@ -302,7 +305,7 @@ class Servo:
         if self.robot.model.mimic_driver:
             self.joint_q = self.robot.model.apply_mimic(self.joint_q)
         self._held[:] = self.joint_q
-        self._followed = None
+        self._followed = self._reported = None
         self.following.restart(now, measurement, self.joint_q)
         self._motion_report.forget_barriers()
         self._reset_targets()
@@ -478,9 +481,11 @@ class Servo:
     ) -> None:
         """Report the measured frames, once every joint is known."""
         if reports:
-            joint_q = measured_coords(self.robot, measurement, self._held)
+            if measurement is not self._reported:
+                self._reported = measurement
+                self._reported_q = measured_coords(self.robot, measurement, self._held)
             has_center = output.center_of_mass is not None
-            self._measured_report.measure(joint_q, has_center=has_center)
+            self._measured_report.measure(self._reported_q, has_center=has_center)
         self._measured_report.update(output)
 
     def _poses(self) -> np.ndarray:

@@ -39,7 +39,7 @@ def _no_reference() -> ControllerReference | None:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Measurement:
-    """Measured state of the robot.
+    """Measured state of the robot; another state is another object, as servos compare by identity.
 
     Attributes:
         joint_q: Coordinates, float64 [joint_coord_count]; valid where ``received`` is finite.

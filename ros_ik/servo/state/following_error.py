@@ -92,6 +92,7 @@ class FollowingError:
         self._check_period = _CHECK_PERIOD - 0.5 * settings.period
         self._away = np.minimum(_LEFT_DISTANCE * self._lead.unit, self._lead.floor)
         self._on_trial = self._on_trial & self._lead.watched
+        self._has_trials = bool(self._on_trial.any())
         self._lead.trial = np.where(self._on_trial, self._lead.trial, np.inf)
 
     @property
@@ -113,7 +114,7 @@ class FollowingError:
     def slowed_by(self) -> str:
         """Name of the joint that limits the speed of the command, or ''."""
         joint = self._lead.joint
-        if joint < 0 and self._history is not None and self._on_trial.any():
+        if joint < 0 and self._history is not None and self._has_trials:
             ahead = self._history.ahead()
             joint = int(np.argmax(np.abs(ahead) / self._lead.trial))
             if abs(ahead[joint]) < 0.5 * self._lead.trial[joint]:
@@ -226,7 +227,7 @@ class FollowingError:
         stands = now - joints.since > patience
         self._settled |= stands & (ahead <= lead.floor)
         if self.state is FollowingState.TRACKS:
-            if self._on_trial.any():
+            if self._has_trials:
                 self._set_trial_joints(self._on_trial & ~moved, now)
             stalls = ~self._on_trial & (now - joints.away_since > patience)
             if pursues:
@@ -268,5 +269,6 @@ class FollowingError:
     def _set_trial_joints(self, on_trial: np.ndarray, now: float) -> None:
         """Set the joints that must first prove that they follow."""
         self._on_trial, self._slack_until = on_trial, -math.inf
+        self._has_trials = bool(on_trial.any())
         trial = min(_TRIAL + _TRIAL_GROWTH * (now - self._trial_start), _LARGEST_TRIAL)
         self._lead.trial = np.where(on_trial, trial * self._lead.unit, np.inf)

@@ -129,6 +129,6 @@ def measured_coords(
     is_complete = np.count_nonzero(known) == len(known)
     if not (is_complete or known[robot.needed_coords].all()):
         return None
-    if is_complete and not robot.model.mimic_driver:
-        return joint_q
+    if is_complete:
+        return robot.model.apply_mimic(joint_q) if robot.model.mimic_driver else joint_q
     return completed_coords(robot.model, joint_q, known, others)

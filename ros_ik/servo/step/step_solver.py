@@ -203,8 +203,9 @@ class StepSolver:
             step: Output [joint_dof_count].
         """
         self.limits.prepare_step(last_step)
-        ramp = self.robot.ramp / self.settings.period
-        self._joints.damp_change(self._free_weight() * ramp, joint_q, last_step)
+        if self.robot.ramp > 0.0:
+            ramp = self.robot.ramp / self.settings.period
+            self._joints.damp_change(self._free_weight() * ramp, joint_q, last_step)
         return self._solve(joint_q, step)
 
     def set_obstacles(self, obstacles: tuple[Obstacle, ...], body_q: np.ndarray) -> None:

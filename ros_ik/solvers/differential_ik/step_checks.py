@@ -151,7 +151,7 @@ class StepChecks:
     ) -> SolveStatus:
         """Do the same as :meth:`limit_to_stoppable` for one robot, without a check of arguments.
 
-        In each tick of a robot, those checks take as long as the check of its stop.
+        In each tick of a robot, checks of arguments take half as long as the check of its stop.
 
         Args:
             joint_q: Coordinates [joint_coord_count].

@@ -24,9 +24,9 @@ def check_step_output(delta_q: np.ndarray) -> None:
     Raises:
         ArgumentError: Not a NumPy array of floats, or a read-only one.
     """
+    dtype = getattr(delta_q, 'dtype', type(delta_q).__name__)
     if not isinstance(delta_q, np.ndarray) or delta_q.dtype.kind != 'f':
         # NumPy would round a step to zero in an array of integers.
-        dtype = getattr(delta_q, 'dtype', type(delta_q).__name__)
         raise ArgumentError(f'delta_q must be an array of floats, got {dtype}')
     check_writable('delta_q', delta_q)
 
