@@ -14,6 +14,7 @@ from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.kernel_launch import exceeds_device
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.lanes import lanes_on
+from ros_ik.kinematics.runtime.lanes import threads_of
 from ros_ik.kinematics.runtime.row_list import row_list_functions
 from ros_ik.kinematics.runtime.row_list import RowList
 from ros_ik.kinematics.serial_chain import SerialChain
@@ -190,7 +191,7 @@ class SolutionStage:
             rows = self._left.rows
         launch(
             refine_kernel(*self._kind, self._all_turns, self._lanes),
-            dim=poses.shape[0],
+            dim=threads_of(self._lanes, poses.shape[0]),
             inputs=[*common, rows, *arrays],
             device=self._device,
         )

@@ -253,16 +253,14 @@ def candidates_kernel(
             lane += 1
         return below, above, residual
 
-    @compiled_kernel(registers=255)
-    def candidate_configurations(
-        chart: ChartAxes,
-        target: wp.array(dtype=wp.transformd),  # [n_problems], unit quaternions
-        seed: wp.array2d(dtype=wp.float64),  # [n_problems, 6]
-        candidates: wp.array3d(dtype=wp.float64),  # [n_problems, 16, 6]
-        misses: wp.array2d(dtype=wp.float64),  # [n_problems, 16]
-    ):
+    @wp.func
+    def write_candidates(
+        chart: ChartAxes, directions_at_zero: mat63, points_at_zero: mat63, problem: int,
+        target: wp.array(dtype=wp.transformd), seed: wp.array2d(dtype=wp.float64),
+        candidates: wp.array3d(dtype=wp.float64), misses: wp.array2d(dtype=wp.float64),
+    ):  # fmt: skip
+        """Write the candidates of a pose, two for each pair."""
         _structure = wp.static(structure)
-        problem = wp.tid()
         if not wp.isfinite(wp.length(wp.transform_get_rotation(target[problem]))):
             for slot in range(wp.static(MAX_CANDIDATES)):
                 misses[problem, slot] = wp.float64(wp.inf)
@@ -270,16 +268,14 @@ def candidates_kernel(
         R, t = tool_motion(
             target[problem], chart.tool, chart.origin, chart.reach, wp.static(int(backwards))
         )
-        h = mat63()
-        p = mat63()
+        h = directions_at_zero
+        p = points_at_zero
         free = vec6()
         for k in range(6):
             free[k] = seed[problem, chart.order[k]]
-            h[k] = chart.directions[k]
-            p[k] = chart.points[k]
         if wp.static(wrapped):
-            h[0] = R * chart.directions[0]
-            p[0] = R * chart.points[0] + t
+            h[0] = R * directions_at_zero[0]
+            p[0] = R * points_at_zero[0] + t
         moved_center = R * chart.center + t
         A, B, d = equations(h, p, chart.center, moved_center, R)
         free_x, free_y = sincos(free[0]), sincos(free[wp.static(y_axis)])
@@ -338,5 +334,26 @@ def candidates_kernel(
         while slot < wp.static(MAX_CANDIDATES):
             misses[problem, slot] = wp.float64(wp.inf)
             slot += 1
+
+    @compiled_kernel(registers=255)
+    def candidate_configurations(
+        chart: ChartAxes,
+        target: wp.array(dtype=wp.transformd),  # [n_problems], unit quaternions
+        seed: wp.array2d(dtype=wp.float64),  # [n_problems, 6]
+        candidates: wp.array3d(dtype=wp.float64),  # [n_problems, 16, 6]
+        misses: wp.array2d(dtype=wp.float64),  # [n_problems, 16]
+    ):
+        _structure = wp.static(structure)
+        problem = wp.tid()
+        h = mat63()
+        p = mat63()
+        for k in range(6):
+            h[k] = chart.directions[k]
+            p[k] = chart.points[k]
+        more = bool(True)
+        while more:
+            write_candidates(chart, h, p, problem, target, seed, candidates, misses)
+            problem += 1
+            more = wp.static(lanes > 1) and problem < target.shape[0]
 
     return candidate_configurations

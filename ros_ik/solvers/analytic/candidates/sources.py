@@ -13,6 +13,7 @@ import warp as wp
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.lanes import lanes_on
+from ros_ik.kinematics.runtime.lanes import threads_of
 from ros_ik.solvers.analytic.candidates.candidates import axes_struct
 from ros_ik.solvers.analytic.candidates.candidates import candidates_kernel
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
@@ -80,7 +81,9 @@ class KernelSource:
         self.slack = _EXACT_SLACK if exact else _SLACK_FACTOR * chart.deviation**0.5
         self._kernel, self._chart = _kernel_of(chart, device)
         _fill_axes(self._chart, chart, axes, exact, self.slack, device)
-        self._has_limits = limits is not None and not isinstance(chart, SlideChart)
+        is_slide = isinstance(chart, SlideChart)
+        self._lanes = 1 if is_slide else lanes_on(device, PAIR_LANES)
+        self._has_limits = limits is not None and not is_slide
         if limits is not None and self._has_limits:
             self._chart.lower = wp.array(limits[0], dtype=wp.float64, device=device)
             self._chart.upper = wp.array(limits[1], dtype=wp.float64, device=device)
@@ -94,8 +97,9 @@ class KernelSource:
         if self._has_limits:
             self._chart.bounded = int(bounded)
         launch(
-            self._kernel, dim=problem[0].shape[0], inputs=[self._chart, *problem],
-            outputs=[self.candidates, self.misses], device=self._device,
+            self._kernel, dim=threads_of(self._lanes, problem[0].shape[0]),
+            inputs=[self._chart, *problem], outputs=[self.candidates, self.misses],
+            device=self._device,
         )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ _TWIN_DISTANCES = wp.types.vector(6, wp.float64)(0.001, 0.01, 0.03, 0.1, 0.3, 1.
 @no_type_check
 @functools.cache
 def distinct_branch_functions(
-    n: int, has_slides: bool, has_free_turns: bool, lanes: int
+    n: int, has_slides: bool, has_free_turns: bool, all_turns: bool, lanes: int
 ) -> SimpleNamespace:
     """Build the functions for a kind of chain and pose; see ``polish_functions``.
 
@@ -30,13 +30,14 @@ def distinct_branch_functions(
     Returns:
         The functions
 
-        - ``distinct_branches(chain, refinement, R_t, p_t, problem, seed, candidates, misses) ->
-          branches, beyond, regular, allowed``;
+        - ``distinct_branches(chain, refinement, R_t, p_t, problem, seed, candidates, misses,
+          solutions, distances, branch_of) -> branches, beyond, regular, allowed, count``;
         - ``add_twins(chain, refinement, R_t, p_t, problem, count, seed, candidates) ->
           branches``.
     """
     kind = n, has_slides, has_free_turns
-    structure = zlib.crc32(repr((*kind, lanes)).encode()) & 0x7FFFFFFF
+    structure = zlib.crc32(repr((*kind, all_turns, lanes)).encode()) & 0x7FFFFFFF
+    may_insert_groups = lanes > 1 and not all_turns
     polishing = polish_functions(*kind)
     units, examine = polishing.units, polishing.examine
     polish, weakest_direction = polishing.polish, polishing.weakest_direction
@@ -45,6 +46,7 @@ def distinct_branch_functions(
     solutions = solution_functions(*kind)
     read, least_outside = solutions.read, solutions.least_outside
     outside, far_outside = solutions.outside, solutions.far_outside
+    differs, distance_to = solutions.differs, solutions.distance_to
     is_new = branch_functions(*kind).is_new
     LaneNumbers = wp.types.vector(lanes, wp.float64)
     LaneAngles = wp.types.matrix((n, lanes), wp.float64)
@@ -55,18 +57,25 @@ def distinct_branch_functions(
         problem: int, first: int, slack: wp.float64, candidates: wp.array3d(dtype=wp.float64),
         misses: wp.array2d(dtype=wp.float64),
     ):  # fmt: skip
-        """Return the next candidates within ``slack``, their slots, number, and the slot after."""
+        """Return the next candidates within ``slack``, their slots, number, and the slot of the
+        first one that is left.
+        """
         starts = LaneAngles()
         slots = LaneSlots()
         taken = int(0)
         slot = int(first)
-        while slot < candidates.shape[1] and taken < wp.static(lanes):
+        is_full = bool(False)
+        while slot < candidates.shape[1] and not is_full:
             if misses[problem, slot] <= slack:
-                for j in range(n):
-                    starts[j, taken] = candidates[problem, slot, j]
-                slots[taken] = slot
-                taken += 1
-            slot += 1
+                is_full = taken == wp.static(lanes)
+                if not is_full:
+                    candidate = candidates[problem, slot]
+                    for j in range(n):
+                        starts[j, taken] = candidate[j]
+                    slots[taken] = slot
+                    taken += 1
+            if not is_full:
+                slot += 1
         return starts, slots, taken, slot
 
     @wp.func
@@ -78,7 +87,8 @@ def distinct_branch_functions(
 
         Returns:
             The candidates; 1 for each that is far outside the limits, that needs no polishing and
-            that is far from singular; and how far each is outside the limits.
+            that is far from singular; how far each is outside the limits; and its squared
+            distance to the seed.
         """
         _structure = wp.static(structure)
         turned = LaneAngles()
@@ -86,6 +96,7 @@ def distinct_branch_functions(
         fine = LaneNumbers()
         safe = LaneNumbers()
         off_of = LaneNumbers()
+        distance_of = LaneNumbers()
         lane = int(0)
         while lane < wp.static(lanes):
             q = vecm()
@@ -101,36 +112,138 @@ def distinct_branch_functions(
             fine[lane] = wp.where(is_fine, wp.float64(1.0), wp.float64(0.0))
             safe[lane] = wp.where(is_regular, wp.float64(1.0), wp.float64(0.0))
             off_of[lane] = outside(chain, q)
+            distance_of[lane] = distance_to(q, problem, seed)
             lane += 1
-        return turned, far, fine, safe, off_of
+        return turned, far, fine, safe, off_of, distance_of
+
+    @wp.func
+    def places(numbers: LaneNumbers) -> LaneNumbers:
+        """Return the place of each number in ascending order; equal ones keep their order."""
+        place = LaneNumbers()
+        other = int(0)
+        while other < wp.static(lanes):
+            lane = int(0)
+            while lane < wp.static(lanes):
+                before = wp.where(
+                    other < lane, numbers[other] <= numbers[lane], numbers[other] < numbers[lane]
+                )
+                place[lane] += wp.where(before, wp.float64(1.0), wp.float64(0.0))
+                lane += 1
+            other += 1
+        return place
+
+    @wp.func
+    def insert_group(
+        chain: Chain, refinement: Refinement, problem: int, taken: int, turned: LaneAngles,
+        far: LaneNumbers, fine: LaneNumbers, safe: LaneNumbers, off_of: LaneNumbers,
+        distance_of: LaneNumbers, solutions: wp.array3d(dtype=wp.float64),
+        distances: wp.array2d(dtype=wp.float64), branch_of: wp.array2d(dtype=wp.int32),
+    ):  # fmt: skip
+        """Insert the only candidates of a pose, sorted by distance, in the usual case.
+
+        This is the case of distinct candidates which need no polishing, are far from singular and
+        not at a limit.
+
+        Returns:
+            The number of branches, of candidates far outside the limits, and of solutions; no
+            solutions in any other case.
+        """
+        _structure = wp.static(structure)
+        branches = int(0)
+        beyond = int(0)
+        count = int(0)
+        usual = refinement.fold_value == wp.float64(0.0)
+        usual = usual and (refinement.least_error != 0 or refinement.beside == wp.float64(0.0))
+        keys = LaneNumbers()
+        branch = LaneSlots()
+        lane = int(0)
+        while lane < wp.static(lanes):
+            keys[lane] = wp.float64(wp.inf)
+            if lane < taken and far[lane] > wp.float64(0.0):
+                beyond += 1
+            elif lane < taken:
+                off = off_of[lane]
+                usual = usual and fine[lane] * safe[lane] > wp.float64(0.0)
+                if off <= wp.float64(0.0):
+                    keys[lane] = distance_of[lane]
+                    count += 1
+                elif off <= refinement.at_limit:
+                    usual = False
+                branch[lane] = branches
+                branches += 1
+            lane += 1
+        lane = int(0)
+        while usual and lane < taken:
+            other = int(0)
+            while other < lane and far[lane] == wp.float64(0.0):
+                apart = far[other] > wp.float64(0.0)
+                for j in range(n):
+                    # Most branches differ in the first joint.
+                    if not apart:
+                        apart = differs(chain, refinement, j, turned[j, lane] - turned[j, other])
+                usual = usual and apart
+                other += 1
+            lane += 1
+        if not usual:
+            count = 0
+        if count > 0:
+            place = places(keys)
+            lane = int(0)
+            while lane < taken:
+                at = int(place[lane])
+                if at < wp.min(count, distances.shape[1]):
+                    solution = solutions[problem, at]
+                    for j in range(n):
+                        solution[j] = turned[j, lane]
+                    distances[problem, at] = keys[lane]
+                    branch_of[problem, at] = branch[lane]
+                lane += 1
+        return branches, beyond, count
 
     @wp.func
     def distinct_branches(
         chain: Chain, refinement: Refinement, R_t: wp.mat33d, p_t: wp.vec3d, problem: int,
         seed: wp.array2d(dtype=wp.float64), candidates: wp.array3d(dtype=wp.float64),
-        misses: wp.array2d(dtype=wp.float64),
+        misses: wp.array2d(dtype=wp.float64), solutions: wp.array3d(dtype=wp.float64),
+        distances: wp.array2d(dtype=wp.float64), branch_of: wp.array2d(dtype=wp.int32),
     ):  # fmt: skip
         """Move the distinct branches of a pose to the front of its candidates, polished.
 
         Returns:
             The number of branches, the number of candidates far outside the limits, and bit masks
-            of the branches far from singular and of those within the limits.
+            of the branches far from singular and of those within the limits. The last is the
+            number of solutions if they are inserted, too, which leaves the candidates as they
+            were; otherwise 0.
         """
         _structure = wp.static(structure)
         branches = int(0)
         beyond = int(0)
         regular = int(0)
         allowed = int(0)
+        count = int(0)
         slot = int(0)
+        groups = int(0)
         while slot < candidates.shape[1]:
             starts, slots, taken, slot_after = next_group(
                 problem, slot, refinement.slack, candidates, misses
             )
             slot = slot_after
+            groups += 1
             if taken > 0:
-                turned, far, fine, safe, off_of = examine_group(
+                turned, far, fine, safe, off_of, distance_of = examine_group(
                     chain, refinement, R_t, p_t, problem, seed, starts
                 )
+                if wp.static(may_insert_groups) and groups == 1 and slot == candidates.shape[1]:
+                    branches, beyond, count = insert_group(
+                        chain, refinement, problem, taken, turned, far, fine, safe, off_of,
+                        distance_of, solutions, distances, branch_of,
+                    )  # fmt: skip
+                    if count > 0:
+                        regular = (1 << branches) - 1
+                        taken = 0
+                    else:
+                        branches = 0
+                        beyond = 0
                 lane = int(0)
                 while lane < taken:
                     q = vecm()
@@ -161,7 +274,7 @@ def distinct_branch_functions(
                             allowed = marked(allowed, branches)
                         branches += 1
                     lane += 1
-        return branches, beyond, regular, allowed
+        return branches, beyond, regular, allowed, count
 
     @wp.func
     def add_twins(

@@ -39,7 +39,7 @@ def refine_kernel(
     Chain, Refinement = polishing.Chain, polishing.Refinement
     comparing = solution_functions(*kind)
     read, outside = comparing.read, comparing.outside
-    branching = distinct_branch_functions(*kind, lanes)
+    branching = distinct_branch_functions(*kind, all_turns, lanes)
     distinct_branches, add_twins = branching.distinct_branches, branching.add_twins
     limiting = limit_functions(*kind)
     insert_nearest, write_beside = limiting.insert_nearest, limiting.write_beside
@@ -76,6 +76,43 @@ def refine_kernel(
                 for j in range(n):
                     directions[problem, k, j] = x[j] * wp.float64(flag)
 
+    @wp.func
+    def insert_branches(
+        chain: Chain, refinement: Refinement, R_t: wp.mat33d, p_t: wp.vec3d, problem: int,
+        branches: int, allowed: int, seed: wp.array2d(dtype=wp.float64),
+        candidates: wp.array3d(dtype=wp.float64), solutions: wp.array3d(dtype=wp.float64),
+        distances: wp.array2d(dtype=wp.float64), branch_of: wp.array2d(dtype=wp.int32),
+    ) -> int:  # fmt: skip
+        """Insert the solutions of all branches; return their number.
+
+        ``allowed`` is a bit mask of branches within the limits.
+        """
+        _structure = wp.static(structure)
+        count = int(0)
+        branch = int(0)
+        while branch < branches:
+            q = read(problem, branch, candidates)
+            off = wp.float64(0.0)
+            if not is_marked(allowed, branch):
+                off = outside(chain, q)
+            if wp.static(all_turns):
+                count = insert_all_turns(
+                    chain, refinement, R_t, p_t, q, off, branch, problem, count, seed, solutions,
+                    distances, branch_of,
+                )  # fmt: skip
+            elif off <= wp.float64(0.0):
+                # The usual case, apart from the rest for its time.
+                count = insert(
+                    q, branch, problem, count, seed, solutions, distances, branch_of
+                )
+            elif off <= refinement.at_limit:
+                count = insert_at_limit(
+                    chain, refinement, R_t, p_t, q, branch, problem, count, seed, solutions,
+                    distances, branch_of,
+                )  # fmt: skip
+            branch += 1
+        return count
+
     # Loops over the joints unroll.
     @compiled_kernel(max_unroll=16, registers=255)
     def refine(
@@ -97,66 +134,57 @@ def refine_kernel(
         least_cost: wp.array(dtype=wp.float64),  # [n_problems], of the best one without solutions
     ):
         _structure = wp.static(structure)
-        problem = listed_row(rows, wp.tid())
-        if problem < 0:
-            return
-        pose, valid = unit_pose(problem, target, seed)
-        R_t = wp.quat_to_matrix(wp.transform_get_rotation(pose))
-        p_t = wp.transform_get_translation(pose)
-        branches = int(0)
-        beyond = int(0)
-        regular = int(0)
-        count = int(0)
-        least = wp.float64(wp.inf)
-        written = int(0)
-        if valid:
-            distinct, beyond, regular, allowed = distinct_branches(
-                chain, refinement, R_t, p_t, problem, seed, candidates, misses
-            )
-            branches = add_twins(
-                chain, refinement, R_t, p_t, problem, distinct, seed, candidates
-            )
-            branch = int(0)
-            while branch < branches:
-                q = read(problem, branch, candidates)
-                off = wp.float64(0.0)
-                if not is_marked(allowed, branch):
-                    off = outside(chain, q)
-                if wp.static(all_turns):
-                    count = insert_all_turns(
-                        chain, refinement, R_t, p_t, q, off, branch, problem, count, seed,
-                        solutions, distances, branch_of,
-                    )
-                elif off <= wp.float64(0.0):
-                    # The usual case, apart from the rest for its time.
-                    count = insert(
-                        q, branch, problem, count, seed, solutions, distances, branch_of
-                    )
-                elif off <= refinement.at_limit:
-                    count = insert_at_limit(
-                        chain, refinement, R_t, p_t, q, branch, problem, count, seed, solutions,
-                        distances, branch_of,
-                    )
-                branch += 1
-            if count == 0:
-                least, solves = insert_nearest(
+        thread = wp.tid()
+        problem = listed_row(rows, thread)
+        more = problem >= 0
+        while more:
+            pose, valid = unit_pose(problem, target, seed)
+            R_t = wp.quat_to_matrix(wp.transform_get_rotation(pose))
+            p_t = wp.transform_get_translation(pose)
+            branches = int(0)
+            beyond = int(0)
+            regular = int(0)
+            count = int(0)
+            least = wp.float64(wp.inf)
+            written = int(0)
+            if valid:
+                distinct, beyond, regular, allowed, count = distinct_branches(
                     chain, refinement, R_t, p_t, problem, seed, candidates, misses, solutions,
                     distances, branch_of,
                 )
-                regular = 0
-                count = wp.where(solves, 1, 0)
-            written = wp.min(wp.max(count, 1), solutions.shape[1])
-        n_beside[problem] = write_beside(
-            chain, refinement, problem, branches, count, seed, candidates, solutions, distances
-        )
-        if refinement.sparse != 0:
-            written = wp.min(count, solutions.shape[1])
-        mark_singular(
-            chain, refinement, problem, written, regular, solutions, branch_of, directions,
-            singular,
-        )
-        n_exist[problem] = count
-        n_branches[problem] = branches + beyond
-        least_cost[problem] = least
+                branches = add_twins(
+                    chain, refinement, R_t, p_t, problem, distinct, seed, candidates
+                )
+                if count == 0:
+                    count = insert_branches(
+                        chain, refinement, R_t, p_t, problem, branches, allowed, seed, candidates,
+                        solutions, distances, branch_of,
+                    )
+                if count == 0:
+                    least, solves = insert_nearest(
+                        chain, refinement, R_t, p_t, problem, seed, candidates, misses,
+                        solutions, distances, branch_of,
+                    )
+                    regular = 0
+                    count = wp.where(solves, 1, 0)
+                written = wp.min(wp.max(count, 1), solutions.shape[1])
+            n_beside[problem] = write_beside(
+                chain, refinement, problem, branches, count, seed, candidates, solutions,
+                distances,
+            )
+            if refinement.sparse != 0:
+                written = wp.min(count, solutions.shape[1])
+            mark_singular(
+                chain, refinement, problem, written, regular, solutions, branch_of, directions,
+                singular,
+            )
+            n_exist[problem] = count
+            n_branches[problem] = branches + beyond
+            least_cost[problem] = least
+            thread += 1
+            more = wp.static(lanes > 1) and thread < target.shape[0]
+            if more:
+                problem = listed_row(rows, thread)
+                more = problem >= 0
 
     return refine

@@ -22,6 +22,7 @@ def solution_functions(n: int, has_slides: bool, has_free_turns: bool) -> Simple
         The functions
 
         - ``read(problem, slot, values) -> q``, a configuration of a table;
+        - ``differs(chain, refinement, j, change) -> bool``;
         - ``is_apart(chain, q, problem, k, refinement, branches) -> bool``;
         - ``least_outside(chain, slack, q) -> q``, ``turned_inside(chain, q) -> q``;
         - ``outside(chain, q) -> distance``, ``far_outside(chain, refinement, far, q) -> bool``;
@@ -69,20 +70,24 @@ def solution_functions(n: int, has_slides: bool, has_free_turns: bool) -> Simple
         return inside
 
     @wp.func
+    def differs(chain: Chain, refinement: Refinement, j: int, change: wp.float64) -> bool:
+        """Return True if a change of joint ``j`` makes another solution."""
+        least = change
+        if not is_slide(chain, j):
+            least = within_half_turn(change)
+        return wp.abs(least) >= refinement.separation * units(chain, refinement)[j]
+
+    @wp.func
     def is_apart(
         chain: Chain, q: vecm, problem: int, k: int, refinement: Refinement,
         branches: wp.array3d(dtype=wp.float64),
     ) -> bool:  # fmt: skip
         """Return True if q differs from branch ``k`` by more than whole turns."""
-        unit = units(chain, refinement)
         apart = bool(False)
         for j in range(n):
             # Most branches differ in the first joint.
             if not apart:
-                change = q[j] - branches[problem, k, j]
-                if not is_slide(chain, j):
-                    change = within_half_turn(change)
-                apart = wp.abs(change) >= refinement.separation * unit[j]
+                apart = differs(chain, refinement, j, q[j] - branches[problem, k, j])
         return apart
 
     @wp.func
@@ -113,6 +118,6 @@ def solution_functions(n: int, has_slides: bool, has_free_turns: bool) -> Simple
         return distance
 
     return SimpleNamespace(
-        read=read, least_outside=least_outside, turned_inside=turned_inside, is_apart=is_apart,
-        outside=outside, far_outside=far_outside, distance_to=distance_to,
+        read=read, least_outside=least_outside, turned_inside=turned_inside, differs=differs,
+        is_apart=is_apart, outside=outside, far_outside=far_outside, distance_to=distance_to,
     )  # fmt: skip

@@ -16,6 +16,7 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.lanes import lanes_on
+from ros_ik.kinematics.runtime.lanes import threads_of
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
@@ -66,71 +67,73 @@ def verify_kernel(lanes: int) -> wp.Kernel:
     ):
         problem = wp.tid()
         room = solutions.shape[1]
-        first = int(0)
+        begin = int(0)
         end = room
         if wp.static(is_alone):
             tile = problem // (wp.static(_TILE) * room)
-            first = problem // wp.static(_TILE) % room
-            end = first + 1
+            begin = problem // wp.static(_TILE) % room
+            end = begin + 1
             problem = tile * wp.static(_TILE) + problem % wp.static(_TILE)
-            if problem >= target.shape[0]:
-                return
-        start = problem * room
-        begin = first
-        pose, valid = unit_pose(problem, target, seed)
-        count = wp.min(n_exist[problem], room)
-        code = int(SolveStatus.CONVERGED)
-        written = wp.max(count, 1)
-        # Errors of the first solution, which unused entries repeat.
-        distance = wp.float64(wp.inf)
-        angle = wp.float64(wp.inf)
-        while first < end and valid:
-            insides = write_configurations(
-                placement, start + first, problem, first, written, room, solutions, joint_q
-            )
-            # A thread for a single solution does not know the errors of the first one.
-            if wp.static(is_alone) or first < written:
-                distances, angles, near = tool_errors(
-                    tree, placement, start + first, joint_q, pose
+        more = problem < target.shape[0]
+        while more:
+            start = problem * room
+            first = int(begin)
+            pose, valid = unit_pose(problem, target, seed)
+            count = wp.min(n_exist[problem], room)
+            code = int(SolveStatus.CONVERGED)
+            written = wp.max(count, 1)
+            # Errors of the first solution, which unused entries repeat.
+            distance = wp.float64(wp.inf)
+            angle = wp.float64(wp.inf)
+            while first < end and valid:
+                insides = write_configurations(
+                    placement, start + first, problem, first, written, room, solutions, joint_q
                 )
-                if first == 0:
-                    distance = distances[0]
-                    angle = angles[0]
-                lane = int(0)
-                while lane < wp.static(lanes) and (
-                    wp.static(is_alone) or first + lane < written
-                ):
-                    k = first + lane
-                    if k < count and insides[lane] * near[lane] == wp.float64(0.0):
-                        code = wp.static(int(SolveStatus.NUMERICAL_FAILURE))
-                    position_error[problem, k] = distances[lane]
-                    rotation_error[problem, k] = angles[lane]
-                    lane += 1
-            first += wp.static(lanes)
-        k = written
-        if wp.static(is_alone):
-            k = end
-        if not valid:
-            code = wp.static(int(SolveStatus.NON_FINITE_INPUT))
-            for row in range(start + begin, start + end):
-                for c in range(placement.base.shape[0]):
-                    joint_q[row, c] = placement.base[c]
-            k = begin
-        while k < end:
-            position_error[problem, k] = distance
-            rotation_error[problem, k] = angle
-            k += 1
-        if begin == 0:
-            n_found[problem] = count
-        if valid and count == 0 and begin == 0:
-            code = unsolved(tree, placement, start, joint_q, pose)
-            if n_branches[problem] > 0:
-                code = wp.static(int(SolveStatus.AT_LIMITS))
-        if wp.static(is_alone):
-            # The codes of a pose are all that of success or one other.
-            wp.atomic_max(status, problem, code)
-        else:
-            status[problem] = code
+                # A thread for a single solution does not know the errors of the first one.
+                if wp.static(is_alone) or first < written:
+                    distances, angles, near = tool_errors(
+                        tree, placement, start + first, joint_q, pose
+                    )
+                    if first == 0:
+                        distance = distances[0]
+                        angle = angles[0]
+                    lane = int(0)
+                    while lane < wp.static(lanes) and (
+                        wp.static(is_alone) or first + lane < written
+                    ):
+                        k = first + lane
+                        if k < count and insides[lane] * near[lane] == wp.float64(0.0):
+                            code = wp.static(int(SolveStatus.NUMERICAL_FAILURE))
+                        position_error[problem, k] = distances[lane]
+                        rotation_error[problem, k] = angles[lane]
+                        lane += 1
+                first += wp.static(lanes)
+            k = written
+            if wp.static(is_alone):
+                k = end
+            if not valid:
+                code = wp.static(int(SolveStatus.NON_FINITE_INPUT))
+                for row in range(start + begin, start + end):
+                    for c in range(placement.base.shape[0]):
+                        joint_q[row, c] = placement.base[c]
+                k = begin
+            while k < end:
+                position_error[problem, k] = distance
+                rotation_error[problem, k] = angle
+                k += 1
+            if begin == 0:
+                n_found[problem] = count
+            if valid and count == 0 and begin == 0:
+                code = unsolved(tree, placement, start, joint_q, pose)
+                if n_branches[problem] > 0:
+                    code = wp.static(int(SolveStatus.AT_LIMITS))
+            if wp.static(is_alone):
+                # The codes of a pose are all that of success or one other.
+                wp.atomic_max(status, problem, code)
+            else:
+                status[problem] = code
+            problem += 1
+            more = wp.static(not is_alone) and problem < target.shape[0]
 
     return verify
 
@@ -148,8 +151,8 @@ def launch_verification(
     lanes = lanes_on(device, _LANES)
     solutions, status = inputs[4], outputs[-1]
     n, room = solutions.shape[:2]
+    n_threads = threads_of(lanes, -(-n // _TILE) * _TILE * room)
     if lanes == 1:
-        n = -(-n // _TILE) * _TILE * room
         with LAUNCH_LOCK.shared():
             status.zero_()
-    launch(verify_kernel(lanes), dim=n, inputs=inputs, outputs=outputs, device=device)
+    launch(verify_kernel(lanes), dim=n_threads, inputs=inputs, outputs=outputs, device=device)

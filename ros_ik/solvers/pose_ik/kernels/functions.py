@@ -132,32 +132,33 @@ def chain_functions(
         return known_slides[i] != 0
 
     @wp.func
+    def constant(chain: Chain, row: int) -> vec3:
+        return vec3(chain.constants[row, 0], chain.constants[row, 1], chain.constants[row, 2])
+
+    @wp.func
     def in_world(chain: Chain, x: vec3, y: vec3, z: vec3, row: int) -> vec3:
         """Return a row of the constants, a vector in the axes x, y, z, as one of the world."""
-        along_x, along_y = x * chain.constants[row, 0], y * chain.constants[row, 1]
-        return along_x + along_y + z * chain.constants[row, 2]
+        row_of = constant(chain, row)
+        along_x, along_y = x * row_of[0], y * row_of[1]
+        return along_x + along_y + z * row_of[2]
 
     @wp.func
     def forward(chain: Chain, q: vecm):
         _structure = wp.static(structure)
-        x = vec3(one, zero, zero)
-        y = vec3(zero, one, zero)
-        z = vec3(zero, zero, one)
-        p = vec3()
+        u = constant(chain, 0)
+        v = constant(chain, 1)
+        z = constant(chain, 2)
+        p = constant(chain, 3)
         axes = matn3()
         pivots = matn3()
         for i in range(n):
-            p += in_world(chain, x, y, z, 4 * i + 3)
-            u = in_world(chain, x, y, z, 4 * i)
-            v = in_world(chain, x, y, z, 4 * i + 1)
-            z = in_world(chain, x, y, z, 4 * i + 2)
             value = q[variable[i]]
             if wp.static(not direct):
                 value = chain.coef0[i] + chain.coef1[i] * value
+            x = u
+            y = v
             if is_slide(chain, i):
                 p += z * value
-                x = u
-                y = v
             else:
                 sc = sincos(value)
                 x = u * sc[1] + v * sc[0]
@@ -165,10 +166,10 @@ def chain_functions(
             for k in range(3):
                 axes[i, k] = z[k]
                 pivots[i, k] = p[k]
-        p += in_world(chain, x, y, z, 4 * n + 3)
-        u = in_world(chain, x, y, z, 4 * n)
-        v = in_world(chain, x, y, z, 4 * n + 1)
-        z = in_world(chain, x, y, z, 4 * n + 2)
+            p += in_world(chain, x, y, z, 4 * i + 7)
+            u = in_world(chain, x, y, z, 4 * i + 4)
+            v = in_world(chain, x, y, z, 4 * i + 5)
+            z = in_world(chain, x, y, z, 4 * i + 6)
         return axes, pivots, wp.matrix_from_cols(u, v, z), p
 
     @wp.func
@@ -281,12 +282,14 @@ def chain_functions(
                 turn = scalar(wp.TAU)
                 if wp.static(not direct):
                     turn /= wp.abs(chain.coef1[i])
+                # Divisions take as long as ten products.
+                turns = one / turn
                 value = q[variable[i]]
                 low = chain.lower[variable[i]] - slack
                 high = chain.upper[variable[i]] + slack
-                count = wp.round((scalar(seed[problem, variable[i]]) - value) / turn)
-                count = wp.min(count, wp.floor((high - value) / turn))
-                count = wp.max(count, wp.ceil((low - value) / turn))
+                count = wp.round((scalar(seed[problem, variable[i]]) - value) * turns)
+                count = wp.min(count, wp.floor((high - value) * turns))
+                count = wp.max(count, wp.ceil((low - value) * turns))
                 # A joint that its variable does not move has no turns.
                 turned = wp.abs(turn) < scalar(wp.inf)
                 nearest[variable[i]] = wp.where(turned, value + count * turn, value)

@@ -87,34 +87,36 @@ def configuration_functions(lanes: int = 1) -> SimpleNamespace:
         on repeat the first entry.
         """
         insides = LaneNumbers()
+        m = placement.coordinate.shape[0]
+        # Threads with lanes write the first row, too, and copy it.
+        computed = wp.where(wp.static(lanes > 1), wp.min(count, room), room)
         lane = int(0)
-        while lane < wp.static(lanes):
-            insides[lane] = wp.float64(1.0)
-            lane += 1
-        for j in range(placement.coordinate.shape[0]):
-            coordinate = placement.coordinate[j]
-            low, high = placement.lower[j], placement.upper[j]
-            values = LaneNumbers()
-            lane = int(0)
-            while lane < wp.static(lanes):
-                slot = wp.where(first + lane < count, first + lane, int(0))
-                values[lane] = solutions[row, slot, j]
-                lane += 1
-            lane = int(0)
-            while lane < wp.static(lanes) and first + lane < room:
-                joint_q[out + lane, coordinate] = values[lane]
-                lane += 1
-            lane = int(0)
-            while lane < wp.static(lanes):
-                inside = values[lane] >= low and values[lane] <= high
-                insides[lane] = wp.where(inside, insides[lane], wp.float64(0.0))
-                lane += 1
-        lane = int(0)
-        while lane < wp.static(lanes) and first + lane < room:
-            for k in range(placement.locked.shape[0]):
+        while lane < wp.static(lanes) and first + lane < computed:
+            given = solutions[row, wp.where(first + lane < count, first + lane, 0)]
+            # The address of a row is computed once.
+            written = joint_q[out + lane]
+            off = wp.float64(0.0)
+            j = int(0)
+            while j < m:
+                value = given[j]
+                written[placement.coordinate[j]] = value
+                off = wp.max(off, wp.max(placement.lower[j] - value, value - placement.upper[j]))
+                j += 1
+            insides[lane] = wp.where(off <= wp.float64(0.0), wp.float64(1.0), wp.float64(0.0))
+            k = int(0)
+            while k < placement.locked.shape[0]:
                 coordinate = placement.locked[k]
-                joint_q[out + lane, coordinate] = placement.base[coordinate]
+                written[coordinate] = placement.base[coordinate]
+                k += 1
             write_followers(placement, out + lane, joint_q)
+            lane += 1
+        while lane < wp.static(lanes) and first + lane < room:
+            first_written = joint_q[out - first]
+            written = joint_q[out + lane]
+            k = int(0)
+            while k < joint_q.shape[1]:
+                written[k] = first_written[k]
+                k += 1
             lane += 1
         return insides
 

@@ -30,6 +30,8 @@ from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.pose_ik.search.setup import checked_rows
 
+_FLOAT64 = np.dtype(np.float64)
+
 
 @no_type_check
 @functools.cache
@@ -166,6 +168,7 @@ class ProblemInput:
         # Poses are read where the host writes them.
         self._given_poses, self._pose_numbers = poses, as_numbers(poses.array)
         self._given_seeds = HostBuffer((n, n_coords), wp.float64, device)
+        self._shapes = self._given_poses.host.shape, self._given_seeds.host.shape
         self._default = np.zeros(n_coords)
         self._default[self._columns] = 0.5 * np.sum(chain.sampling_range(), axis=0)
         self._read_given = Graph(self._launch_given, device)
@@ -189,6 +192,12 @@ class ProblemInput:
         Raises:
             ArgumentError: A wrong shape, type or device.
         """
+        if self._fits(poses, seeds):
+            # The usual case on a CPU, apart from the rest, whose calls take a tenth of a solve.
+            self._given_poses.host[...] = poses  # in half of the time of [:]
+            self._given_seeds.host[...] = seeds
+            self._read_given.enqueue()
+            return self._then is not None
         if not is_exchanged(poses) and not is_exchanged(seeds):
             # A solve with results on the device may still have to read the last ones.
             self._given_poses.wait_for_uploads()
@@ -205,6 +214,17 @@ class ProblemInput:
         else:
             self._read_seeds(*_rows('seeds', seeds, n, len(self._default), device))
         return False
+
+    def _fits(self, poses: Any, seeds: Any) -> bool:
+        """Return True for NumPy arrays of the shapes and type of buffers without copies."""
+        return (
+            type(poses) is np.ndarray
+            and type(seeds) is np.ndarray
+            and poses.dtype is _FLOAT64
+            and seeds.dtype is _FLOAT64
+            and (poses.shape, seeds.shape) == self._shapes
+            and not self._given_poses.needs_copies
+        )
 
     def _launch_given(self) -> None:
         """Enqueue the kernel that reads the numbers of the host, and what follows it."""
@@ -252,7 +272,7 @@ def _fill(name: str, buffer: np.ndarray, given: Any) -> None:
     if not known or given.shape != buffer.shape:
         n, columns = buffer.shape
         given = checked_rows(name, given, n, columns)
-    buffer[...] = given  # in half of the time of [:]
+    buffer[...] = given
 
 
 def _rows(name: str, given: Any, n: int, columns: int, device: Any) -> tuple[wp.array, type]:

@@ -77,3 +77,26 @@ def test_batches_that_end_within_a_group_of_threads(monkeypatch, n):
     there = dataclasses.asdict(ClosedFormIK(judge.model, judge.link, n).solve(poses))
     for key, values in here.items():
         np.testing.assert_array_equal(there[key], values, err_msg=key)
+
+
+@pytest.mark.parametrize('name', list(LINKS))
+@pytest.mark.parametrize('max_solutions', [3, 16])
+def test_candidates_together_give_what_each_alone_gives(monkeypatch, name, max_solutions):
+    judge = ChainJudge(urdf_text(name), LINKS[name], None, '')
+    rng = np.random.default_rng(1)
+    # Solutions that rounding puts beyond a limit are moved to it.
+    q = judge.random(N)
+    q[:, 0] = judge.model.joint_limit_upper.numpy()[0]
+    poses = np.concatenate([mixed_poses(judge), judge.poses(q)])
+    seeds = rng.uniform(-3.0, 3.0, (len(poses), judge.model.joint_coord_count))
+    seeds[N:, 0] = q[:, 0]
+    results = []
+    for lanes in (None, 1):
+        if lanes is not None:
+            monkeypatch.setattr(stage, 'lanes_on', lambda device, most: 1)
+        solver = ClosedFormIK(judge.model, judge.link, len(poses), max_solutions)
+        results.append(dataclasses.asdict(solver.solve(poses, seeds)))
+    together, alone = results
+    assert together['n_found'].max() > 1
+    for key, values in together.items():
+        np.testing.assert_array_equal(alone[key], values, err_msg=key)
