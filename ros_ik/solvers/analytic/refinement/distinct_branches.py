@@ -57,25 +57,28 @@ def distinct_branch_functions(
         problem: int, first: int, slack: wp.float64, candidates: wp.array3d(dtype=wp.float64),
         misses: wp.array2d(dtype=wp.float64),
     ):  # fmt: skip
-        """Return the next candidates within ``slack``, their slots, number, and the slot of the
-        first one that is left.
+        """Return the next candidates within ``slack``, their slots, number, and a slot after.
+
+        It is the number of slots if no candidates are left, where groups may be inserted.
         """
         starts = LaneAngles()
         slots = LaneSlots()
         taken = int(0)
         slot = int(first)
-        is_full = bool(False)
-        while slot < candidates.shape[1] and not is_full:
+        while slot < candidates.shape[1] and taken < wp.static(lanes):
             if misses[problem, slot] <= slack:
-                is_full = taken == wp.static(lanes)
-                if not is_full:
-                    candidate = candidates[problem, slot]
-                    for j in range(n):
-                        starts[j, taken] = candidate[j]
-                    slots[taken] = slot
-                    taken += 1
-            if not is_full:
-                slot += 1
+                candidate = candidates[problem, slot]
+                for j in range(n):
+                    starts[j, taken] = candidate[j]
+                slots[taken] = slot
+                taken += 1
+            slot += 1
+        while (
+            wp.static(may_insert_groups)
+            and slot < candidates.shape[1]
+            and not (misses[problem, slot] <= slack)
+        ):
+            slot += 1
         return starts, slots, taken, slot
 
     @wp.func
