@@ -20,8 +20,9 @@ class TargetError:
     """Error of one pose or centre-of-mass target.
 
     Attributes:
-        name: The link, or the centre of mass, and the reference of the target.
-        rows: Rows of its residual, first and one past the last.
+        name: The link, or the centre of mass, and the reference of the target. Several targets of
+            a link may have the same.
+        rows: Rows of its residual, first and one past the last; they identify the target.
         weights: Factor of each of these rows on the error [1/m, 1/rad].
         position: Distance [m], 0 if it has no weight.
         rotation: Angle [rad], 0 if it has no weight.

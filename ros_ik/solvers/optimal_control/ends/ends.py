@@ -127,10 +127,10 @@ class EndSearch:
         )
         problem.load(bare)
         found = self.search(bare, problem, limits, end)
-        out_of_reach = {error.name for error in self._unmet_errors(bare, problem, found.path[-1])}
+        out_of_reach = {error.rows for error in self._unmet_errors(bare, problem, found.path[-1])}
         problem.load(command)
         if _may_prevent_targets(command):
-            errors = tuple(error for error in errors if error.name in out_of_reach)
+            errors = tuple(error for error in errors if error.rows in out_of_reach)
         return UnmetTargets(errors, found.reason is StopReason.LIMIT)
 
     def better_ends(

@@ -51,15 +51,15 @@ class PathConstraints:
     Attributes:
         start: Displacements at the start [n_variables].
         end: Displacements at the end.
-        names: Names of the targets.
-        rows: Their rows of the residuals, int [m].
+        targets: The targets, each as its :attr:`TargetError.rows`.
+        rows: Their rows of the residuals that have a weight, int [m].
         weights: Weights of these rows, [m].
         compliance: Relative compliance of each variable, [n_variables].
     """
 
     start: np.ndarray
     end: np.ndarray
-    names: frozenset[str]
+    targets: frozenset[tuple[int, int]]
     rows: np.ndarray
     weights: np.ndarray
     compliance: np.ndarray
@@ -100,8 +100,8 @@ class ConstrainedPathPlanner:
             end: Displacements at the end.
         """
         both = [error for error in self._errors(start) if self._is_met(error)]
-        after = {error.name for error in self._errors(end) if self._is_met(error)}
-        both = [error for error in both if error.name in after]
+        after = {error.rows for error in self._errors(end) if self._is_met(error)}
+        both = [error for error in both if error.rows in after]
         rows = [np.arange(*error.rows)[np.array(error.weights) > 0.0] for error in both]
         weights = [weight for error in both for weight in error.weights if weight > 0.0]
         compliance = np.ones(len(start))
@@ -115,7 +115,7 @@ class ConstrainedPathPlanner:
         return PathConstraints(
             start,
             end,
-            frozenset(error.name for error in both),
+            frozenset(error.rows for error in both),
             np.concatenate(rows).astype(int) if rows else np.zeros(0, dtype=int),
             np.array(weights),
             compliance,
@@ -131,13 +131,13 @@ class ConstrainedPathPlanner:
             positions: Displacements at its knots [knots, n_variables].
             part: Fraction of the tolerances above which a target is violated.
         """
-        if not constraints.names:
+        if not constraints.targets:
             return ()
-        worst: dict[str, TargetError] = {}
+        worst: dict[tuple[int, int], TargetError] = {}
         for u in positions:
             for error in self._errors(u):
-                before = worst.get(error.name, error)
-                worst[error.name] = dataclasses.replace(
+                before = worst.get(error.rows, error)
+                worst[error.rows] = dataclasses.replace(
                     error,
                     position=max(error.position, before.position),
                     rotation=max(error.rotation, before.rotation),
@@ -145,7 +145,7 @@ class ConstrainedPathPlanner:
         return tuple(
             error
             for error in worst.values()
-            if error.name in constraints.names and not self._is_met(error, part)
+            if error.rows in constraints.targets and not self._is_met(error, part)
         )
 
     def plan(self, constraints: PathConstraints) -> np.ndarray | None:

@@ -312,3 +312,54 @@ def test_a_joint_at_its_limit_leaves_it_to_the_others_to_hold_the_tip():
         assert result.status is (SolveStatus.RELAXED if told else SolveStatus.CONVERGED)
         held += not told
     assert held >= 6
+
+
+def kept_and_moved(rig, joint_q, shift):
+    """Return a command that keeps the tool of a Panda turned as it is, and moves it."""
+    frames = rig.frames(joint_q)
+    keep = frames['panda_link0'].actInv(frames['panda_hand_tcp']).homogeneous
+    go = keep.copy()
+    go[:3, 3] += shift
+    made = OptimalControlCommandBuilder()
+    for T, weights in ((keep, (0.0, 1.0)), (go, (1.0, 0.0))):
+        made.add_cartesian_target('panda_link0', 'panda_hand_tcp', T, *weights)
+    return made.build()
+
+
+def test_two_targets_of_one_link_are_kept_apart():
+    """Its orientation is met at both ends and holds; its position is met at the end alone."""
+    rig = Rig('panda', seed=6)
+    home = rig.model.neutral_joint_q()
+    home[rig.coords] = [0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.7]
+    for _ in range(either(4, 20)):
+        q = rig.moved(home, rig.rng.uniform(-0.3, 0.3, 7))
+        result = rig.solver.solve(kept_and_moved(rig, q, rig.rng.uniform(-0.1, 0.1, 3)), q)
+        check_motion(rig, result, q)
+        start = rig.frames(q)['panda_hand_tcp']
+        turns = [
+            np.linalg.norm(pin.log3(rig.frames(x)['panda_hand_tcp'].rotation.T @ start.rotation))
+            for x in result.positions
+        ]
+        assert max(turns) < HELD[1]
+        assert result.violated_targets == () and result.status is SolveStatus.CONVERGED
+
+
+def test_of_two_targets_of_one_link_only_the_one_out_of_reach_is_named():
+    """The joint target alone keeps the link from its orientation; the slide is too short."""
+    model = Model.from_urdf(
+        '<robot name="r"><link name="a"/><link name="b"/><link name="c"/>'
+        '<joint name="x" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>'
+        '<limit lower="-1" upper="1" velocity="2" effort="1"/></joint>'
+        '<joint name="turn" type="revolute"><parent link="b"/><child link="c"/><axis xyz="1 0 0"/>'
+        '<limit lower="-2" upper="2" velocity="2" effort="1"/></joint></robot>',
+        device='cpu',
+    )
+    there, turned = np.eye(4), np.eye(4)
+    there[0, 3] = 3.0
+    turned[1:3, 1:3] = [[np.cos(0.5), -np.sin(0.5)], [np.sin(0.5), np.cos(0.5)]]
+    made = OptimalControlCommandBuilder().add_joint_position_target('turn', 0.0, 1.0)
+    made.add_cartesian_target('a', 'c', there, 1.0, 0.0)
+    made.add_cartesian_target('a', 'c', turned, 0.0, 1.0)
+    result = OptimalControl(model).solve(made.build(), np.zeros(2))
+    np.testing.assert_allclose(result.positions[-1], [1.0, 0.25], atol=1e-4)
+    assert result.unreachable_targets == ('out of reach: c in a by 2e+03 mm',)
