@@ -155,7 +155,7 @@ def make_result(
     rows = np.append(np.arange(knots), [knots - 1] if hold > 0.0 else []).astype(int)
     times = np.append(times, [times[-1] + hold] if hold > 0.0 else [])
     dofs = model.joint_dof_count
-    relaxed = _relaxed(group_limits, limits, motion)
+    relaxed = _relaxed(group_limits, limits, motion, dt)
     reason, status = found.reason, found.status
     if reason is not StopReason.FAILED and motion.end is not MotionEnd.GOAL:
         reason = StopReason.LIMIT if motion.end is MotionEnd.BARRIER else StopReason.TIME_HORIZON
@@ -186,12 +186,12 @@ def make_result(
     )
 
 
-def _relaxed(group_limits: GroupLimits, limits: VariableLimits, motion: Motion) -> tuple[str, ...]:
+def _relaxed(
+    group_limits: GroupLimits, limits: VariableLimits, motion: Motion, dt: float
+) -> tuple[str, ...]:
     """Return the violations that the start state makes unavoidable."""
-    positions = motion.positions
-    outside = np.any(
-        (positions < limits.low - _ROUNDING) | (positions > limits.high + _ROUNDING), axis=0
-    )
+    least, most = motion.position_range(dt)
+    outside = (least < limits.low - _ROUNDING) | (most > limits.high + _ROUNDING)
     fast = np.any(np.abs(motion.velocities) > limits.speed * (1.0 + _ROUNDING), axis=0)
     sentences = [
         f'{what}: {", ".join(np.array(group_limits.names)[joints])}'

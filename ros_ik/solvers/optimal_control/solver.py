@@ -172,7 +172,7 @@ class OptimalControl(ReadOnce):
         costs = problem.costs(command, motion.positions[-1])
         unmet = self._unmet_targets(command, problem, limits, found, motion)
         paths = ConstrainedPathPlanner(problem, command, limits, self.settings)
-        violated = self._violated_targets(paths, motion)
+        violated = self._violated_targets(planner, paths, motion)
         return make_result(
             self.model, self._limits, limits, command, joint_q, found, motion, costs, unmet,
             violated, self.dt,
@@ -195,7 +195,7 @@ class OptimalControl(ReadOnce):
         others = self._ends.better_ends(command, problem, limits, found)
         choices = []
         for choice in self._free_motions(planner, paths, limits, [*others, found], velocity):
-            if self._keeps_constraints(paths, choice[1]):
+            if self._keeps_constraints(planner, paths, choice[1]):
                 return choice
             choices.append(choice)
         if choices:
@@ -251,28 +251,44 @@ class OptimalControl(ReadOnce):
         halt = planner.stop(velocity)
         motions = [planner.straight(end, velocity)]
         constraints = self._constraints_between(paths, halt.positions[-1], end)
-        if paths.violations(constraints, motions[0].positions, _STRAIGHT_TOLERANCE):
-            points = paths.plan(constraints)
-            curved = None if points is None else planner.curved(points, halt)
+        if paths.violations(constraints, planner.sampled(motions[0]), _STRAIGHT_TOLERANCE):
+            curved = self._curved_motion(planner, paths, constraints, halt)
             motions = motions if curved is None else [curved, *motions]
         for motion in motions:
             if planner.is_free(motion):
                 return dataclasses.replace(motion, crosses=planner.starts_violated())
         return None
 
-    def _keeps_constraints(self, paths: ConstrainedPathPlanner, motion: Motion) -> bool:
+    def _curved_motion(
+        self,
+        planner: MotionPlanner,
+        paths: ConstrainedPathPlanner,
+        constraints: PathConstraints,
+        halt: Motion,
+    ) -> Motion | None:
+        """Return the fastest motion along a curve that keeps targets, or the fastest; or None."""
+        points = paths.plan(constraints)
+        fastest = None
+        for motion in () if points is None else planner.curved(points, halt):
+            if not paths.violations(constraints, planner.sampled(motion)):
+                return motion
+            fastest = motion if fastest is None else fastest
+        return fastest
+
+    def _keeps_constraints(
+        self, planner: MotionPlanner, paths: ConstrainedPathPlanner, motion: Motion
+    ) -> bool:
         """Return True if every target that is met at the start of a motion holds throughout."""
         start = motion.positions[0]
-        return not paths.violations(
-            self._constraints_between(paths, start, start), motion.positions
-        )
+        constraints = self._constraints_between(paths, start, start)
+        return not paths.violations(constraints, planner.sampled(motion))
 
     def _violated_targets(
-        self, paths: ConstrainedPathPlanner, motion: Motion
+        self, planner: MotionPlanner, paths: ConstrainedPathPlanner, motion: Motion
     ) -> tuple[TargetError, ...]:
         """Return the targets that are met at both ends of a motion, but not along it."""
         constraints = self._constraints_between(paths, motion.positions[0], motion.positions[-1])
-        return paths.violations(constraints, motion.positions)
+        return paths.violations(constraints, planner.sampled(motion))
 
     def _constraints_between(
         self, paths: ConstrainedPathPlanner, start: np.ndarray, end: np.ndarray

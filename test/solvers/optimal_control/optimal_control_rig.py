@@ -165,10 +165,11 @@ def check_motion(rig, result, joint_q, joint_qd=None, speed_part=1.0, accelerati
     changes = result.accelerations[:, rig.dofs]
     assert not np.any(changes[-1])
     assert np.all(np.abs(changes) <= acceleration * (1 + 1e-9))
-    check_interpolations(result.times, q, given, changes, speed, acceleration)
+    bounds = rig.lower, rig.upper
+    check_interpolations(result.times, q, given, changes, speed, acceleration, bounds)
 
 
-def check_interpolations(times, q, v, a, speed, acceleration):
+def check_interpolations(times, q, v, a, speed, acceleration, bounds=(-np.inf, np.inf)):
     """Check the interpolation of knots by a controller: limits hold, and the motion is smooth.
 
     The polynomials are those of trajectory.cpp of joint_trajectory_controller: linear from
@@ -203,6 +204,7 @@ def check_interpolations(times, q, v, a, speed, acceleration):
             assert np.all(np.abs(rate) <= speed * (1 + 1e-9) + 1e-9)
             # Rounding of positions of order 1 over DT^2, with the factors above.
             assert np.all(np.abs(change) <= acceleration * (1 + 1e-9) + 1e-7)
+            assert np.all((position >= bounds[0] - 1e-9) & (position <= bounds[1] + 1e-9))
             ways.append(position)
     straight, smooth, smoother = np.split(np.array(ways), 3)
     assert np.allclose(smooth, smoother, rtol=0, atol=1e-9)

@@ -111,6 +111,34 @@ def test_coarse_knots_do_not_hide_a_violation_between_them(boxed):
         assert min(room(boxed, x) for x in knots_and_middles(boxed, result, 0.4)) >= -SAME
 
 
+def test_boxes_that_just_hold_both_ends_hold_all_that_is_between_coarse_knots(boxed):
+    """The arm turns at random by radians, in a few ticks; its tip has millimetres of room."""
+    rng, dt, u = np.random.default_rng(0), 0.4, np.linspace(0.0, 1.0, 17)[:, None, None]
+    for _ in range(either(16, 40)):
+        start, goal = boxed.random_joint_q(), boxed.random_joint_q()
+        ends = np.array([tip(boxed, start), tip(boxed, goal)])
+        low = ends.min(axis=0) - rng.choice([0.002, 0.02, 0.1], 3)
+        high = ends.max(axis=0) + rng.choice([0.002, 0.02, 0.1], 3)
+        barrier = PositionBarrier(boxed.model.body_index(TIP), low, high)
+        solver = OptimalControl(
+            boxed.model, 'panda_link0:panda_hand_tcp', dt=dt, barriers=[barrier]
+        )
+        made = OptimalControlCommandBuilder()
+        for name, value in zip(boxed.names, goal[boxed.coords], strict=True):
+            made.add_joint_position_target(name, value, 1.0)
+        result = solver.solve(made.build(), start)
+        x, v = result.positions[:, boxed.coords], result.velocities[:, boxed.dofs]
+        a = result.accelerations[:, boxed.dofs]
+        bend = 0.5 * a[:-1] + u * np.diff(a, axis=0) / 6.0
+        way = (x[:-1] + dt * u * (v[:-1] + dt * u * bend)).reshape(-1, len(boxed.coords))
+        for variables in way:
+            q = start.copy()
+            q[boxed.coords] = variables
+            place = tip(boxed, q)
+            assert np.all(place >= low - SAME) and np.all(place <= high + SAME)
+        assert result.status is SolveStatus.CONVERGED
+
+
 def highest_between_knots(x, v, dt):
     """Return the largest value of the cubics through positions and velocities at the knots."""
     s = np.linspace(0.0, 1.0, 101)[:, None]

@@ -36,8 +36,6 @@ _SPACING, _MIN_POINTS, _MAX_POINTS = 0.02, 16, 400
 _EXACT, _ITERATIONS = 1e-8, 20
 # Fraction of the trace that is added to the diagonal, because targets may be dependent.
 _DAMPING = 1e-12
-# Margin of points from position limits, if the straight path has it, for the curve in between.
-_LIMIT_CLEARANCE = 1e-3
 # Ratio of a joint's change between two points to that of the straight path, above which it jumps.
 _JUMP, _MIN_JUMP = 5.0, 0.05
 # Compliance of joints whose own targets are met.
@@ -128,7 +126,7 @@ class ConstrainedPathPlanner:
 
         Args:
             constraints: Targets that are met at its ends.
-            positions: Displacements at its knots [knots, n_variables].
+            positions: Displacements at its knots and between them [k, n_variables].
             part: Fraction of the tolerances above which a target is violated.
         """
         if not constraints.targets:
@@ -164,8 +162,8 @@ class ConstrainedPathPlanner:
         points = [constraints.start]
         for s in np.linspace(0.0, 1.0, count + 1)[1:-1]:
             line = constraints.start + s * straight
-            low = np.minimum(limits.low + _LIMIT_CLEARANCE, line)
-            high = np.maximum(limits.high - _LIMIT_CLEARANCE, line)
+            low = np.minimum(limits.low, line)
+            high = np.maximum(limits.high, line)
             point = self._project(constraints, line, (1.0 - s) * first + s * last, (low, high))
             if point is None or np.max(np.abs(point - points[-1])) > most:
                 return None

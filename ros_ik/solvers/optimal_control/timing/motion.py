@@ -4,8 +4,8 @@
 
 If no barrier is in the way, the joints move straight to the goal, or along a nearby curve that
 keeps targets. Otherwise they follow the path of the search, with as few points and as fast as the
-barriers permit; a slower motion cuts corners less. Forward kinematics checks every knot, and the
-middle between knots that are near a barrier.
+barriers permit; a slower motion cuts corners less. Forward kinematics checks every knot, and as
+many places between as the motion is long. Near a barrier it halves the intervals.
 """
 
 from __future__ import annotations
@@ -18,23 +18,27 @@ import enum
 import numpy as np
 
 from ros_ik.solvers.optimal_control.least_cost.arrays import SearchArrays
+from ros_ik.solvers.optimal_control.timing.curve import Curve
 from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
 from ros_ik.solvers.optimal_control.timing.profile import average_over_tick
 from ros_ik.solvers.optimal_control.timing.profile import brake
 from ros_ik.solvers.optimal_control.timing.profile import follow
+from ros_ik.solvers.optimal_control.timing.profile import position_range
 from ros_ik.solvers.optimal_control.timing.profile import positions_of
 from ros_ik.solvers.optimal_control.timing.profile import reach
-from ros_ik.solvers.optimal_control.timing.spline import MIN_RESTING
-from ros_ik.solvers.optimal_control.timing.spline import natural_spline
-from ros_ik.solvers.optimal_control.timing.spline import resting_spline
-from ros_ik.solvers.optimal_control.timing.spline import spline_slopes
-from ros_ik.solvers.optimal_control.timing.spline import spline_values
 
 # Tolerance for rounding of h, below zero or below a negative value [units of h].
 _TOLERANCE = 1e-9
-# Distance between the configurations at which a straight motion is checked [rad or m].
+# Distance between the configurations at which a motion is checked [rad or m].
 _SPACING = 0.02
-# Number of parts into which an interval is divided near a barrier.
+# Number of configurations at which a motion is checked, apart from its knots.
+_MAX_SAMPLES = 20_000
+# Number of times that an interval near a barrier is halved, and depth of a violation between two
+# samples that is not searched for [units of h].
+_MAX_REFINEMENTS, _HIDDEN = 10, 1e-7
+# The same below zero, where depths of overlapping shapes are no more exact [units of h].
+_DEPTH = 5e-5
+# Number of parts into which an interval of a straight path is divided near a barrier.
 _SUBDIVISIONS = 8
 # Fractions of the speed limits at which a path is tried.
 _SPEEDS = (1.0, 0.5, 0.25)
@@ -44,9 +48,6 @@ _CLEAR, _CLEARANCE = 0.5, 5e-4
 # Largest number of increases, and their factor, of an acceleration that cannot stop a joint before
 # its limit.
 _RAISES, _RAISE = 40, 1.25
-# Number of attempts to slow a curve down to the limits, margin below the limits of each, and slope
-# below which a joint does not move.
-_MAX_SLOWDOWNS, _SLOWDOWN, _FLAT = 20, 1.001, 1e-9
 # Bisections of the reachable fraction of a path.
 _HALVINGS = 30
 
@@ -78,6 +79,10 @@ class Motion:
     end: MotionEnd
     raised: np.ndarray
     crosses: bool = False
+
+    def position_range(self, dt: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least and the largest displacements at and between the knots, [n] each."""
+        return position_range(self.positions, self.velocities, self.accelerations, dt)
 
 
 class MotionPlanner:
@@ -136,66 +141,27 @@ class MotionPlanner:
             corners, end = corners[:-1], MotionEnd.HORIZON
         return None
 
-    def curved(self, points: np.ndarray, first: Motion) -> Motion | None:
-        """Return the motion along a curve, after another motion that ends at its first point.
+    def curved(self, points: np.ndarray, first: Motion) -> Iterator[Motion]:
+        """Yield motions along a curve, each slower than the one before and closer to the points.
+
+        They come after another motion that ends at the first point, and may end before the last
+        one where time does not suffice.
 
         Args:
-            points: Displacements [k, n] at equal steps of a parameter.
+            points: Displacements [k, n]; all but the first are within the position limits.
             first: The preceding motion, a stop.
-
-        Returns:
-            The motion; None if the curve violates position limits or takes too few ticks.
         """
-        limits, spacing = self._limits, 1.0 / (len(points) - 1)
-        second = natural_spline(points, spacing)
-        steep = np.maximum(np.max(np.abs(spline_slopes(points, second, spacing)), axis=0), _FLAT)
-        speed, acceleration = np.min(limits.speed / steep), np.min(limits.acceleration / steep)
-        low, high = np.minimum(limits.low, points[0]), np.maximum(limits.high, points[0])
-        for _ in range(_MAX_SLOWDOWNS):
-            passed, end = self._path_fractions(speed, acceleration, len(first.velocities))
-            if len(passed) < MIN_RESTING:
-                if end is MotionEnd.HORIZON:
-                    return None
-                speed, acceleration = 0.5 * speed, 0.25 * acceleration
-                continue
-            x = spline_values(points, second, spacing, np.clip(passed, 0.0, 1.0))
-            x = np.clip(x, low, high)  # a spline slightly overshoots points at a limit
-            if end is MotionEnd.GOAL:
+        curve = Curve(points, self._limits)
+        for speed in _SPEEDS:
+            ticks = self._max_ticks + 2 - len(first.velocities)
+            found = curve.motion(self._dt, ticks, speed)
+            if found is None:
+                return
+            x, v, a, complete = found
+            if complete:
                 x[-1] = points[-1]
-            x, v, a = resting_spline(x, self._dt)
-            fast = float(np.max(_largest_speed(v, a, self._dt) / limits.speed))
-            hard = float(np.max(np.abs(a) / limits.acceleration))
-            if fast <= 1.0 and hard <= 1.0:
-                if np.any((x < low - _TOLERANCE) | (x > high + _TOLERANCE)):
-                    return None
-                return _join(first, Motion(v, a, x, end, first.raised))
-            speed /= _SLOWDOWN * max(fast, np.sqrt(hard), 1.0)
-            acceleration /= _SLOWDOWN * max(hard, 1.0)
-        return None
-
-    def _path_fractions(
-        self, speed: float, acceleration: float, before: int
-    ) -> tuple[np.ndarray, MotionEnd]:
-        """Return the fraction of a path covered at each tick, and the kind of the end.
-
-        Args:
-            speed: Largest fraction of the path per second.
-            acceleration: Largest change of this speed per second.
-            before: Knots of the preceding motion.
-        """
-        one, ticks = np.ones(1), self._max_ticks + 1 - before
-        motion = (0.0 * one, speed * one, acceleration * one, self._dt, ticks)
-        velocities, end = reach(one, *motion), MotionEnd.GOAL
-        part, width = 0.0, 1.0
-        if velocities is None:
-            velocities, end = np.zeros((1, 1)), MotionEnd.HORIZON
-            for _ in range(_HALVINGS):
-                width *= 0.5
-                longer = reach((part + width) * one, *motion)
-                if longer is not None:
-                    velocities, part = longer, part + width
-        velocities, accelerations = average_over_tick(velocities, self._dt)
-        return positions_of(0.0 * one, velocities, accelerations, self._dt)[:, 0], end
+            end = MotionEnd.GOAL if complete else MotionEnd.HORIZON
+            yield _join(first, Motion(v, a, x, end, first.raised))
 
     def starts_violated(self) -> bool:
         """Return True if the start lies beyond a barrier."""
@@ -205,16 +171,53 @@ class MotionPlanner:
         """Return True if no barrier falls below zero, or further if it is below already."""
         if not self._arrays.n_rows:
             return True
-        values = np.array([self._arrays.sample(u) for u in motion.positions])
+        at = self._sample_times(motion)
+        values = self._values_at(motion, at)
         if not _never_worsens(values, 0.0):
             return False
-        x, v = motion.positions, motion.velocities
-        middles = 0.5 * (x[:-1] + x[1:]) + self._dt * (v[:-1] - v[1:]) / 8.0
-        for k in _near(values, 0.0):
-            middle = self._arrays.sample(middles[k])
-            if not _never_worsens(np.array([values[k], middle, values[k + 1]]), 0.0):
+        for _ in range(_MAX_REFINEMENTS):
+            hidden = _hidden_dips(at, values)
+            if not len(hidden) or len(at) + len(hidden) > _MAX_SAMPLES:
+                return True
+            middles = 0.5 * (at[hidden] + at[hidden + 1])
+            inner = self._values_at(motion, middles)
+            lower = np.minimum(values[hidden], values[hidden + 1])
+            if np.any(inner < np.where(lower < -_TOLERANCE, lower - _DEPTH, -_TOLERANCE)):
                 return False
+            values = np.insert(values, hidden + 1, inner, axis=0)
+            at = np.insert(at, hidden + 1, middles)
         return True
+
+    def sampled(self, motion: Motion) -> np.ndarray:
+        """Return displacements at the knots and at as many places between as a check needs."""
+        return self._displacements(motion, self._sample_times(motion))
+
+    def _sample_times(self, motion: Motion) -> np.ndarray:
+        """Return times in ticks, the knots included, with little motion from each to the next."""
+        v, a = motion.velocities, motion.accelerations
+        # The velocity of an interval is a mean of these three.
+        fastest = np.max(np.abs([v[:-1], v[:-1] + 0.5 * self._dt * a[:-1], v[1:]]), axis=(0, 2))
+        counts = np.ceil(self._dt * fastest / _SPACING)
+        counts = np.ceil(counts * min(1.0, _MAX_SAMPLES / max(1.0, float(np.sum(counts)))))
+        counts = np.maximum(counts, 1.0).astype(int)
+        first = np.repeat(np.cumsum(counts) - counts, counts)
+        parts = (np.arange(len(first)) - first) / np.repeat(counts, counts)
+        return np.append(np.repeat(np.arange(len(counts)), counts) + parts, float(len(counts)))
+
+    def _displacements(self, motion: Motion, at: np.ndarray) -> np.ndarray:
+        """Return displacements at times in ticks, [len(at), n]."""
+        x, v, a = motion.positions, motion.velocities, motion.accelerations
+        if len(x) == 1:
+            return np.repeat(x, len(at), axis=0)
+        k = np.clip(np.floor(at).astype(int), 0, len(x) - 2)
+        t = self._dt * (at - k)[:, None]
+        bend = a[k] + (a[k + 1] - a[k]) * t / (3.0 * self._dt)
+        moved = x[k] + (v[k] + 0.5 * bend * t) * t
+        return np.where((at == k + 1)[:, None], x[k + 1], moved)
+
+    def _values_at(self, motion: Motion, at: np.ndarray) -> np.ndarray:
+        """Return h at times in ticks, [len(at), rows]."""
+        return np.array([self._arrays.sample(u) for u in self._displacements(motion, at)])
 
     def _within_limits(self, make: Callable[[np.ndarray], tuple[np.ndarray, MotionEnd]]) -> Motion:
         """Return a motion that brakes as hard as necessary to keep joints within their ranges."""
@@ -225,8 +228,8 @@ class MotionPlanner:
         for _ in range(_RAISES):
             velocities, end = make(acceleration)
             motion = self._averaged_motion(origin, velocities, end, np.zeros(len(low), dtype=bool))
-            x = motion.positions
-            outside = np.any((x < low) | (x > high), axis=0)
+            least, most = motion.position_range(self._dt)
+            outside = (least < low) | (most > high)
             if not outside.any():
                 break
             acceleration[outside] *= _RAISE
@@ -318,18 +321,36 @@ class MotionPlanner:
         return True
 
 
-def _largest_speed(v: np.ndarray, a: np.ndarray, dt: float) -> np.ndarray:
-    """Return the largest speeds of a motion with accelerations linear between ticks, [n]."""
-    change = np.diff(a, axis=0)
-    with np.errstate(divide='ignore', invalid='ignore'):
-        turning = np.where(a[:-1] * a[1:] < 0.0, v[:-1] - 0.5 * dt * a[:-1] ** 2 / change, 0.0)
-    return np.asarray(np.max(np.abs(np.concatenate([v, turning])), axis=0))
-
-
 def _never_worsens(values: np.ndarray, floor: float | np.ndarray) -> bool:
     """Return True if no column falls below ``floor``, or further if it is below already."""
     allowed = np.minimum(values[:-1], floor) - _TOLERANCE
     return bool(np.all(values[1:] >= allowed))
+
+
+def _hidden_dips(at: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the intervals in which some h may fall below zero, or further, between two samples.
+
+    A parabola whose ends differ by d, and which falls up to D below the line between them, falls
+    (4 D - |d|)^2 / (16 D) below its lower end if 4 D > |d|. Its curvature is estimated from the
+    samples nearby.
+
+    Args:
+        at: Times of the samples [k].
+        values: h at these times, [k, rows].
+    """
+    if len(at) < 3:
+        return np.arange(len(at) - 1) if len(at) > 1 else np.zeros(0, dtype=int)
+    length = np.diff(at)[:, None]
+    rises = np.diff(values, axis=0)
+    curvature = np.abs(np.diff(rises / length, axis=0)) / (length[1:] + length[:-1])
+    curvature = np.concatenate([curvature[:1], curvature, curvature[-1:]])
+    # Twice the estimate, because the curvature varies.
+    below = 2.0 * np.maximum(curvature[1:], curvature[:-1]) * length**2 / 4.0
+    excess = np.maximum(4.0 * below - np.abs(rises), 0.0)
+    depth = excess**2 / np.maximum(16.0 * below, np.finfo(float).tiny)
+    lower = np.minimum(values[1:], values[:-1])
+    room = np.where(lower < -_TOLERANCE, _DEPTH, np.maximum(lower, 0.0) + _HIDDEN)
+    return np.flatnonzero(np.any(depth > room, axis=1))
 
 
 def _near(values: np.ndarray, floor: float | np.ndarray) -> np.ndarray:

@@ -74,6 +74,31 @@ def positions_of(
     return start + np.concatenate([np.zeros((1, steps.shape[1])), np.cumsum(steps, axis=0)])
 
 
+def position_range(
+    positions: np.ndarray, velocities: np.ndarray, accelerations: np.ndarray, dt: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest positions at and between the ticks, [n] each.
+
+    Args:
+        positions: At the ticks [knots, n], rad or m.
+        velocities: At the ticks [knots, n], rad/s or m/s.
+        accelerations: At the ticks, linear between them, [knots, n], rad/s^2 or m/s^2.
+        dt: Duration of a tick [s].
+    """
+    x, v, a = positions[:-1], velocities[:-1], accelerations[:-1]
+    jerk = np.diff(accelerations, axis=0) / dt
+    extremes = [positions]
+    with np.errstate(divide='ignore', invalid='ignore'):
+        # Joints turn where v + a t + jerk t^2 / 2 = 0.
+        root = -(a + np.copysign(np.sqrt(a * a - 2.0 * jerk * v), a))
+        for t in (root / jerk, 2.0 * v / root):
+            inside = (t > 0.0) & (t < dt)
+            t = np.where(inside, t, 0.0)
+            extremes.append(x + t * (v + t * (0.5 * a + t * jerk / 6.0)))
+    every = np.concatenate(extremes)
+    return every.min(axis=0), every.max(axis=0)
+
+
 def brake(velocity: np.ndarray, acceleration: np.ndarray, dt: float) -> np.ndarray:
     """Return the velocities [knots, n] of the fastest stop."""
     ticks = np.ceil(np.max(np.abs(velocity) / acceleration, initial=0.0) / dt - _ROUNDING)

@@ -1,113 +1,86 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Cubic splines with continuous second derivatives through equally spaced points.
+"""Cubic splines with continuous second derivatives that stay between bounds.
 
-With m_k the second derivative at point k and h the spacing,
+With control points c_k at the parameters k,
 
-    m_{k-1} + 4 m_k + m_{k+1} = 6 (x_{k-1} - 2 x_k + x_{k+1}) / h^2
+    S(k) = (c_{k-1} + 4 c_k + c_{k+1}) / 6,    S''(k) = c_{k-1} - 2 c_k + c_{k+1}
 
-(Biagiotti and Melchiorri, "Trajectory Planning for Automatic Machines and Robots", 2008, 4.4).
+and S'' is linear in between. Every value is a mean of four neighbouring control points. So a
+spline whose control points are between bounds is between them everywhere, which an interpolating
+spline is not (de Boor, "A Practical Guide to Splines", 2001, chapter IX). Control points
+
+    c_k = x_k - (x_{k-1} - 2 x_k + x_{k+1}) / 6
+
+lead the spline by given points x_k, up to their fourth differences divided by 36.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-# Least number of points of a spline that begins and ends at rest.
-MIN_RESTING = 6
 
-
-def natural_spline(points: np.ndarray, spacing: float) -> np.ndarray:
-    """Return the second derivatives of the natural spline, which are zero at its ends, [k, n].
-
-    Args:
-        points: Points [k, n], k at least 2.
-        spacing: Distance between their parameters.
-    """
-    second = np.zeros_like(points)
-    if len(points) > 2:
-        bends = points[:-2] - 2.0 * points[1:-1] + points[2:]
-        diagonal = np.full(len(bends), 4.0)
-        second[1:-1] = _solved(diagonal, 6.0 / spacing**2 * bends)
-    return second
-
-
-def spline_values(
-    points: np.ndarray, second: np.ndarray, spacing: float, at: np.ndarray
+def control_points(
+    points: np.ndarray, low: np.ndarray, high: np.ndarray, tangents: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return values of a spline, [len(at), n].
+    """Return control points between bounds whose spline is near given points, [k, n].
+
+    Where a bound is near, a control point moves less far, but in the same direction. It stays near
+    the same straight line or surface if the points lie on one.
 
     Args:
-        points: Its points [k, n].
-        second: Second derivatives there, same shape.
-        spacing: Distance between their parameters.
-        at: Parameters, from 0 to ``spacing * (k - 1)``.
+        points: Points [k, n], within the bounds.
+        low: Lower bounds [n].
+        high: Upper bounds [n].
+        tangents: Directions in which the spline need not be near a point, [k, n]; None for none.
     """
-    k = np.clip(np.floor(at / spacing).astype(int), 0, len(points) - 2)
-    s = (at / spacing - k)[:, None]
-    r, square = 1.0 - s, spacing**2 / 6.0
-    return np.asarray(
-        r * points[k] + s * points[k + 1]
-        + square * ((r**3 - r) * second[k] + (s**3 - s) * second[k + 1])
-    )  # fmt: skip
+    shift = np.zeros_like(points)
+    shift[1:-1] = (2.0 * points[1:-1] - points[:-2] - points[2:]) / 6.0
+    if tangents is not None:
+        square = np.maximum(np.sum(tangents**2, axis=1), np.finfo(float).tiny)
+        shift -= (np.sum(shift * tangents, axis=1) / square)[:, None] * tangents
+    room = np.where(shift > 0.0, high - points, points - low)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        parts = np.where(shift == 0.0, 1.0, room / np.abs(shift))
+    return np.asarray(points + np.clip(np.min(parts, axis=1), 0.0, 1.0)[:, None] * shift)
 
 
-def spline_slopes(points: np.ndarray, second: np.ndarray, spacing: float) -> np.ndarray:
-    """Return the first derivatives of a spline at its points, [k, n]."""
-    rises = np.diff(points, axis=0) / spacing
-    first = rises - spacing / 6.0 * (2.0 * second[:-1] + second[1:])
-    last = rises[-1:] + spacing / 6.0 * (second[-2:-1] + 2.0 * second[-1:])
-    return np.concatenate([first, last])
+def spline_at(control: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return values and first and second derivatives of a spline, [len(at), n] each.
 
-
-def resting_spline(points: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the spline through points in time with zero velocity and acceleration at its ends.
-
-    This requires moving the points next to the ends (same source, 4.4.4), by less than their
-    distance from the ends.
+    It begins and ends at the first and the last control point, with second derivatives of zero.
 
     Args:
-        points: Positions at the ticks [k, n], k at least :data:`MIN_RESTING`.
+        control: Its control points [k, n], k at least 2.
+        at: Parameters, from 0 to k - 1.
+    """
+    ends = 2.0 * control[:1] - control[1:2], 2.0 * control[-1:] - control[-2:-1]
+    c = np.concatenate([ends[0], control, ends[1]])
+    k = np.clip(np.floor(at).astype(int), 0, len(control) - 2)
+    s = (at - k)[:, None]
+    before, here, after, next_after = c[k], c[k + 1], c[k + 2], c[k + 3]
+    r = 1.0 - s
+    values = (
+        r**3 * before + (4.0 - 6.0 * s**2 + 3.0 * s**3) * here
+        + (4.0 - 6.0 * r**2 + 3.0 * r**3) * after + s**3 * next_after
+    ) / 6.0  # fmt: skip
+    first, middle, last = here - before, after - here, next_after - after
+    slopes = 0.5 * (r**2 * first + (1.0 + 2.0 * s * r) * middle + s**2 * last)
+    return values, slopes, r * (middle - first) + s * (last - middle)
+
+
+def resting_spline(control: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the spline in time that rests at the first and the last control point.
+
+    Args:
+        control: Control points [k, n], dt apart.
         dt: Duration of a tick [s].
 
     Returns:
-        Positions, velocities and accelerations at the ticks, [k, n] each.
+        Positions, velocities and accelerations at the ticks, [k + 2, n] each, with zero velocities
+        and accelerations in the first and in the last row. Tick k + 1 is near control point k.
     """
-    x = points.copy()
-    bends = x[:-2] - 2.0 * x[1:-1] + x[2:]
-    bends[0], bends[-1] = x[2] - x[0], x[-3] - x[-1]
-    bends[1] = x[0] - 2.0 * x[2] + x[3]
-    bends[-2] = x[-1] - 2.0 * x[-3] + x[-4]
-    diagonal = np.full(len(bends), 4.0)
-    diagonal[[0, -1]] = 6.0
-    lower = np.ones(len(bends))
-    upper = np.ones(len(bends))
-    lower[1] = upper[-2] = 0.0
-    accelerations = np.zeros_like(x)
-    accelerations[1:-1] = _solved(diagonal, 6.0 / dt**2 * bends, lower, upper)
-    x[1] = x[0] + dt**2 / 6.0 * accelerations[1]
-    x[-2] = x[-1] + dt**2 / 6.0 * accelerations[-2]
-    velocities = spline_slopes(x, accelerations, dt)
-    velocities[[0, -1]] = 0.0
-    return x, velocities, accelerations
-
-
-def _solved(
-    diagonal: np.ndarray,
-    right: np.ndarray,
-    lower: np.ndarray | None = None,
-    upper: np.ndarray | None = None,
-) -> np.ndarray:
-    """Solve a tridiagonal system for n right-hand sides [k, n]; off-diagonals None are ones."""
-    k = len(diagonal)
-    lower = np.ones(k) if lower is None else lower
-    upper = np.ones(k) if upper is None else upper
-    pivots, values = diagonal.copy(), right.copy()
-    for row in range(1, k):
-        factor = lower[row] / pivots[row - 1]
-        pivots[row] -= factor * upper[row - 1]
-        values[row] -= factor * values[row - 1]
-    values[-1] /= pivots[-1]
-    for row in range(k - 2, -1, -1):
-        values[row] = (values[row] - upper[row] * values[row + 1]) / pivots[row]
-    return values
+    c = np.concatenate([control[:1], control[:1], control, control[-1:], control[-1:]])
+    rises = np.diff(c, axis=0)
+    bends = np.diff(rises, axis=0)
+    return c[1:-1] + bends / 6.0, 0.5 * (rises[1:] + rises[:-1]) / dt, bends / dt**2

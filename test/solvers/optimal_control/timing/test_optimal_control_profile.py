@@ -11,11 +11,6 @@ from ros_ik.solvers.optimal_control.timing.profile import brake
 from ros_ik.solvers.optimal_control.timing.profile import follow
 from ros_ik.solvers.optimal_control.timing.profile import positions_of as rounded_positions
 from ros_ik.solvers.optimal_control.timing.profile import reach
-from ros_ik.solvers.optimal_control.timing.spline import MIN_RESTING
-from ros_ik.solvers.optimal_control.timing.spline import natural_spline
-from ros_ik.solvers.optimal_control.timing.spline import resting_spline
-from ros_ik.solvers.optimal_control.timing.spline import spline_slopes
-from ros_ik.solvers.optimal_control.timing.spline import spline_values
 
 DT = 0.01
 # Rounding of sums over a few hundred ticks.
@@ -176,25 +171,3 @@ def test_rounded_motions_are_means_over_a_tick(moving):
         assert np.all(np.abs(velocities) <= np.maximum(speed, np.abs(velocity)) + EPS)
         assert np.all(np.abs(accelerations) <= acceleration + EPS / DT)
     assert average_over_tick(np.zeros((1, 3)), DT)[1].tolist() == [[0.0, 0.0, 0.0]]
-
-
-@pytest.mark.oracle
-def test_splines_are_those_of_scipy():
-    interpolate = pytest.importorskip('scipy.interpolate', reason='scipy is not installed')
-    rng = np.random.default_rng(7)
-    for count in (2, 3, 9):
-        points, at = rng.normal(size=(count, 3)), rng.uniform(0.0, 0.3 * (count - 1), 50)
-        grid = 0.3 * np.arange(count)
-        oracle = interpolate.CubicSpline(grid, points, bc_type='natural')
-        second = natural_spline(points, 0.3)
-        np.testing.assert_allclose(second, oracle(grid, 2), atol=1e-10)
-        np.testing.assert_allclose(spline_slopes(points, second, 0.3), oracle(grid, 1), atol=1e-10)
-        np.testing.assert_allclose(spline_values(points, second, 0.3, at), oracle(at), atol=1e-12)
-    for count in (MIN_RESTING, MIN_RESTING + 1, 30):
-        points, grid = rng.normal(size=(count, 2)), DT * np.arange(count)
-        positions, velocities, accelerations = resting_spline(points, DT)
-        oracle = interpolate.CubicSpline(grid, positions, bc_type='clamped')
-        np.testing.assert_allclose(velocities, oracle(grid, 1), atol=1e-8)
-        np.testing.assert_allclose(accelerations, oracle(grid, 2), atol=1e-6)
-        assert not np.any(velocities[[0, -1]]) and not np.any(accelerations[[0, -1]])
-        assert np.array_equal(np.delete(positions, [1, -2], 0), np.delete(points, [1, -2], 0))
