@@ -167,6 +167,23 @@ class Barrier(StepConstraint):
         """
         raise NotImplementedError
 
+    @property
+    def check_row_count(self) -> int:
+        """Number of values that :meth:`launch_check_values` writes."""
+        return self.row_count
+
+    def launch_check_values(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
+        """Write every h that a motion may make worse, each always into the same column.
+
+        :meth:`launch_values` may write only the least ones.
+
+        Args:
+            body_q: Link poses in the world, shape [n, body_count].
+            values: Output, shape [n, total_check_rows].
+            start_idx: First of ``check_row_count`` rows.
+        """
+        self.launch_values(body_q, values, start_idx)
+
     def launch_sweep(self, travel: wp.array, may_fall: wp.array) -> None:
         """Mark the robots for which some h may fall below zero in a motion from this state.
 

@@ -113,6 +113,23 @@ class CollisionBarrier(Barrier):
         """Write the least distances less d_min; see :meth:`Barrier.launch_values`."""
         self._measurement.launch_values(body_q, self._work(body_q), values, start_idx)
 
+    @property
+    def check_row_count(self) -> int:
+        """Largest number of pairs; see :meth:`Barrier.check_row_count`."""
+        return self.max_pairs if self._has_own_values else self.row_count
+
+    def launch_check_values(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
+        """Write the distance of each pair less d_min; see :meth:`Barrier.launch_check_values`."""
+        if self._has_own_values:
+            self._measurement.launch_each(body_q, values, start_idx, self._work(body_q))
+        else:
+            super().launch_check_values(body_q, values, start_idx)
+
+    @property
+    def _has_own_values(self) -> bool:
+        """True unless a derived class computes other values."""
+        return type(self).launch_values is CollisionBarrier.launch_values
+
     def launch_sweep(self, travel: wp.array, may_fall: wp.array) -> None:
         """Mark robots with pairs that may come too close; see :meth:`Barrier.launch_sweep`."""
         body_q = self._state.body_q

@@ -64,12 +64,14 @@ class PairMeasurement:
         """
         self._rows, self._scalar, self._device = rows, scalar, device
         self._kernels = pair_kernels(scalar, convex)
+        self._max_pairs = max_pairs
         self._max_convex = max_pairs if convex else 0
         self._every = n_closest is None
         self.n_rows = n_closest or max_pairs
         # CUDA: a thread for each row. A CPU copies the structs for each thread, which takes longer
         # than the distance of two spheres.
-        self._threads_of_rows = self.n_rows if wp.get_device(device).is_cuda else 1
+        self._is_cuda = wp.get_device(device).is_cuda
+        self._threads_of_rows = self.n_rows if self._is_cuda else 1
         self.arrays = pair_structs(scalar).Pairs()
         for name in ('shapes', 'cores', 'center', 'axis'):
             setattr(self.arrays, name, getattr(table, name))
@@ -140,12 +142,30 @@ class PairMeasurement:
             values: Output, [n, total_rows].
             start: First column of ``n_rows``.
         """
-        threads = self._threads_of_rows if self._every else 1
+        self._launch_distances(body_q, work, values, start, each=self._every)
+
+    def launch_each(self, body_q: wp.array, values: wp.array, start: int, hints_of: Any) -> None:
+        """Write distances less d_min of all pairs in order, max_pairs values of each robot.
+
+        Args:
+            body_q: Link poses in the world, [n, body_count].
+            values: Output, [n, total_rows].
+            start: First column of ``max_pairs``.
+            hints_of: Work space for as many robots that shares its warm starts, or None.
+        """
+        n = body_q.shape[0]
+        work = self.work(('each', n), n, hints_of=hints_of, n_rows=self._max_pairs)
+        self._launch_distances(body_q, work, values, start, each=True)
+
+    def _launch_distances(
+        self, body_q: wp.array, work: Any, values: wp.array, start: int, *, each: bool
+    ) -> None:
+        threads = work.pair.shape[1] if each and self._is_cuda else 1
         self._launch_place(body_q, work)
         launch(
             self._kernels.distances,
             (body_q.shape[0], threads),
-            inputs=[body_q, self.arrays, self._every, start, threads],
+            inputs=[body_q, self.arrays, each, start, threads],
             outputs=[work, values],
             device=self._device,
         )

@@ -167,7 +167,9 @@ class OptimalControl(ReadOnce):
         problem.low[:], problem.high[:] = limits.low, limits.high
         velocity = joint_qd[self.group.variable_dof]
         max_ticks = max(1, int(min(self.settings.max_duration / self.dt, _MAX_TICKS)))
-        planner = MotionPlanner(self._arrays, limits, self.dt, max_ticks)
+        planner = MotionPlanner(
+            self._arrays, limits, self.dt, max_ticks, is_moving=bool(np.any(velocity))
+        )
         found, motion = self._plan(command, problem, planner, limits, velocity)
         costs = problem.costs(command, motion.positions[-1])
         unmet = self._unmet_targets(command, problem, limits, found, motion)
@@ -201,7 +203,7 @@ class OptimalControl(ReadOnce):
         if choices:
             return choices[0]
         halt = planner.stop(velocity)
-        crosses = planner.starts_violated() or not planner.is_free(halt)
+        crosses = planner.starts_violated or not planner.is_free(halt)
         for radius in STEP_RADII:
             if np.any(velocity) or radius != STEP_RADII[0]:
                 found = self._ends.search(command, problem, limits, halt.positions[-1], radius)
@@ -256,7 +258,7 @@ class OptimalControl(ReadOnce):
             motions = motions if curved is None else [curved, *motions]
         for motion in motions:
             if planner.is_free(motion):
-                return dataclasses.replace(motion, crosses=planner.starts_violated())
+                return dataclasses.replace(motion, crosses=planner.starts_violated)
         return None
 
     def _curved_motion(
@@ -326,7 +328,7 @@ class OptimalControl(ReadOnce):
         motion = planner.along([*found.path, end], halt)
         if motion is None or motion.end is not MotionEnd.GOAL:
             return None
-        crosses = planner.starts_violated() or not planner.is_free(halt)
+        crosses = planner.starts_violated or not planner.is_free(halt)
         return dataclasses.replace(motion, crosses=crosses)
 
     def _unmet_targets(

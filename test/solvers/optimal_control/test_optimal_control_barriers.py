@@ -291,6 +291,49 @@ def test_a_barrier_belongs_to_one_solver(boxed):
         OptimalControl(boxed.model, barriers=boxed.solver._arrays.barriers)
 
 
+BALL = (
+    '<robot name="ball"><link name="base"/><link name="car"/><link name="ball"><collision>'
+    '<geometry><sphere radius="0.1"/></geometry></collision></link>'
+    '<joint name="x" type="prismatic"><parent link="base"/><child link="car"/><axis xyz="1 0 0"/>'
+    '<limit lower="-2" upper="2" velocity="1" effort="1"/></joint>'
+    '<joint name="y" type="prismatic"><parent link="car"/><child link="ball"/><axis xyz="0 1 0"/>'
+    '<limit lower="-2" upper="2" velocity="1" effort="1"/></joint></robot>'
+)
+
+
+@pytest.mark.parametrize('rows', [1, 2, None])
+@pytest.mark.parametrize('dt', [0.01, 0.1])
+def test_the_way_out_of_some_obstacles_leads_into_no_other(rows, dt):
+    """A ball overlaps balls, more than have rows, and others are near; each is judged alone."""
+    rng, model, d_min = np.random.default_rng(5), Model.from_urdf(BALL, device='cpu'), 0.02
+    scene = CollisionScene(CollisionGeometry.from_model(model), max_obstacles=6)
+    barrier = WorldCollisionBarrier(scene, d_min=d_min, n_collision_pairs=rows)
+    solver = OptimalControl(model, barriers=[barrier], dt=dt)
+    moved = several = 0
+    for _ in range(either(12, 60)):
+        centers, radii = rng.uniform(-0.5, 0.5, (6, 2)), rng.uniform(0.05, 0.3, 6)
+        for k, (center, radius) in enumerate(zip(centers, radii, strict=True)):
+            shape = CollisionShape.sphere(radius)
+            scene.add_obstacle(f'o{k}', shape, [*center, 0.0, 0.0, 0.0, 0.0, 1.0])
+        made = OptimalControlCommandBuilder()
+        for name, value in zip('xy', rng.uniform(-1.0, 1.0, 2), strict=True):
+            made.add_joint_position_target(name, value, 1.0)
+        result = solver.solve(made.build(), np.zeros(2))
+        u = np.linspace(0.0, 1.0, 11)[:, None, None]
+        x, v, a = result.positions, result.velocities, result.accelerations
+        bend = 0.5 * a[:-1] + u * np.diff(a, axis=0) / 6.0
+        way = np.swapaxes(x[:-1] + dt * u * (v[:-1] + dt * u * bend), 0, 1).reshape(-1, 2)
+        way = np.concatenate([way, x[-1:]])
+        away = np.linalg.norm(way[:, None] - centers, axis=2) - radii - 0.1 - d_min
+        best = np.minimum(np.maximum.accumulate(away, axis=0), 0.0)
+        assert np.all(away >= best - 1e-6)
+        several += np.sum(away[0] < 0.0) > (rows or 0)
+        moved += np.sum(away[-1] < 0.0) < np.sum(away[0] < 0.0)
+        for k in range(6):
+            scene.remove_obstacle(f'o{k}')
+    assert several >= 4 and moved >= 4
+
+
 MOVING_BASE = """<robot name="r"><link name="world"/><link name="base"><collision><geometry>
 <sphere radius="0.2"/></geometry></collision></link><link name="arm"/><link name="tip"/>
 <joint name="drive" type="planar"><parent link="world"/><child link="base"/><axis xyz="0 0 1"/>

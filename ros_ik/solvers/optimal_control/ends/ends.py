@@ -86,13 +86,14 @@ class EndSearch:
         """Search from a displacement [n]; near barriers, search again closer to them."""
         margins = self._arrays.margins
         settings = self._search_settings(command)
+        check = self._arrays.check if self._arrays.is_violated(start) else None
         problem.u[:] = np.clip(start, limits.low, limits.high)
-        found = Search(problem, settings, margins, _ROOM, radius).run()
+        found = Search(problem, settings, margins, _ROOM, radius, check).run()
         path = found.path if np.array_equal(found.path[0], start) else [start, *found.path]
         near = np.any(self._arrays.sample(path[-1]) < margins + 2.0 * _ROOM)
         if near and found.reason is not StopReason.FAILED:
             problem.u[:] = path[-1]
-            closer = Search(problem, settings, margins, _LAST_ROOM, radius).run()
+            closer = Search(problem, settings, margins, _LAST_ROOM, radius, check).run()
             path = path + closer.path[1:]
             found = dataclasses.replace(closer, iterations=found.iterations + closer.iterations)
         return dataclasses.replace(found, path=path)

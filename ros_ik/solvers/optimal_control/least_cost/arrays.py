@@ -28,6 +28,8 @@ from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.optimal_control.least_cost.kernels import search_kernels
 
 _SCALAR = wp.float64
+# Tolerance for rounding of h [units of h].
+_TOLERANCE = 1e-9
 
 
 class SearchArrays:
@@ -68,7 +70,11 @@ class SearchArrays:
         self._values = HostBuffer((1, self.n_rows), _SCALAR, device)
         self._sample_body_q = self.body_poses(model)
         self._sample_q = wp.zeros_like(self.state.joint_q)
+        checked = [barrier.check_row_count for barrier in self.barriers]
+        self._check_start = np.concatenate(([0], np.cumsum(checked))).astype(int)
+        self._check_values = HostBuffer((1, int(self._check_start[-1])), _SCALAR, device)
         self._sampling: Graph | None = None
+        self._checking: Graph | None = None
         self._snapshots = Snapshots((), self.barriers)
         self.version = 0
 
@@ -89,7 +95,8 @@ class SearchArrays:
             return
         for barrier in self.barriers:
             barrier.bind(self.state)
-        self._snapshots, self._sampling = Snapshots((), self.barriers), None
+        self._snapshots = Snapshots((), self.barriers)
+        self._sampling = self._checking = None
         self.version += 1
 
     def sample(self, u: np.ndarray) -> np.ndarray:
@@ -100,6 +107,22 @@ class SearchArrays:
         self.u.host[0] = u
         self._sampling.launch()
         return self._values.host[0].copy()
+
+    def is_violated(self, u: np.ndarray) -> bool:
+        """Return True if a displacement [n_variables] lies beyond a barrier."""
+        return bool(np.any(self.sample(u) < -_TOLERANCE))
+
+    def check(self, u: np.ndarray) -> np.ndarray:
+        """Return a copy of every h at a displacement [n_variables], each in a row of its own.
+
+        :meth:`sample` has only the closest pairs of shapes, in the order of their distances.
+        """
+        self.renew()
+        if self._checking is None:
+            self._checking = Graph(self._record_checking, self.state.device, self.barriers)
+        self.u.host[0] = u
+        self._checking.launch()
+        return self._check_values.host[0].copy()
 
     def launch_place(self, u: wp.array, joint_q: wp.array, body_q: wp.array) -> None:
         """Compute the coordinates and the link poses at a displacement [1, n_variables]."""
@@ -136,3 +159,11 @@ class SearchArrays:
         self.launch_place(self.u.array, self._sample_q, self._sample_body_q)
         self.launch_values(self._sample_body_q, self._values.array)
         self._values.download()
+
+    def _record_checking(self) -> None:
+        self.start_q.upload()
+        self.u.upload()
+        self.launch_place(self.u.array, self._sample_q, self._sample_body_q)
+        for barrier, start in zip(self.barriers, self._check_start, strict=False):
+            barrier.launch_check_values(self._sample_body_q, self._check_values.array, int(start))
+        self._check_values.download()

@@ -15,6 +15,7 @@ shrinks. The accepted configurations form a path that respects the barriers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 
 import numpy as np
@@ -118,6 +119,7 @@ class Search:
         margins: np.ndarray,
         room: float,
         max_radius: float = _RADIUS[0],
+        check: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> None:
         """Start at ``problem.u``, between ``problem.low`` and ``problem.high``.
 
@@ -128,10 +130,13 @@ class Search:
             room: Clearance beyond the margins, in units of h. Errors of the linearisation may use
                 up half of it.
             max_radius: Largest change of a joint in one iteration [rad or m].
+            check: Function that returns every h at a displacement [n_variables], of which no step
+                may make one worse below zero. None if the rows of the problem suffice.
         """
         self._problem, self._settings = problem, settings
         problem.floor[:] = margins + room
         self._floor = margins + 0.5 * room
+        self._check = check
         self._damping, self._growth = _DAMPING[0], GROWTH
         self._radius = self._max_radius = max_radius
         self._curvature = np.zeros_like(problem.curvature)
@@ -214,7 +219,8 @@ class Search:
         """Return True if the step is accepted, and adapt damping and radius."""
         here, half, end = self._problem.values
         allowed = np.minimum(here, self._floor) - _SLACK
-        if not (np.all(half >= allowed) and np.all(end >= allowed)):
+        kept = np.all(half >= allowed) and np.all(end >= allowed)
+        if not (kept and self._keeps_every_pair()):
             self._radius = 0.5 * min(self._radius, float(self._problem.report[STEP]))
             return False
         self._radius = min(2.0 * self._radius, self._max_radius)
@@ -227,6 +233,17 @@ class Search:
         damping, self._growth = damped_smoothly(self._damping, self._growth, ratio, accepted)
         self._damping = max(damping, _DAMPING[1])
         return accepted
+
+    def _keeps_every_pair(self) -> bool:
+        """Return True if the step makes no h worse that has no row in the problem."""
+        if self._check is None:
+            return True
+        problem = self._problem
+        u, trial = problem.u.copy(), problem.trial.copy()
+        here, half, end = (self._check(x) for x in (u, 0.5 * (u + trial), trial))
+        problem.u[:] = u
+        allowed = np.minimum(here, 0.0) - _SLACK
+        return bool(np.all(half >= allowed) and np.all(end >= allowed))
 
     def _is_over(self, cost: float, recovering: bool) -> bool:
         """Return True if the predicted gain is within rounding, at an optimum."""

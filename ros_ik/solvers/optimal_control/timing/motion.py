@@ -14,6 +14,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 import dataclasses
 import enum
+import functools
 
 import numpy as np
 
@@ -89,7 +90,13 @@ class MotionPlanner:
     """Planner of motions of one robot from the start in ``arrays``."""
 
     def __init__(
-        self, arrays: SearchArrays, limits: VariableLimits, dt: float, max_ticks: int
+        self,
+        arrays: SearchArrays,
+        limits: VariableLimits,
+        dt: float,
+        max_ticks: int,
+        *,
+        is_moving: bool = False,
     ) -> None:
         """Store start, barriers and limits.
 
@@ -98,8 +105,9 @@ class MotionPlanner:
             limits: Limits of the variables.
             dt: Duration of a tick [s].
             max_ticks: Largest number of ticks of a motion.
+            is_moving: True if the start is not at rest.
         """
-        self._arrays, self._limits = arrays, limits
+        self._arrays, self._limits, self._is_moving = arrays, limits, is_moving
         # Averaging a motion takes one tick.
         self._dt, self._max_ticks = dt, max(1, max_ticks - 1)
 
@@ -163,9 +171,20 @@ class MotionPlanner:
             end = MotionEnd.GOAL if complete else MotionEnd.HORIZON
             yield _join(first, Motion(v, a, x, end, first.raised))
 
+    @functools.cached_property
     def starts_violated(self) -> bool:
-        """Return True if the start lies beyond a barrier."""
-        return bool(np.any(self._arrays.sample(np.zeros(len(self._limits.low))) < -_TOLERANCE))
+        """True if the start lies beyond a barrier."""
+        return self._arrays.is_violated(np.zeros(len(self._limits.low)))
+
+    def _sample(self, u: np.ndarray) -> np.ndarray:
+        """Return h at a displacement [n], of every pair of shapes if one may be violated.
+
+        As long as none is, the closest pairs tell of all. Otherwise the motion out of one
+        violation may not lead into another, behind those that are worse.
+        """
+        arrays = self._arrays
+        every = self._is_moving or self.starts_violated
+        return arrays.check(u) if every else arrays.sample(u)
 
     def is_free(self, motion: Motion) -> bool:
         """Return True if no barrier falls below zero, or further if it is below already."""
@@ -217,7 +236,7 @@ class MotionPlanner:
 
     def _values_at(self, motion: Motion, at: np.ndarray) -> np.ndarray:
         """Return h at times in ticks, [len(at), rows]."""
-        return np.array([self._arrays.sample(u) for u in self._displacements(motion, at)])
+        return np.array([self._sample(u) for u in self._displacements(motion, at)])
 
     def _within_limits(self, make: Callable[[np.ndarray], tuple[np.ndarray, MotionEnd]]) -> Motion:
         """Return a motion that brakes as hard as necessary to keep joints within their ranges."""
@@ -309,13 +328,13 @@ class MotionPlanner:
         change = end - start
         count = int(np.ceil(np.max(np.abs(change)) / _SPACING)) + 1
         parts = np.linspace(0.0, 1.0, max(count, 5))
-        values = np.array([self._arrays.sample(start + s * change) for s in parts])
+        values = np.array([self._sample(start + s * change) for s in parts])
         floor = np.clip(_CLEAR * np.minimum(values[0], values[-1]), 0.0, _CLEARANCE)
         if not _never_worsens(values, floor):
             return False
         for k in _near(values, floor):
             between = np.linspace(parts[k], parts[k + 1], _SUBDIVISIONS + 1)[1:-1]
-            inner = [self._arrays.sample(start + s * change) for s in between]
+            inner = [self._sample(start + s * change) for s in between]
             if not _never_worsens(np.array([values[k], *inner, values[k + 1]]), floor):
                 return False
         return True
