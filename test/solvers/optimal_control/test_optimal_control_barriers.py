@@ -326,7 +326,8 @@ def test_the_way_out_of_some_obstacles_leads_into_no_other(rows, dt):
         way = np.concatenate([way, x[-1:]])
         away = np.linalg.norm(way[:, None] - centers, axis=2) - radii - 0.1 - d_min
         best = np.minimum(np.maximum.accumulate(away, axis=0), 0.0)
-        assert np.all(away >= best - 1e-6)
+        # The document permits 0.05 mm to pairs that are too close at the start.
+        assert np.all(away >= best - np.where(best < 0.0, 5e-5, 1e-6))
         several += np.sum(away[0] < 0.0) > (rows or 0)
         moved += np.sum(away[-1] < 0.0) < np.sum(away[0] < 0.0)
         for k in range(6):
