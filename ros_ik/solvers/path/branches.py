@@ -15,6 +15,7 @@ import numpy as np
 
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
+from ros_ik.solvers.analytic.redundancy.redundant_values import SampledRange
 from ros_ik.solvers.analytic.redundant import RedundantClosedFormIK
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.solver import ClosedFormIK
@@ -150,11 +151,10 @@ class Branches:
             return ClosedFormIK(self._model, self._link, size, _MAX_SOLUTIONS, **self._common)
         index = self._form.redundant_variable
         lower, upper = (float(range_[index]) for range_ in self.chain.sampling_range())
-        if not self.chain.slides[index]:
-            # Solutions that differ by whole turns are the same.
-            middle, half = 0.5 * (lower + upper), min(0.5 * (upper - lower), np.pi)
-            lower, upper = middle - half, middle + half
-        values = np.linspace(lower, upper, _VALUES)
+        # Solutions that differ by whole turns are the same.
+        sampled = SampledRange(lower, upper, is_whole=self.chain.slides[index])
+        ((low, high),) = sampled.near(np.array([0.5 * (lower + upper)])).tolist()
+        values = np.linspace(low, high, _VALUES)
         if start is not None:
             values = np.append(values, start[index])
         return RedundantClosedFormIK(

@@ -119,7 +119,9 @@ class _ShortestPath:
             )
             before = path[-1]
         fraction = (breaks[0] if breaks else len(targets)) / len(targets)
-        rows = self._branches.rows(np.array(path))
+        # Solutions at a limit, and whole turns, round.
+        inside = np.clip(path, self._chain.lower, self._chain.upper)
+        rows = self._branches.rows(inside)
         pair = self._check.colliding_links(start)
         return PathResult(rows, status, tuple(breaks), fraction, pair)
 

@@ -126,7 +126,7 @@ def arm_urdf(h, p, tool, limits=None, base=(0.0, 0.0, 0.0), scale=1.0, slides=()
 
 
 def tool_poses(h, p, tool, q):
-    """Return poses [n, 7] of the tool by a product of exponentials in NumPy, q [n, 6]."""
+    """Return poses [n, 7] of the tool by a product of exponentials in NumPy, q [n, m]."""
     return _poses(_motions(h, p, q), tool)
 
 
@@ -223,14 +223,14 @@ def _errors(motions, tool, poses, goals):
 
 
 def _motions(h, p, q):
-    """Return R [n, 3, 3], t [n, 3] of E_1 .. E_6, axes and points of all joints, [n, 6, 3]."""
-    n = len(q)
+    """Return R [n, 3, 3], t [n, 3] of E_1 .. E_m, axes and points of all joints, [n, m, 3]."""
+    n, m = len(q), len(h)
     R, t = np.tile(np.eye(3), (n, 1, 1)), np.zeros((n, 3))
-    axes, points = np.zeros((n, 6, 3)), np.zeros((n, 6, 3))
+    axes, points = np.zeros((2, n, m, 3))
     turns = Rotation.from_rotvec((q[:, :, None] * h).reshape(-1, 3)).as_matrix()
-    for k in range(6):
+    for k in range(m):
         axes[:, k], points[:, k] = R @ h[k], R @ p[k] + t
-        turn = turns[k::6]
+        turn = turns[k::m]
         t = t + np.einsum('nij,nj->ni', R, p[k] - turn @ p[k])
         R = R @ turn
     return R, t, axes, points

@@ -60,7 +60,8 @@ class SampledRange:
             return np.tile([self._lower, self._upper], (len(seeds), 1))
         seeds = np.clip(seeds, self._lower, self._upper)
         low = np.maximum(self._lower, np.minimum(seeds - np.pi, self._upper - _TURN))
-        return np.stack([low, low + _TURN], axis=1)
+        # The sum may round to more than the limit.
+        return np.stack([low, np.minimum(low + _TURN, self._upper)], axis=1)
 
     def check(self, values: np.ndarray, joint: str) -> None:
         """Raise ArgumentError if one of the values of a joint is outside its limits."""
