@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Path of the least joint motion over all branches, for chains with a closed form.
 
-Seven joints are solved at values of the redundant joint; the path through them is then smoothed.
+Seven joints are solved at values of the redundant joint, and along the curves through these
+solutions. The best paths through them are then smoothed and refined.
 """
 
 from __future__ import annotations
@@ -11,20 +12,23 @@ import functools
 
 import numpy as np
 
-from ros_ik.kinematics.evaluate import eval_jacobian
-from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.structure.form import ClosedForm
 from ros_ik.solvers.analytic.structure.form import folded_chain
+from ros_ik.solvers.path.arc_samples import ArcSamples
 from ros_ik.solvers.path.branch_follower import BranchFollower
 from ros_ik.solvers.path.branch_follower import LOCAL
 from ros_ik.solvers.path.branch_follower import SHORT_STEP
 from ros_ik.solvers.path.branches import Branches
 from ros_ik.solvers.path.branches import Layer
+from ros_ik.solvers.path.corrections import Corrections
 from ros_ik.solvers.path.layered_graph import LayeredGraph
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult
+from ros_ik.solvers.path.refinement import COARSE
+from ros_ik.solvers.path.refinement import FINE
+from ros_ik.solvers.path.refinement import PathRules
+from ros_ik.solvers.path.refinement import refined
 from ros_ik.solvers.path.singular_poses import with_solutions_between
-from ros_ik.solvers.path.smoothing import Correct
 from ros_ik.solvers.path.smoothing import smoothed
 from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.status import SolveStatus
@@ -37,13 +41,6 @@ _SAME = 1e-2
 _STEP_BEFORE_SMOOTHING = 2.0
 # Number of paths that are smoothed, to choose the best.
 _SMOOTHED_PATHS = 4
-# Six joints have a self-motion where the least singular value of the Jacobian, relative to the
-# largest, is below this. Further than it from a singular pose a motion by _NEAR moves the tool by
-# more than a search corrects.
-_SINGULAR = 1e-5
-# Tolerance of the poses of smoothed configurations [m, rad], and largest distance of these
-# configurations from the result of the smoothing [rad or m]; farther ones are on another branch.
-_SMOOTHED, _NEAR = 1e-9, 0.1
 
 
 def shortest_path(problem: PathProblem, form: ClosedForm, n_branches: int) -> PathResult:
@@ -73,7 +70,7 @@ class _ShortestPath:
         )  # fmt: skip
         local = problem.solver(settings=LOCAL)
         self._follower = BranchFollower(local, self._check, problem.max_joint_step)
-        self._correctors: dict[int, ChainIK] = {}
+        self._corrections = Corrections(problem, self._branches, self._check, form)
 
     def solve(self) -> PathResult:
         """Return the path."""
@@ -86,6 +83,8 @@ class _ShortestPath:
             )
         first = None if begin is None else begin[self._chain.coordinates]
         layers = list(self._branches.layers(targets, first))
+        if self._form.redundant_joint:
+            layers = self._more_solutions(layers)
         graph = self._graph(layers)
         if not self._form.redundant_joint:
             layers = with_solutions_between(
@@ -125,6 +124,18 @@ class _ShortestPath:
         pair = self._check.colliding_links(start)
         return PathResult(rows, status, tuple(breaks), fraction, pair)
 
+    def _more_solutions(self, layers: list[Layer]) -> list[Layer]:
+        """Return the layers with solutions between the values of the redundant joint."""
+        layers = list(layers)
+        unsolved = np.array([k for k, layer in enumerate(layers) if not layer.is_solved], int)
+        for k, row in self._corrections.searched(unsolved):
+            layers[k] = Layer(row[None], int(SolveStatus.CONVERGED), is_singular=False)
+        step = min(self._problem.max_joint_step, SHORT_STEP)
+        corrections = self._corrections
+        return ArcSamples(
+            layers, self._chain.slides, step, corrections.tangents, corrections.at
+        ).filled()
+
     def _segment(
         self,
         graph: LayeredGraph,
@@ -161,13 +172,48 @@ class _ShortestPath:
             if len(paths[0]) == 1:
                 return list(paths[0])
             is_start_fixed = True
-        options = [self._smoothed(path, first, is_start_fixed=is_start_fixed) for path in paths]
         begins = paths[0][:1] if is_start_fixed else self._start_solutions(first, paths[0][0])
         followed = max((self._followed(begin, first) for begin in begins), key=_rank)
-        followed = self._exact(followed, first)
-        options.append(self._smoothed(followed, first, is_start_fixed=is_start_fixed))
-        best = max(options, key=_rank)
+        paths.append(self._exact(followed, first))
+        options = [self._smoothed(path, first, is_start_fixed=is_start_fixed) for path in paths]
+        if self._form.redundant_joint:
+            options = [
+                self._refined(path, first, COARSE, is_start_fixed=is_start_fixed)
+                for path in options
+            ]
+        best = self._up_to_long_step(max(options, key=self._rank))
+        if self._form.redundant_joint:
+            best = self._refined(best, first, FINE, is_start_fixed=is_start_fixed)
         return list(best)
+
+    def _refined(
+        self, path: np.ndarray, first: int, distances: tuple[float, ...], *, is_start_fixed: bool
+    ) -> np.ndarray:
+        """Return the shortest path [n, v] through self-motions beside one from pose ``first``."""
+        if len(path) < 2:
+            return path
+        rows, step = self._branches.rows, self._problem.max_joint_step
+        longest = np.max(np.abs(np.diff(path, axis=0)), axis=1)
+        return refined(
+            path,
+            PathRules(
+                self._corrections.tangents, self._corrections.along(first, len(path)),
+                lambda nodes: self._check.is_free(rows(nodes)),
+                lambda before, after: self._check.is_free_to(rows(before), rows(after)),
+                step, np.maximum(longest, min(step, SHORT_STEP)), is_start_fixed,
+            ),
+            distances,
+        )  # fmt: skip
+
+    def _up_to_long_step(self, path: np.ndarray) -> np.ndarray:
+        """Return the part of a path [n, v] before a step that is longer than allowed."""
+        steps = np.max(np.abs(np.diff(path, axis=0)), axis=1, initial=0.0)
+        long = np.flatnonzero(steps > self._problem.max_joint_step)
+        return path[: long[0] + 1] if len(long) else path
+
+    def _rank(self, path: np.ndarray) -> tuple[int, float]:
+        """Return the sort key of the part of a path [n, v] that is allowed."""
+        return _rank(self._up_to_long_step(path))
 
     def _start_solutions(self, pose: int, near: np.ndarray) -> np.ndarray:
         """Return the solutions [a, n] of a pose by a search, or ``near`` if there is none."""
@@ -197,7 +243,7 @@ class _ShortestPath:
 
         The search ends within the tolerances. Near a singular pose that would shorten the path.
         """
-        exact, solved = self._correction(first, len(path))(path)
+        exact, solved = self._corrections.along(first, len(path))(path)
         solved[0] = False
         exact = np.where(solved[:, None], exact, path)
         is_free = self._check.is_free_along(self._branches.rows(exact))
@@ -237,18 +283,10 @@ class _ShortestPath:
     def _smoothed(self, path: np.ndarray, first: int, *, is_start_fixed: bool) -> np.ndarray:
         """Smooth a part of the path from pose ``first`` on by motions of the redundant joint.
 
-        The result ends where a step is still longer than allowed.
+        Its steps may still be longer than allowed.
         """
-        step = self._problem.max_joint_step
-        if len(path) > 2:
-            path = self._smoothed_whole(path, first, is_start_fixed=is_start_fixed)
-        long = np.flatnonzero(np.max(np.abs(np.diff(path, axis=0)), axis=1, initial=0.0) > step)
-        return path[: long[0] + 1] if len(long) else path
-
-    def _smoothed_whole(
-        self, path: np.ndarray, first: int, *, is_start_fixed: bool
-    ) -> np.ndarray:
-        """Smooth a part of the path from pose ``first`` on; its steps are not checked."""
+        if len(path) <= 2:
+            return path
         rows = self._branches.rows
         longest = np.max(np.abs(np.diff(path, axis=0)), axis=1)
         longest = np.maximum(longest, min(self._problem.max_joint_step, SHORT_STEP))
@@ -260,48 +298,10 @@ class _ShortestPath:
             here[1:] &= motions
             return here
 
-        correct = self._correction(first, len(path))
-        return smoothed(path, self._tangents, correct, allowed, is_start_fixed=is_start_fixed)
-
-    def _correction(self, first: int, count: int) -> Correct:
-        """Return the correction of configurations to reach ``count`` poses from ``first`` on."""
-        solver = self._corrector(count)
-        # The last pose fills the batch.
-        index = np.minimum(np.arange(solver.n_problems), count - 1)
-        targets = self._problem.targets[first + index]
-        rows, columns = self._branches.rows, self._chain.coordinates
-
-        def correct(wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            found = solver.solve(targets, rows(wanted)[index])
-            there = found.joint_q[:count, columns].copy()
-            near = np.max(np.abs(there - wanted), axis=1) < _NEAR
-            return there, near & (found.status[:count] == SolveStatus.CONVERGED)
-
-        return correct
-
-    def _corrector(self, count: int) -> ChainIK:
-        """Return a solver of at least ``count`` poses; parts of similar lengths share one."""
-        size = min(2 ** (count - 1).bit_length(), len(self._problem.targets))
-        solver = self._correctors.get(size)
-        if solver is None:
-            exact = min(_SMOOTHED, *self._problem.tolerances)
-            solver = self._problem.solver(size, (exact, exact), settings=LOCAL)
-            self._correctors[size] = solver
-        return solver
-
-    def _tangents(self, path: np.ndarray) -> np.ndarray:
-        """Return unit vectors of the self-motion, which does not move the tool, or zeros."""
-        model = self._problem.model
-        jacobian = np.zeros((len(path), 6, model.joint_dof_count))
-        index = link_index(model, self._problem.link, least=0)
-        eval_jacobian(model, self._branches.rows(path), index, jacobian)
-        starts, dofs = model.joint_q_start.numpy(), model.joint_qd_start.numpy()
-        joints = np.searchsorted(starts, self._chain.coordinates, side='right') - 1
-        _, scale, motions = np.linalg.svd(jacobian[:, :, dofs[joints]])
-        if self._form.redundant_joint:
-            return motions[:, -1]
-        is_singular = scale[:, -1] < _SINGULAR * scale[:, 0]
-        return np.where(is_singular[:, None], motions[:, -1], 0.0)
+        return smoothed(
+            path, self._corrections.tangents, self._corrections.along(first, len(path)), allowed,
+            is_start_fixed=is_start_fixed,
+        )  # fmt: skip
 
 
 def _rank(path: np.ndarray) -> tuple[int, float]:

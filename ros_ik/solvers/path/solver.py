@@ -75,10 +75,10 @@ def solve_path(
         rotation_tolerance: Largest angle of a solution [rad].
         n_branches: Number of solutions of the first pose to follow if ``start`` is None. Chains of
             six joints with a closed form follow all solutions.
-        method: 'closed_form' to find the path of the least joint motion over all branches and, for
-            seven joints, all values of the redundant joint. 'search' to follow branches from pose
-            to pose. 'auto' for 'closed_form' if :func:`closed_form` supports the chain of six or
-            seven joints, otherwise 'search'.
+        method: 'closed_form' to find the path of the least joint motion over all branches; for
+            seven joints, the best of those near samples of all solutions. 'search' to follow
+            branches from pose to pose. 'auto' for 'closed_form' if :func:`closed_form` supports
+            the chain of six or seven joints, otherwise 'search'.
         joint_group: Joints that may move; None for every joint between world and link. The
             others are locked at ``start``.
         offset: Pose of the tool in the link, shape [7].

@@ -17,7 +17,6 @@ from support.robots.urdf_limits import urdf_limits
 from ros_ik import all_solutions
 from ros_ik import redundant_intervals
 from ros_ik import solve_path
-from ros_ik import SolveStatus
 
 # Arms of seven joints with a closed form: file, base, tool.
 SEVEN_JOINTS = [
@@ -71,9 +70,10 @@ def test_limits_of_random_digits_are_kept():
         for start in (None, q):
             path = solve_path(model, 'tool', np.repeat(pose, 2, axis=0), start)
             assert np.all((path.joint_q >= lower) & (path.joint_q <= upper))
-            there = tool_poses(*axes, path.joint_q)[path.status == SolveStatus.CONVERGED]
-            assert start is None or len(there) == 2
-            assert np.all(np.linalg.norm(there[:, :3] - pose[:, :3], axis=1) < 1e-4)
+            # Few values of the redundant joint have solutions beside limits, or none.
+            assert path.fraction == 1.0
+            there = tool_poses(*axes, path.joint_q)
+            np.testing.assert_allclose(there[:, :3], pose[[0, 0], :3], rtol=0.0, atol=1e-4)
 
 
 def test_a_turn_up_to_a_limit_of_many_turns_does_not_pass_it():
