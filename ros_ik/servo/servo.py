@@ -196,8 +196,7 @@ class Servo:
             self._solver.limits.apply_deferred(self.joint_q, self._step)
         self._notice_events(now, command)
         resumes = self.state.resumes
-        if not (resumes or self.moving):
-            self._starts.observe(now, measurement)
+        self._starts.observe(now, measurement, self.joint_q, moves=self.moving)
         self._apply_obstacles(measurement, command)
         self.following.observe(
             now, measurement, self.joint_q, pursues=resumes, still=not self.moving
@@ -240,7 +239,7 @@ class Servo:
         self._solver.limits.rest()
         self._halt.end()
         self.following.forget()
-        self._starts.command.forget()
+        self._starts.forget()
         self._motion_report.forget_barriers()
         self._reset_targets()
         self._machine.handle(ServoEvent.FAIL)
@@ -291,7 +290,9 @@ class Servo:
         """Start a motion at the state that the controller holds, with its velocity."""
         known = measurement.known
         self._starts.command.rest(now, self.joint_q)
-        start = self._starts.find(now, measurement, self._solver.limits.acceleration)
+        start = self._starts.find(
+            now, measurement, self.joint_q, self._solver.limits.acceleration
+        )
         measured = measurement.joint_q.copy()
         if start.positions is None:
             known &= self._not_commanded

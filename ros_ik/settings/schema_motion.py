@@ -210,9 +210,10 @@ FOLLOWING_ERROR = (
         'last command, if the robot is within synchronise_tolerance of it and has not been moved '
         'since. Otherwise it is the measured state: the mean of the last 0.1 s for a robot at '
         'rest, position and velocity for one in motion. After an activation, a stop, a reset or '
-        "missing joint states the last command is not used. 'measured' is always the measured "
-        'state, so that a robot that sags starts with a step. motion_start in ~/status names the '
-        'one in use.',
+        'missing joint states, something else may hold the robot. The last command is then used '
+        "only while the robot is on its way to it. 'measured' is always the measured state, so "
+        'that a robot that sags starts with a step. motion_start in ~/status names the one in '
+        'use.',
         choices=SYNCHRONISE_TO,
     ),
     Parameter(

@@ -51,7 +51,7 @@ class MeasuredState:
         self._samples: collections.deque[tuple[float, np.ndarray]] = collections.deque()
 
     def observe(self, now: float, measurement: Measurement) -> None:
-        """Record a measurement of a tick without motion.
+        """Record the measurement of a tick.
 
         Args:
             now: Current time [s].
@@ -70,7 +70,7 @@ class MeasuredState:
             samples.append((now, measurement.joint_q[self._coords]))
 
     def forget(self) -> None:
-        """Drop all samples, because a motion starts."""
+        """Drop all samples."""
         self._samples.clear()
 
     def state(self, now: float, measurement: Measurement) -> tuple[np.ndarray, np.ndarray]:

@@ -20,6 +20,8 @@ import numpy as np
 from ros_ik.servo.interface.measurement import Measurement
 from ros_ik.servo.motion.approach import braking_step
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.state.arrival_check import ArrivalCheck
+from ros_ik.servo.state.arrival_check import NOISE
 from ros_ik.servo.state.measured_state import MeasuredState
 from ros_ik.servo.state.resting_command import RestingCommand
 from ros_ik.settings import Settings
@@ -56,40 +58,68 @@ class MotionStarts:
         """Start without a command and without measurements."""
         self._robot = robot
         self.command = RestingCommand(robot, settings)
+        self._arrival = ArrivalCheck(robot, settings)
         self._measured = MeasuredState(robot)
         self.apply(settings)
 
     def apply(self, settings: Settings) -> None:
         """Apply settings."""
         self.command.apply(settings)
+        self._arrival.apply(settings)
         self._settings = settings
 
-    def observe(self, now: float, measurement: Measurement) -> None:
-        """Process the measured state of a tick at ``now`` [s] without motion."""
+    def observe(
+        self, now: float, measurement: Measurement, joint_q: np.ndarray, *, moves: bool
+    ) -> None:
+        """Process the measured state of a tick.
+
+        Args:
+            now: Current time [s].
+            measurement: The newest measured state.
+            joint_q: Commanded coordinates [joint_coord_count].
+            moves: True if the command is in motion.
+        """
         self._measured.observe(now, measurement)
+        self._arrival.observe(now, measurement, joint_q, moves=moves)
+
+    def forget(self) -> None:
+        """Drop the last command, because it is unknown, and the motion of the robot."""
+        self.command.forget()
+        self._arrival.forget()
+        self._measured.forget()
 
     def find(
-        self, now: float, measurement: Measurement, acceleration: np.ndarray
+        self, now: float, measurement: Measurement, joint_q: np.ndarray, acceleration: np.ndarray
     ) -> MotionStart:
         """Return the state in which to start.
 
         Args:
             now: Current time [s].
             measurement: The newest measured state.
+            joint_q: Commanded coordinates, at rest [joint_coord_count].
             acceleration: Acceleration limits of the controlled joints [rad/s^2 or m/s^2].
         """
         positions, velocities = self._measured.state(now, measurement)
-        self._measured.forget()
         wish = self._settings.synchronise_to
         reference = self._reference(now, measurement) if wish == 'reference' else None
         if reference is not None:
             source, (positions, velocities) = 'reference', reference
-        elif wish != 'measured' and self.command.holds(measurement.joint_q):
+        elif wish != 'measured' and self._holds_command(now, measurement, joint_q):
             return MotionStart('command', None, np.zeros_like(positions))
         else:
             source = 'measured'
             positions = positions + velocities * (_LAG * self._settings.following_error_delay)
+        self._arrival.forget()
         return MotionStart(source, positions, self._steps(positions, velocities, acceleration))
+
+    def _holds_command(
+        self, now: float, measurement: Measurement, joint_q: np.ndarray
+    ) -> bool:
+        """Return True if the controller holds the last command, or moves the robot there."""
+        if self.command.holds(measurement.joint_q):
+            return True
+        near = self._settings.synchronise_tolerance if self.command.is_at_rest else NOISE
+        return self._arrival.passes(now, measurement, joint_q, near)
 
     def _reference(
         self, now: float, measurement: Measurement

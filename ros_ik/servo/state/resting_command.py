@@ -21,7 +21,7 @@ from ros_ik.settings import Settings
 from ros_ik.state_machine import StateMachine
 
 # Time in which a robot settles at its last command, in addition to the controller delay [s].
-_SETTLING = 0.5
+SETTLING_TIME = 0.5
 # Displacement that shows that something else moves a settled robot [rad]; above noise and creep.
 _MOVED = 0.01
 
@@ -42,7 +42,12 @@ class RestingCommand:
     def apply(self, settings: Settings) -> None:
         """Apply settings."""
         self._tolerance = settings.synchronise_tolerance * self._unit
-        self._settling = settings.following_error_delay + _SETTLING
+        self._settling = settings.following_error_delay + SETTLING_TIME
+
+    @property
+    def is_at_rest(self) -> bool:
+        """True if there is a command at rest."""
+        return self._machine.state in (RestingState.RESTING, RestingState.SETTLED)
 
     def forget(self) -> None:
         """Drop the command until targets are tracked again; another controller may be active."""
@@ -65,7 +70,7 @@ class RestingCommand:
 
     def observe(self, now: float, joint_q: np.ndarray) -> None:
         """Process the measured coordinates [joint_coord_count] of a tick without motion."""
-        if not self._is_at_rest or abs(now - self._since) < self._settling:
+        if not self.is_at_rest or abs(now - self._since) < self._settling:
             return
         measured = joint_q[self._coords]
         if self._machine.state is RestingState.RESTING:
@@ -80,12 +85,7 @@ class RestingCommand:
         Args:
             joint_q: Measured coordinates [joint_coord_count].
         """
-        if not self._is_at_rest:
+        if not self.is_at_rest:
             return False
         offset = joint_q[self._coords] - self._command
         return bool(np.all(np.abs(offset) <= self._tolerance))
-
-    @property
-    def _is_at_rest(self) -> bool:
-        """True if there is a command at rest."""
-        return self._machine.state in (RestingState.RESTING, RestingState.SETTLED)
