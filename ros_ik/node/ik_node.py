@@ -138,7 +138,7 @@ class IkNode(GuardedNode, StreamNode):
             self, (output.topic for output in settings.outputs), self._inbox.not_following
         )
         self._planning = PlannerServices(self, self._planner_state)
-        SrdfLines(self, lambda: self._servo)
+        SrdfLines(self, self._newest_servo)
         self._markers = Markers(self, settings, self._loop)
         commander = Commander(
             self._loop,
@@ -167,6 +167,11 @@ class IkNode(GuardedNode, StreamNode):
         """The running servo."""
         controlled = self._inbox.controlled.get()
         return None if controlled is None else controlled.servo
+
+    def _newest_servo(self) -> Servo | None:
+        """Return the running servo, or one that waits for the node to be configured."""
+        ready = self._source.ready
+        return self._servo if ready is None else ready.servo
 
     def schedule_executor(self, thread: threading.Thread) -> None:
         """Set the priority of the thread that spins this node, just below the control thread.
@@ -328,8 +333,7 @@ class IkNode(GuardedNode, StreamNode):
 
     def _on_settings(self, settings: Settings) -> str:
         """Apply changed parameters, or return why they do not fit the model."""
-        ready = self._source.ready
-        servo = self._servo if ready is None else ready.servo
+        servo = self._newest_servo()
         reason = '' if servo is None else _misfit(servo, settings)
         if reason:
             return reason

@@ -72,6 +72,54 @@ def test_a_lifecycle_manager_leads_it_through_its_states(tmp_path):
         client.assert_trajectories_are_accepted()
 
 
+def withdraw(client):
+    """Withdraw a stop request, and reset the node."""
+
+    def is_reset():
+        client.request_stop(False)
+        return client.trigger('reset').success
+
+    client.wait_for(is_reset, 'reset')
+
+
+HOLDS = {
+    'stop': (
+        lambda client: client.trigger('stop'), lambda client: client.trigger('reset'),
+        IkStatus.STOPPED,
+    ),
+    'pause': (
+        lambda client: client.pause(True), lambda client: client.pause(False), IkStatus.PAUSED,
+    ),
+    'request': (lambda client: client.request_stop(True), withdraw, IkStatus.STOPPED),
+}  # fmt: skip
+
+
+def test_what_holds_the_robot_outlasts_a_cleanup(tmp_path):
+    with ros_rig(tmp_path) as client:
+        start_node(client, **NEVER_STALE)
+        start_robot(client)
+        client.describe(panda_urdf())
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
+        for hold, release, code in HOLDS.values():
+            hold(client)
+            client.wait_for_code(code)
+            assert client.transition(Transition.TRANSITION_DEACTIVATE)
+            assert client.transition(Transition.TRANSITION_CLEANUP)
+            client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=LONG)
+            assert client.trigger('srdf_lines').success
+            assert client.transition(Transition.TRANSITION_CONFIGURE)
+            assert client.transition(Transition.TRANSITION_ACTIVATE)
+            count = len(client.trajectories)
+            client.stream('pose', client.moved_pose((0.0, 0.1, 0.0)))
+            client.wait_for_ticks(30)
+            client.wait_for_code(code)
+            assert len(client.trajectories) == count, 'it moved'
+            release(client)
+            client.wait_for_code(IkStatus.OK, text='tracking')
+            client.stream('pose', None)
+            client.forget_targets()
+
+
 def test_a_stop_that_outlasts_a_deactivation_is_told_and_ends_before_a_cleanup(tmp_path):
     """With these accelerations a stop from full speed takes a second."""
     with ros_rig(tmp_path) as client:

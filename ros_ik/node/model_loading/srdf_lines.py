@@ -14,14 +14,14 @@ from ros_ik.servo import Servo
 
 
 class SrdfLines:
-    """Service for the running robot; used in the executor's thread."""
+    """Service for the robot of the newest model; used in the executor's thread."""
 
     def __init__(self, node: Node, servo: Callable[[], Servo | None]) -> None:
         """Create the service.
 
         Args:
             node: The node.
-            servo: Function that returns the running servo, or None.
+            servo: Function that returns the servo of the newest model, or None.
         """
         self._servo = servo
         node.create_service(Trigger, '~/srdf_lines', self._answer)
@@ -29,7 +29,7 @@ class SrdfLines:
     def _answer(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         servo = self._servo()
         if servo is None:
-            response.message = 'there is no robot description to write lines for'
+            response.message = 'there is no model to write lines for'
         else:
             response.success, response.message = True, '\n'.join(servo.robot.srdf_lines)
         return response

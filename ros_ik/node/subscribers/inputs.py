@@ -131,14 +131,14 @@ class Inputs:
         self._inbox.command.update(lambda command: command.with_changes(**fields))
 
     def destroy(self) -> None:
-        """Destroy subscriptions and services."""
+        """Destroy subscriptions and services; a stop, a pause and the mode stay in force."""
         self._inbox.streams.put(StreamPoller((), 0.0))
         self._joint_states.destroy()
         self._stop_request.destroy()
         self._controllers.destroy()
         for part in (self._targets, self._obstacles, self._services, self.transforms):
             part.destroy()
-        self._inbox.command.put(Command(active=False))
+        self._inbox.command.update(Command.with_release)
 
     def _on_joint_states(self, sample: JointSample) -> None:
         merger = self._merger

@@ -117,6 +117,13 @@ class Command:
         """Return the command after activation or deactivation of the servo."""
         return self.with_changes(active=active, last_dropped=self.newest_target())
 
+    def with_release(self) -> Command:
+        """Return the command after the servo is gone: inactive, without targets and obstacles.
+
+        A stop, a pause and the mode stay: only those who asked for them end them.
+        """
+        return Command(active=False, mode=self.mode, paused=self.paused, stop=self.stop)
+
     def newest_target(self) -> int:
         """Return the sequence number of the newest target, or 0."""
         every = (*self.poses, *self.twists, self.joints, self.center_of_mass)
