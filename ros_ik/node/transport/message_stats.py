@@ -18,8 +18,11 @@ from ros_ik.servo import StatusCode
 
 # Minimum time between two equal lines in the log [s].
 _LOG_PERIOD = 5.0
-# Maximum number of texts composed in that time per topic and reason; they may all differ.
+# Maximum number of different lines in that time per topic and reason.
 _MAX_SENTENCES = 20
+# Number of texts composed in that time per topic and reason, however fast the drops come, and
+# minimum time between further ones [s].
+_MAX_FAST, _COMPOSE_PERIOD = 20, 0.05
 # Maximum number of queued log lines.
 _MAX_LINES = 64
 # Maximum length of a text in log and status; names in a message may have any length.
@@ -70,11 +73,21 @@ class DropReport:
 
 @dataclasses.dataclass
 class _Texts:
-    """Texts of drops alike that were composed in a period: its start [s], number, the last one."""
+    """Texts of drops alike that were composed in a period.
+
+    Attributes:
+        begin: Start of the period [s].
+        count: Number of texts.
+        composed: Time of the last one [s].
+        last: The last one.
+        lines: Number of lines in the log.
+    """
 
     begin: float
     count: int = 0
+    composed: float = 0.0
     last: str = ''
+    lines: int = 0
 
 
 class MessageStats:
@@ -116,8 +129,8 @@ class MessageStats:
         Args:
             topic: Name of the topic, service or action, relative to the node.
             reason: Reason of the drop.
-            what: Function that describes the message; called only if logged, because it may take
-                long.
+            what: Function that describes the message; called for some of many drops only, because
+                it may take long.
             count: Number of dropped parts of one message.
             event: Text before the name of the topic.
             frame: Name of the frame that could not be transformed, or ''.
@@ -149,7 +162,7 @@ class MessageStats:
             self._log(drop, what)
 
     def _count(self, drop: DropReport, count: int) -> DropReport | None:
-        """Count a drop; return it if it is to be logged."""
+        """Count a drop; return it if its text is to be composed."""
         reason, key = drop.reason, (drop.topic, drop.reason)
         with self._counting:
             self.counts[reason.value] = self.counts.get(reason.value, 0) + count
@@ -158,16 +171,17 @@ class MessageStats:
             if texts is None or drop.time - texts.begin >= _LOG_PERIOD:
                 texts = self._texts[key] = _Texts(drop.time)
             self.latest = drop = dataclasses.replace(drop, sentence=texts.last)
-            if texts.count >= _MAX_SENTENCES:
+            if texts.count >= _MAX_FAST and drop.time - texts.composed < _COMPOSE_PERIOD:
                 return None
-            texts.count += 1
+            texts.count, texts.composed = texts.count + 1, drop.time
         return drop
 
     def _log(self, drop: DropReport, what: Callable[[], str]) -> None:
         """Log a drop, unless an equal line was logged recently."""
         sentence = what()[:_MAX_TEXT_LENGTH]
         with self._counting:
-            self._texts[drop.topic, drop.reason].last = sentence
+            texts = self._texts[drop.topic, drop.reason]
+            texts.last = sentence
             if self.latest is drop:
                 self.latest = dataclasses.replace(drop, sentence=sentence)
         line = f'{_described(drop)}: {sentence}'
@@ -175,7 +189,8 @@ class MessageStats:
             self._logged = {
                 line: at for line, at in self._logged.items() if drop.time - at < _LOG_PERIOD
             }
-            if line not in self._logged:
+            if line not in self._logged and texts.lines < _MAX_SENTENCES:
+                texts.lines += 1
                 self._logged[line] = drop.time
                 self._node.get_logger().warning(line)
 

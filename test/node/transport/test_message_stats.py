@@ -77,6 +77,38 @@ def test_texts_that_differ_are_logged_again_after_a_flood(rig):
     assert rig.lines[-1].endswith('message 19 of 2')
 
 
+def stream_drops(rig, in_tick, text, count, period=0.02):
+    """Drop messages alike, one each period, as the node does."""
+    for _ in range(count):
+        rig.now += period
+        (rig.drop_in_tick if in_tick else rig.drop)(text=text)
+        rig.stats.log()
+
+
+@pytest.mark.parametrize('in_tick', [False, True])
+def test_equal_texts_hide_no_other_text(rig, in_tick):
+    for name, count in (('A', 30), ('B', 50), ('A', 20), ('C', 5)):
+        stream_drops(rig, in_tick, f'frame {name}', count)
+        assert rig.shown().endswith(f'frame {name}')
+    assert [line[-1] for line in rig.lines] == ['A', 'B', 'C']
+
+
+def test_equal_texts_do_not_count_as_different_lines(rig):
+    stream_drops(rig, False, 'the same', 60)
+    for k in range(40):
+        stream_drops(rig, False, f'message {k}', 1, period=0.06)
+    assert len(rig.lines) == 20 and rig.lines[-1].endswith('message 18')
+
+
+def test_a_flood_composes_few_texts(rig):
+    composed = []
+    for _ in range(5000):
+        rig.now += 0.001
+        rig.stats.add(POSE, Drop.TOO_OLD, lambda: composed.append(1) or 'the same')
+    # The first twenty, and twenty a second.
+    assert len(composed) <= 20 + 5 * 20
+
+
 def test_a_flood_of_one_reason_hides_no_other_reason_and_no_other_topic(rig):
     for k in range(50):
         rig.drop(text=f'message {k}')
