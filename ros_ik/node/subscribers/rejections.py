@@ -66,7 +66,7 @@ def explain_joints(reason: Rejection, sample: JointSample, known: Sequence[str])
     if reason is Rejection.UNKNOWN_JOINT:
         name = next(name for name in names if name not in known)
         return f'{name!r} is not a controlled joint: {", ".join(known)}'
-    positions, velocities = len(sample.positions), len(sample.velocities)
+    positions, velocities = len(sample.positions), len(sample.velocities) or sample.unused
     return f'it has {len(names)} names, {positions} positions and {velocities} velocities'
 
 

@@ -258,6 +258,8 @@ class TargetTopics:
     ) -> Change | Rejection:
         target: JointTarget | JointVelocityTarget | Rejection
         sender = self._by_topic[topic].publisher
+        if sample.unused not in (0, len(sample.names)):
+            return Rejection.WRONG_SIZE
         if sample.velocities:
             target = self._joint_velocities(reader, sample, received, sender)
         else:

@@ -72,6 +72,7 @@ class JointSample(NamedTuple):
         names: Names of the joints.
         positions: Positions in the message [rad or m].
         velocities: Velocities in the message [rad/s or m/s], if it has no positions.
+        unused: Number of velocities beside positions.
     """
 
     frame_id: str
@@ -79,6 +80,7 @@ class JointSample(NamedTuple):
     names: tuple[str, ...]
     positions: Sequence[float]
     velocities: Sequence[float] = ()
+    unused: int = 0
 
 
 def _stamped_reader(
@@ -159,6 +161,7 @@ class JointReader:
         return JointSample(
             '', Stamp(stamp.sec, stamp.nanosec), tuple(message.name), message.position,
             () if message.position else message.velocity,
+            len(message.velocity) if message.position else 0,
         )  # fmt: skip
 
 
@@ -190,7 +193,7 @@ class _JointLayout:
         end = begin + _SIZE * (len(filled) - 1 - max(k for k, mark in enumerate(filled) if mark))
         self._fixed.append((begin, end, buffer[begin:end]))
         self._least = end
-        self._has_positions = bool(filled[0])
+        self._has_positions, self._unused = bool(filled[0]), len(filled[1])
         self._numbers = struct.Struct(f'<{len(filled[0] or filled[1])}d')
         self._start = arrays[0][0]
 
@@ -205,7 +208,7 @@ class _JointLayout:
         stamp = Stamp._make(_STAMP.unpack_from(data, _BODY))
         numbers = self._numbers.unpack_from(data, self._start)
         if self._has_positions:
-            return JointSample('', stamp, self._names, numbers)
+            return JointSample('', stamp, self._names, numbers, (), self._unused)
         return JointSample('', stamp, self._names, (), numbers)
 
 

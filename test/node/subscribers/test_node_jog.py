@@ -183,6 +183,8 @@ BAD = [
     (jog(panda_joint1=0.1, elbow=0.1), 'unknown_joint', 'elbow'),
     (jog(panda_joint1=0.1, panda_joint2=-1.2), 'beyond_scale', 'panda_joint2'),
     (JointState(name=['panda_joint1'], velocity=[0.1, 0.1]), 'wrong_size', '2 velocities'),
+    (JointState(name=['panda_joint1'], position=[0.1], velocity=[0.1, 0.1]), 'wrong_size',
+     '1 positions and 2 velocities'),
     (JointState(name=['panda_joint1'] * 2, velocity=[0.1, 0.1]), 'repeated_joint', 'twice'),
     (JointState(velocity=[2.0]), 'beyond_scale', '0 names'),
     (twist((0.0, 1.5, 0.0)), 'beyond_scale', 'linear.y'),

@@ -260,7 +260,7 @@ def test_cut_joint_states_are_refused():
             read(data[:end])
 
 
-@pytest.mark.parametrize('sizes', [(0, 2, 0), (0, 2, 2), (2, 2, 0)])
+@pytest.mark.parametrize('sizes', [(0, 2, 0), (0, 2, 2), (2, 2, 0), (2, 1, 0), (2, 0, 2)])
 def test_velocities_count_where_there_are_no_positions(sizes):
     rng, reader = np.random.default_rng(4), JointReader()
     for _ in range(3):  # by rclpy, then from the bytes
@@ -268,6 +268,7 @@ def test_velocities_count_where_there_are_no_positions(sizes):
         sample = reader(serialize_message(message))
         assert list(sample.positions) == list(message.position)
         assert list(sample.velocities) == ([] if sizes[0] else list(message.velocity))
+        assert sample.unused == (sizes[1] if sizes[0] else 0)
 
 
 def test_a_joint_jog_is_its_names_and_velocities(monkeypatch):
