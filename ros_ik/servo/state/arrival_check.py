@@ -51,6 +51,8 @@ class ArrivalCheck:
         self._states: collections.deque[tuple[float, np.ndarray]] = collections.deque()
         # Time of the last tick after which the command moved [s].
         self._moved = -math.inf
+        # Times of the last tick and of the last look at the measured state [s].
+        self._now = self._looked = -math.inf
         self.apply(settings)
 
     def apply(self, settings: Settings) -> None:
@@ -64,7 +66,7 @@ class ArrivalCheck:
 
     def forget(self) -> None:
         """Drop the command."""
-        self._moved = -math.inf
+        self._moved = self._looked = -math.inf
         self._commands.clear()
         self._states.clear()
 
@@ -79,9 +81,10 @@ class ArrivalCheck:
             joint_q: Commanded coordinates [joint_coord_count].
             moves: True if the command is in motion.
         """
-        if now < self._moved:
+        if now < self._now:
             # The clock jumped backwards.
             self.forget()
+        self._now = now
         if moves:
             self._moved = now
         elif now - self._moved > self._settling:
@@ -91,8 +94,12 @@ class ArrivalCheck:
             commands.append((now, joint_q[self._coords]))
             while len(commands) > 1 and now - commands[1][0] >= self._span:
                 commands.popleft()
+        # A look takes as long as the rest of this.
+        if now - self._looked < _APPROACH_TIME / _MAX_SAMPLES:
+            return
+        self._looked = now
         received = float(measurement.received[self._coords].min())
-        if not states or received - states[-1][0] >= _APPROACH_TIME / _MAX_SAMPLES:
+        if not states or received > states[-1][0]:
             states.append((received, measurement.joint_q[self._coords]))
             # The newest from before a gap stays, too.
             while len(states) > 2 and received - states[1][0] >= _APPROACH_TIME:

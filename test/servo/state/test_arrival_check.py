@@ -203,6 +203,18 @@ def test_a_robot_that_another_program_moves_away_goes_on_with_its_velocity(event
     assert velocity < 0.3 * (0.02 / sway.rig.dt + 2.0)
 
 
+def test_an_old_command_is_not_new_again_after_the_clock_jumped_back():
+    sway = Sway(lag=0.0)
+    sway.stream(1.0)
+    sway.brake()
+    # Back to shortly after the command came to rest.
+    sway.loop.tick(seconds=5.0)
+    sway.rig.now -= 4.8
+    sway.loop.tick(3)
+    sway.start()
+    assert sway.rig.outputs[-1].motion_start == 'measured'
+
+
 @pytest.mark.parametrize('event', ['clock', 'failure'])
 def test_after_a_jump_of_the_clock_or_a_failed_tick_the_command_is_unknown(event):
     sway = Sway()
