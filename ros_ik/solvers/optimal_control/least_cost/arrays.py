@@ -28,8 +28,8 @@ from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.optimal_control.least_cost.kernels import search_kernels
 
 _SCALAR = wp.float64
-# Tolerance for rounding of h [units of h].
-_TOLERANCE = 1e-9
+# Tolerance for rounding of h, below zero or below a negative value [units of h].
+TOLERANCE = 1e-9
 
 
 class SearchArrays:
@@ -110,7 +110,7 @@ class SearchArrays:
 
     def is_violated(self, u: np.ndarray) -> bool:
         """Return True if a displacement [n_variables] lies beyond a barrier."""
-        return bool(np.any(self.sample(u) < -_TOLERANCE))
+        return bool(np.any(self.sample(u) < -TOLERANCE))
 
     def check(self, u: np.ndarray) -> np.ndarray:
         """Return a copy of every h at a displacement [n_variables], each in a row of its own.

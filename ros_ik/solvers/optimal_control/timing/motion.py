@@ -19,6 +19,7 @@ import functools
 import numpy as np
 
 from ros_ik.solvers.optimal_control.least_cost.arrays import SearchArrays
+from ros_ik.solvers.optimal_control.least_cost.arrays import TOLERANCE
 from ros_ik.solvers.optimal_control.timing.curve import Curve
 from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
 from ros_ik.solvers.optimal_control.timing.profile import average_over_tick
@@ -28,8 +29,6 @@ from ros_ik.solvers.optimal_control.timing.profile import position_range
 from ros_ik.solvers.optimal_control.timing.profile import positions_of
 from ros_ik.solvers.optimal_control.timing.profile import reach
 
-# Tolerance for rounding of h, below zero or below a negative value [units of h].
-_TOLERANCE = 1e-9
 # Distance between the configurations at which a motion is checked [rad or m].
 _SPACING = 0.02
 # Number of configurations at which a motion is checked, apart from its knots.
@@ -201,7 +200,7 @@ class MotionPlanner:
             middles = 0.5 * (at[hidden] + at[hidden + 1])
             inner = self._values_at(motion, middles)
             lower = np.minimum(values[hidden], values[hidden + 1])
-            if np.any(inner < np.where(lower < -_TOLERANCE, lower - _DEPTH, -_TOLERANCE)):
+            if np.any(inner < np.where(lower < -TOLERANCE, lower - _DEPTH, -TOLERANCE)):
                 return False
             values = np.insert(values, hidden + 1, inner, axis=0)
             at = np.insert(at, hidden + 1, middles)
@@ -242,8 +241,8 @@ class MotionPlanner:
         """Return a motion that brakes as hard as necessary to keep joints within their ranges."""
         limits = self._limits
         acceleration, origin = limits.acceleration.copy(), np.zeros(len(limits.low))
-        low = np.minimum(limits.low, 0.0) - _TOLERANCE
-        high = np.maximum(limits.high, 0.0) + _TOLERANCE
+        low = np.minimum(limits.low, 0.0) - TOLERANCE
+        high = np.maximum(limits.high, 0.0) + TOLERANCE
         for _ in range(_RAISES):
             velocities, end = make(acceleration)
             motion = self._averaged_motion(origin, velocities, end, np.zeros(len(low), dtype=bool))
@@ -252,7 +251,7 @@ class MotionPlanner:
             if not outside.any():
                 break
             acceleration[outside] *= _RAISE
-        harder = np.abs(motion.accelerations) > limits.acceleration * (1.0 + _TOLERANCE)
+        harder = np.abs(motion.accelerations) > limits.acceleration * (1.0 + TOLERANCE)
         return dataclasses.replace(motion, raised=np.any(harder, axis=0))
 
     def _averaged_motion(
@@ -342,7 +341,7 @@ class MotionPlanner:
 
 def _never_worsens(values: np.ndarray, floor: float | np.ndarray) -> bool:
     """Return True if no column falls below ``floor``, or further if it is below already."""
-    allowed = np.minimum(values[:-1], floor) - _TOLERANCE
+    allowed = np.minimum(values[:-1], floor) - TOLERANCE
     return bool(np.all(values[1:] >= allowed))
 
 
@@ -368,7 +367,7 @@ def _hidden_dips(at: np.ndarray, values: np.ndarray) -> np.ndarray:
     excess = np.maximum(4.0 * below - np.abs(rises), 0.0)
     depth = excess**2 / np.maximum(16.0 * below, np.finfo(float).tiny)
     lower = np.minimum(values[1:], values[:-1])
-    room = np.where(lower < -_TOLERANCE, _DEPTH, np.maximum(lower, 0.0) + _HIDDEN)
+    room = np.where(lower < -TOLERANCE, _DEPTH, np.maximum(lower, 0.0) + _HIDDEN)
     return np.flatnonzero(np.any(depth > room, axis=1))
 
 
