@@ -13,7 +13,7 @@ P_j and e_j are the projected rows and errors of level j, R the costs of no leve
 damping, and changes of the step near barriers (after Kanoun, Lamiraux and Wieber, "Kinematic
 control of redundant manipulators: generalizing the task-priority framework to inequality tasks",
 IEEE Transactions on Robotics 27, 2011, with a large weight instead of their equations). The term
-of delta only decides what the levels so far leave free, and is left out for the last one.
+of delta only decides what the levels so far leave free.
 
 Without active constraints every x_k is x_0, so nothing is solved, and the step stays continuous
 where a constraint becomes active. If a level has no solution, x_0 remains.
@@ -160,8 +160,9 @@ def solve_levels_kernel() -> wp.Kernel:
                 code = solve_dual(i, dt, max_iterations[0], tolerance, turn, dual, turn_status)
                 if code != converged:
                     return
-            add_start(i, -weight, program, turn)
-            hold_level(i, first, last, levels, turn)
+            if last < total:
+                add_start(i, -weight, program, turn)
+                hold_level(i, first, last, levels, turn)
             first = last
             level += 1
         for j in range(turn.order.shape[0]):
