@@ -25,7 +25,10 @@ setup(
     description=' '.join(MANIFEST.findtext('description').split()),
     license=MANIFEST.findtext('license'),
     packages=find_packages(include=['ros_ik', 'ros_ik.*']),
-    package_data={'ros_ik.demo.robots': ['*.yaml', '*.urdf', '*.srdf']},
+    package_data={
+        'ros_ik.demo.robots': ['*.yaml', '*.urdf', '*.srdf'],
+        'ros_ik.node.execution': ['*.xml'],
+    },
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),

@@ -12,6 +12,8 @@ import pytest
 from support.processes.workers import lower_priority
 from support.processes.workers import worker_number
 
+from ros_ik.node.execution.fastdds_profile import set_fastdds_profile
+
 # Time after the limit of a test until the process that hangs ends [s]. The limit itself raises an
 # exception in Python, which a call that does not return never sees.
 _BEYOND = 60.0
@@ -95,9 +97,11 @@ def pytest_runtest_teardown(item, nextitem):
 
 
 def pytest_configure(config):
-    """Remember the standard error, and lower the priority of processes that compute."""
+    """Remember the standard error, lower the priority of processes that compute, set up DDS."""
     config.stash[_STDERR] = os.dup(sys.__stderr__.fileno())
     lower_priority()
+    # Processes of tests end, too, while others start beside them.
+    set_fastdds_profile()
 
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)

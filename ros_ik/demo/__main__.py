@@ -50,6 +50,7 @@ from ros_ik.demo.scenario.scenario import make_scenario
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 from ros_ik.node.execution.executor import interrupts_raised
+from ros_ik.node.execution.fastdds_profile import set_fastdds_profile
 from ros_ik.node.execution.warp_programs import prepare_warp
 
 # Longest wait for the first start, with every kernel to compile [s].
@@ -148,6 +149,7 @@ def _made_client(
     options: argparse.Namespace, robot: DemoRobot, scenario: Scenario, ros_arguments: Sequence[str]
 ) -> Iterator[DemoClient]:
     """Yield a client on the graph, and destroy it afterwards."""
+    set_fastdds_profile()
     rclpy.init(
         args=list(ros_arguments),
         signal_handler_options=SignalHandlerOptions.SIGTERM,  # type: ignore[attr-defined]

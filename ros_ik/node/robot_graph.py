@@ -27,6 +27,7 @@ from std_msgs.msg import String
 
 from ros_ik.errors import ArgumentError
 from ros_ik.node.execution.executor import serve_one
+from ros_ik.node.execution.fastdds_profile import set_fastdds_profile
 from ros_ik.node.transport.qos_profiles import LATCHED
 
 _DESCRIPTION, _SEMANTIC = 'robot_description', 'robot_description_semantic'
@@ -93,6 +94,7 @@ def read_graph(patience: float, namespace: str = '') -> RobotGraph:
     Raises:
         ArgumentError: ROS does not allow the name of the namespace.
     """
+    set_fastdds_profile()
     context = rclpy.Context()
     rclpy.init(context=context)
     executor = SingleThreadedExecutor(context=context)

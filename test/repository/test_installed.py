@@ -130,6 +130,19 @@ def test_the_library_solves_a_pose_with_what_it_requires(installed, tmp_path):
     assert 'status 0 False' in done.stdout, done.stdout
 
 
+def test_every_file_of_the_package_is_installed(installed):
+    folder, _ = installed
+    found, wanted = (
+        {
+            path.relative_to(root).as_posix()
+            for path in (root / 'ros_ik').rglob('*')
+            if path.is_file() and '__pycache__' not in path.parts
+        }
+        for root in (folder, ROOT)
+    )
+    assert wanted == found
+
+
 def test_demo_and_viewer_need_no_package_of_the_tests():
     """Those are all that tools/setup installs for them."""
     files = [ROOT / 'requirements' / f'{name}.txt' for name in ('demo', 'ros', 'runtime')]

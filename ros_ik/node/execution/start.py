@@ -13,6 +13,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 from ros_ik.errors import ArgumentError
+from ros_ik.node.execution.fastdds_profile import set_fastdds_profile
 
 # Places in the sources of rcl, at the end of its messages.
 _PLACE = re.compile(r',? at \S+:\d+')
@@ -28,6 +29,7 @@ def init_rclpy(args: Sequence[str] | None) -> None:
         ArgumentError: An argument is unknown or wrong, or a parameter file cannot be read. Without
             ``--ros-args`` before them, rclpy would ignore parameters.
     """
+    set_fastdds_profile()
     words = None if args is None else list(args)
     try:
         unknown = remove_ros_args(sys.argv)[1:] if words is None else remove_ros_args(words)
