@@ -176,6 +176,18 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
             ws.J[i, j, left + 1] = c * b - s * a
 
     @wp.func
+    def rotation_onto(a: scalar, b: scalar):
+        """Return h = |(a, b)|, a / h and b / h; a and b are not both zero.
+
+        Their squares may underflow: symmetric postures have coefficients of 1e-219.
+        """
+        size = wp.max(wp.abs(a), wp.abs(b))
+        c = a / size
+        s = b / size
+        h = wp.sqrt(c * c + s * s)
+        return size * h, c / h, s / h
+
+    @wp.func
     def add_constraint(i: int, n: int, q: int, ws: Workspace):
         """Rotate d_2 onto its first entry and append it to R as column q."""
         for step in range(n - 1 - q):
@@ -183,10 +195,10 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
             a = ws.d[i, col]
             b = ws.d[i, col + 1]
             if b != scalar(0.0):
-                h = wp.sqrt(a * a + b * b)
+                h, c, s = rotation_onto(a, b)
                 ws.d[i, col] = h
                 ws.d[i, col + 1] = scalar(0.0)
-                rotate_columns(i, n, col, a / h, b / h, ws)
+                rotate_columns(i, n, col, c, s, ws)
         for j in range(q + 1):
             ws.R[i, j, q] = ws.d[i, j]
 
@@ -202,10 +214,8 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
         for col in range(position, q - 1):
             a = ws.R[i, col, col]
             b = ws.R[i, col + 1, col]
-            h = wp.sqrt(a * a + b * b)
-            if h > scalar(0.0):
-                c = a / h
-                s = b / h
+            if b != scalar(0.0):
+                h, c, s = rotation_onto(a, b)
                 ws.R[i, col, col] = h
                 ws.R[i, col + 1, col] = scalar(0.0)
                 for k in range(col + 1, q - 1):
@@ -278,6 +288,8 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
                         full = True
                     for j in range(n):
                         x[i, j] = x[i, j] + step * ws.z[i, j]
+                if not full and blocking < 0:
+                    return NOT_CONVEX, iterations, q  # numbers that are not finite any more
                 for j in range(q):
                     ws.u[i, j] = ws.u[i, j] - step * ws.r[i, j]
                 ws.u[i, q] = ws.u[i, q] + step

@@ -267,3 +267,37 @@ def test_redundant_and_empty_rows():
 def test_bad_sizes_are_named(options, name):
     with pytest.raises(ArgumentError, match=name):
         DenseQP(**({'batch': 1, 'n_variables': 2, 'n_rows': 0} | options))
+
+
+@pytest.mark.parametrize('scale', [0.0, 1e-30, 1e-150, 1e-170, 1e-219, 1e-310])
+@pytest.mark.parametrize('least_b', [-0.5, -5.0])
+def test_coefficients_whose_squares_underflow_count_as_zero(scale, least_b):
+    """Symmetric postures have such coefficients; their squares are zero, or denormal."""
+    n, rows, batch = 7, 12, 500
+    programs = random_programs(n, rows, batch, seed=5, least_b=least_b)
+    still = np.random.default_rng(6).random((batch, 1, n)) < 0.6
+    still[..., 0] = False
+    programs['H'] = np.tile(2.0 * np.eye(n), (batch, 1, 1))
+    programs['A'] = np.where(still, scale * programs['A'], programs['A'])
+    programs['c'] = np.where(still[:, 0], scale * programs['c'], programs['c'])
+    qp = solve(programs)
+    programs['A'] = np.where(still, 0.0, programs['A'])
+    programs['c'] = np.where(still[:, 0], 0.0, programs['c'])
+    expected = solve(programs)
+    np.testing.assert_array_equal(qp.status.numpy(), expected.status.numpy())
+    assert set(qp.status.numpy()) <= {SolveStatus.CONVERGED, SolveStatus.RELAXED}
+    np.testing.assert_allclose(qp.x.numpy(), expected.x.numpy(), atol=1e-9)
+
+
+@pytest.mark.parametrize('scale', [1e100, 1e160, 1e200, 1e300])
+def test_coefficients_whose_squares_overflow_harm_no_other_program(scale):
+    programs = random_programs(7, 12, 500, seed=7, least_b=-0.5)
+    expected = solve(programs)
+    large = np.random.default_rng(8).random(500) < 0.2
+    programs['A'][large, :, 1::2] *= scale
+    qp = solve(programs)
+    x, least, most = qp.x.numpy(), programs['lower'], programs['upper']
+    assert np.all((least <= x) & (x <= most))
+    np.testing.assert_array_equal(x[~large], expected.x.numpy()[~large])
+    failed = qp.status.numpy() == SolveStatus.NUMERICAL_FAILURE
+    np.testing.assert_array_equal(x[failed], 0.0)
