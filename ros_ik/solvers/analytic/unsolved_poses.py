@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import functools
 
 import numpy as np
@@ -12,6 +13,8 @@ import warp as wp
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.solvers.analytic.redundancy.redundant_kernels import found_values_kernel
+from ros_ik.solvers.analytic.redundancy.redundant_kernels import searched_poses_kernel
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import unsolved_kernel
 from ros_ik.solvers.analytic.values_stage import ValuesStage
 from ros_ik.solvers.graph import Graph
@@ -65,15 +68,15 @@ class UnsolvedPoses:
 
     def solve(self) -> None:
         """Solve the marked poses; call it after the launches are complete."""
-        has_some = bool(np.count_nonzero(self._marks.host))
+        n_marked = int(np.count_nonzero(self._marks.host))
         # Without any, results of the previous solve are still to be removed.
-        if self._had_some or has_some:
-            self._solve(self._marks.host > 0)
-            self._had_some = has_some
+        if self._had_some or n_marked:
+            self._solve(n_marked)
+            self._had_some = n_marked > 0
 
-    def _solve(self, marked: np.ndarray) -> None:
-        """Solve marked poses, bool [n]."""
-        self._rows[:] = np.where(marked, self._given[:, None], np.nan)
+    def _solve(self, n_marked: int) -> None:
+        """Solve the marked poses, so many."""
+        self._rows[:] = np.where(self._marks.host > 0, self._given[:, None], np.nan)
         self._solve_least_error.launch()
 
 
@@ -92,37 +95,83 @@ class SearchedPoses(UnsolvedPoses):
             bounds: Range of the redundant joint for each pose, a buffer of pairs [n].
         """
         super().__init__(stage, VALUE_OFFSETS)
-        self._search, self._joint_index, self._bounds = search, joint_index, bounds
-        self._search_seeds = np.zeros((self._n, search.model.joint_coord_count))
+        self._search, self._bounds = search, bounds
+        self._first = slice(stage.rows.unsolved.start, stage.rows.unsolved.start + self._n)
+        self._solved_beside = False
+        self._coordinate = int(search.chain.coordinates[joint_index])
+        self._unsolved = HostBuffer((self._n,), wp.int32, self._device)
         self._solve_again = self._graph(least_error=False)
+        # Everything in one graph, or the search apart where threads share it.
+        whole = search.whole_launch
+        self._steps: list[Callable[[], None]]
+        if whole is None:
+            before, after = (
+                Graph(step, self._device).enqueue for step in (self._hand_over, self._solve_found)
+            )
+            self._steps = [before, functools.partial(search.run, on_device=True), after]
+        else:
+            self._steps = [self._hand_over, whole, self._solve_found]
+            self._steps = [Graph(self._run_steps, self._device).enqueue]
 
-    def _solve(self, marked: np.ndarray) -> None:
-        found = self._searched_values(marked)
-        # Most are solved at the value that was found; only others need those beside it.
-        self._rows[0] = np.where(marked, self._in_range(found), np.nan)
-        self._rows[1:] = np.nan
-        self._solve_again.launch()
-        left = marked & (self._n_exist[0] == 0)
-        if left.any():
-            beside = self._in_range(found + VALUE_OFFSETS[1:, None])
-            self._rows[1:] = np.where(left, beside, np.nan)
+    def _run_steps(self) -> None:
+        for step in self._steps:
+            step()
+
+    def _hand_over(self) -> None:
+        """Enqueue the copies of the marked poses for the search."""
+        search = self._search
+        launch(
+            searched_poses_kernel(),
+            dim=self._n,
+            inputs=[self._marks.array, self._stage.poses.array, self._stage.seeds.array],
+            outputs=[search.poses.array, search.seeds.array],
+            device=self._device,
+        )
+
+    def _solve_found(self) -> None:
+        """Enqueue the solution at the values found, and mark poses without any."""
+        stage, rows = self._stage, self._first
+        launch(
+            found_values_kernel(),
+            dim=self._n,
+            inputs=[
+                self._marks.array, self._bounds.array, self._search.joint_q.array,
+                self._coordinate,
+            ],
+            outputs=[stage.values[rows]],
+            device=self._device,
+        )  # fmt: skip
+        stage.launch(rows)
+        launch(
+            unsolved_kernel(), dim=self._n, inputs=[stage.n_exist.array[rows]],
+            outputs=[self._unsolved.array], device=self._device,
+        )  # fmt: skip
+        self._unsolved.download()
+
+    def _solve(self, n_marked: int) -> None:
+        if self._solved_beside:
+            self._rows[:] = np.nan
             self._solve_again.launch()
-            left &= ~self._n_exist.any(axis=0)
-        # The configuration of least error is dear: only where some pose needs it.
-        if left.any():
-            self._solve_least_error.launch()
-
-    def _searched_values(self, marked: np.ndarray) -> np.ndarray:
-        """Return values of the redundant joint [n] that the search finds for marked poses [n]."""
-        for buffer in (self._stage.poses, self._stage.seeds):
-            buffer.download()
+            self._solved_beside = False
+        self._run_steps()
         wait_for(self._device)
-        poses, columns = self._stage.poses.host, self._search.chain.coordinates
-        if not marked.all():
-            poses = np.where(marked[:, None], poses, np.nan)
-        self._search_seeds[:, columns] = self._stage.seeds.host
-        found = self._search.solve(poses, self._search_seeds)
-        return found.joint_q[:, columns[self._joint_index]]
+        # Poses that are not marked have no solution here.
+        if np.count_nonzero(self._unsolved.host) > self._n - n_marked:
+            self._solve_beside(self._marks.host > 0)
+
+    def _solve_beside(self, marked: np.ndarray) -> None:
+        """Solve marked poses, bool [n], also beside the values that were found."""
+        self._solved_beside = True
+        self._search.download()
+        left = marked & (self._unsolved.host > 0)
+        found = self._search.joint_q.host[:, self._coordinate]
+        self._rows[0] = np.where(marked, self._in_range(found), np.nan)
+        beside = self._in_range(found + VALUE_OFFSETS[1:, None])
+        self._rows[1:] = np.where(left, beside, np.nan)
+        self._solve_again.launch()
+        # The configuration of least error is dear: only where some pose needs it.
+        if (left & ~self._n_exist.any(axis=0)).any():
+            self._solve_least_error.launch()
 
     def _in_range(self, values: np.ndarray) -> np.ndarray:
         """Return values [.., n] of the redundant joint, clipped to its range for each pose."""

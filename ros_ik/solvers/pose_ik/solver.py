@@ -152,8 +152,9 @@ class ChainIK(ChainSearch):
         self._collision_retries = (
             None if checker is None else make_collision_retries(self, checker, threads)
         )
-        search = None if self._graph is None else functools.partial(self._launch, 0, n_problems)
-        self._input = ProblemInput(self.poses, self.seeds, self.chain, coords, search)
+        self._input = ProblemInput(
+            self.poses, self.seeds, self.chain, coords, self.whole_launch
+        )  # fmt: skip
         several = (n_solutions,) if n_solutions > 1 else ()
         self._result = ChainIKResult(
             joint_q=self.joint_q.host.reshape(n_problems, *several, -1),

@@ -16,6 +16,7 @@ from ros_ik.solvers.analytic.redundancy.redundant_joint import joint_of_six
 from ros_ik.solvers.analytic.redundancy.redundant_joint import redundancy_struct
 from ros_ik.solvers.analytic.refinement.branch_functions import MAX_COUNT
 from ros_ik.solvers.analytic.refinement.sorted_entries import insert_sorted
+from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 
 
 @no_type_check
@@ -108,6 +109,58 @@ def unsolved_kernel() -> wp.Kernel:
         is_unsolved[problem] = unsolved
 
     return mark_unsolved
+
+
+@no_type_check
+@functools.cache
+def searched_poses_kernel() -> wp.Kernel:
+    """Build the kernel that hands marked poses to a search, and NaN for the others."""
+    unit_pose = unit_pose_function()
+
+    @compiled_kernel()
+    def searched_poses(
+        is_marked: wp.array(dtype=wp.int32),  # [n]
+        target: wp.array(dtype=wp.transformd),  # [n]
+        seed: wp.array2d(dtype=wp.float64),  # [n, 7]
+        searched: wp.array(dtype=wp.transformd),  # [n]
+        search_seed: wp.array2d(dtype=wp.float64),  # [n, 7]
+    ):
+        problem = wp.tid()
+        pose, _valid = unit_pose(problem, target, seed)
+        if is_marked[problem] == 0:
+            for k in range(7):
+                pose[k] = wp.float64(wp.nan)
+        searched[problem] = pose
+        for j in range(seed.shape[1]):
+            search_seed[problem, j] = seed[problem, j]
+
+    return searched_poses
+
+
+@no_type_check
+@functools.cache
+def found_values_kernel() -> wp.Kernel:
+    """Build the kernel that writes the values found by a search, within their range.
+
+    They are NaN for poses that are not marked.
+    """
+
+    @compiled_kernel()
+    def found_values(
+        is_marked: wp.array(dtype=wp.int32),  # [n]
+        bounds: wp.array(dtype=wp.vec2d),  # [n]
+        joint_q: wp.array2d(dtype=wp.float64),  # [n, joint_coord_count]
+        coordinate: int,  # of the redundant joint
+        values: wp.array(dtype=wp.float64),  # [n]
+    ):
+        problem = wp.tid()
+        value = wp.float64(wp.nan)
+        if is_marked[problem] > 0:
+            low = bounds[problem][0]
+            value = wp.clamp(joint_q[problem, coordinate], low, bounds[problem][1])
+        values[problem] = value
+
+    return found_values
 
 
 @no_type_check

@@ -10,6 +10,7 @@ first, see :mod:`ros_ik.solvers.pose_ik.search.float32_search`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 import dataclasses
 import functools
@@ -254,6 +255,11 @@ class ChainSearch(ReadOnce):
             self._launch(0, count)
         if copies:
             self.download(count)
+
+    @property
+    def whole_launch(self) -> Callable[[], None] | None:
+        """Function that enqueues the search for all poses on the device; None for threads."""
+        return None if self._graph is None else functools.partial(self._launch, 0, self.n_problems)
 
     def download(self, count: int | None = None) -> None:
         """Copy the answers to the host and wait for them; nothing to do on a CPU.
