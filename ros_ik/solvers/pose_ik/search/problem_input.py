@@ -30,7 +30,7 @@ from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.pose_ik.search.setup import checked_rows
 
-_FLOAT64 = np.dtype(np.float64)
+_ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
 
 
 @no_type_check
@@ -168,7 +168,9 @@ class ProblemInput:
         # Poses are read where the host writes them.
         self._given_poses, self._pose_numbers = poses, as_numbers(poses.array)
         self._given_seeds = HostBuffer((n, n_coords), wp.float64, device)
-        self._shapes = self._given_poses.host.shape, self._given_seeds.host.shape
+        self._host_poses, self._host_seeds = poses.host, self._given_seeds.host
+        self._pose_shape, self._seed_shape = self._host_poses.shape, self._host_seeds.shape
+        self._is_host, self._is_followed = not poses.needs_copies, then is not None
         self._default = np.zeros(n_coords)
         self._default[self._columns] = 0.5 * np.sum(chain.sampling_range(), axis=0)
         self._read_given = Graph(self._launch_given, device)
@@ -192,12 +194,22 @@ class ProblemInput:
         Raises:
             ArgumentError: A wrong shape, type or device.
         """
-        if self._fits(poses, seeds):
-            # The usual case on a CPU, apart from the rest, whose calls take a tenth of a solve.
-            self._given_poses.host[...] = poses  # in half of the time of [:]
-            self._given_seeds.host[...] = seeds
+        # NumPy arrays of the shapes and type of buffers without copies: the usual case on a CPU,
+        # apart from the rest, whose calls take a tenth of a solve. So would a method of its own
+        # and attributes of attributes.
+        if (
+            self._is_host
+            and type(poses) is _ARRAY
+            and type(seeds) is _ARRAY
+            and poses.dtype is _FLOAT64
+            and seeds.dtype is _FLOAT64
+            and poses.shape == self._pose_shape
+            and seeds.shape == self._seed_shape
+        ):
+            self._host_poses[...] = poses  # in half of the time of [:]
+            self._host_seeds[...] = seeds
             self._read_given.enqueue()
-            return self._then is not None
+            return self._is_followed
         if not is_exchanged(poses) and not is_exchanged(seeds):
             # A solve with results on the device may still have to read the last ones.
             self._given_poses.wait_for_uploads()
@@ -214,17 +226,6 @@ class ProblemInput:
         else:
             self._read_seeds(*_rows('seeds', seeds, n, len(self._default), device))
         return False
-
-    def _fits(self, poses: Any, seeds: Any) -> bool:
-        """Return True for NumPy arrays of the shapes and type of buffers without copies."""
-        return (
-            type(poses) is np.ndarray
-            and type(seeds) is np.ndarray
-            and poses.dtype is _FLOAT64
-            and seeds.dtype is _FLOAT64
-            and (poses.shape, seeds.shape) == self._shapes
-            and not self._given_poses.needs_copies
-        )
 
     def _launch_given(self) -> None:
         """Enqueue the kernel that reads the numbers of the host, and what follows it."""
