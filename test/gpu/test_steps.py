@@ -177,7 +177,9 @@ def test_steps_that_list_failures(monkeypatch):
 def steps_by_level(device):
     """Take steps with three tasks whose priorities change, in turn where the speed is limited."""
     model, n = panda(device), 100
-    settings = DifferentialIKSettings(level_feedforward=True, strict_priorities=True)
+    settings = DifferentialIKSettings(
+        level_feedforward=True, curvature_feedforward=True, strict_priorities=True
+    )
     solver = DifferentialIK(model, settings=settings, n_robots=n)
     tasks = [Task(OBJECTIVES[name](model), gain=0.3) for name in ('position', 'look at')]
     tasks.append(Task(OBJECTIVES['joint position'](model), weight=0.1, gain=0.1))

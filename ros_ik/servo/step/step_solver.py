@@ -96,6 +96,7 @@ class StepSolver:
                 max_iterations=settings.solver_max_iterations,
                 barrier_lead=_LEAD_RAMPS * robot.ramp,
                 level_feedforward=True,
+                curvature_feedforward=True,
                 strict_priorities=True,
             ),
         )

@@ -37,6 +37,10 @@ class DifferentialIKSettings:
             impose on them, as it was in the last step. A step then hardly changes with the order
             of priorities if the tasks agree on it. It needs an :class:`~ros_ik.AccelerationLimit`
             wherever priorities differ. False is the formula of roboplan.
+        curvature_feedforward: True if tasks allow for the curvature of their motion, as it was
+            along the last step. A task of an early priority then hardly leaves its target while
+            later ones move the joints fast. It acts where priorities differ, and needs an
+            :class:`~ros_ik.AccelerationLimit` there. False is the formula of roboplan.
         strict_priorities: True if a task of a later priority never displaces one of an earlier
             priority. False is the formula of roboplan: where limits or barriers are active, the
             step is a compromise between all tasks.
@@ -50,6 +54,7 @@ class DifferentialIKSettings:
     enforce_mode: EnforceMode = EnforceMode.STOP
     barrier_lead: float = 0.0
     level_feedforward: bool = False
+    curvature_feedforward: bool = False
     strict_priorities: bool = False
 
     def __post_init__(self) -> None:
@@ -64,6 +69,7 @@ class DifferentialIKSettings:
         checked_number('barrier_lead', self.barrier_lead)
         checked_flag('warm_start', self.warm_start)
         checked_flag('level_feedforward', self.level_feedforward)
+        checked_flag('curvature_feedforward', self.curvature_feedforward)
         checked_flag('strict_priorities', self.strict_priorities)
         try:
             object.__setattr__(self, 'enforce_mode', EnforceMode(self.enforce_mode))

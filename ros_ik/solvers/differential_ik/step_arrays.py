@@ -26,6 +26,7 @@ from ros_ik.solvers.differential_ik.quadratic_program.program import make_step_p
 from ros_ik.solvers.differential_ik.quadratic_program.stop_rows import make_step_stop
 from ros_ik.solvers.differential_ik.settings import DifferentialIKSettings
 from ros_ik.solvers.differential_ik.step_parts import StepParts
+from ros_ik.solvers.differential_ik.tasks.curvature import make_state_before
 from ros_ik.solvers.differential_ik.tasks.priorities import make_level_rows
 
 
@@ -43,6 +44,7 @@ class StepArrays:
         acceleration_limit: Acceleration limit, which knows the last step; None if there is none.
         lead: Time by which the barriers act ahead [s].
         level_feedforward: True if later levels allow for the motion that earlier ones impose.
+        curvature_feedforward: True if tasks allow for the curvature of their motion.
         strict_priorities: True if active constraints make no compromise between levels.
         stops: True if there are rows at the end of the stop, too: the robot leaves violations at
             a bounded speed, and there is an acceleration limit.
@@ -77,11 +79,12 @@ class StepArrays:
         by_level = parts.rows is not None and parts.rows.levels is not None
         self.strict_priorities = rules.strict_priorities
         self.level_feedforward = rules.level_feedforward and by_level
-        if self.level_feedforward and self.acceleration_limit is None:
-            raise ArgumentError(
-                'level_feedforward needs an AccelerationLimit among the limits, which has the '
-                'last step'
-            )
+        self.curvature_feedforward = rules.curvature_feedforward and by_level
+        for name in ('level_feedforward', 'curvature_feedforward'):
+            if getattr(self, name) and self.acceleration_limit is None:
+                raise ArgumentError(
+                    f'{name} needs an AccelerationLimit among the limits, which has the last step'
+                )
         recovers = any(np.isfinite(barrier.recovery_speed) for barrier in barriers)
         # The state at the end of the stop has separate arrays.
         recovers = recovers and all(barrier.splits for barrier in barriers)
@@ -150,13 +153,17 @@ class ScratchArrays:
         self.failed = list_of_failed(n, device)
         unlisted = wp.empty(0, dtype=wp.int32, device=device)
         self.marked = unlisted if self.failed is None else self.failed.marked
-        # Rows of the levels, and the program of one level after the other.
+        # Rows of the levels, the state before the last step, and the program of one level after
+        # the other.
         self.levels: Any = None
+        self.before: Any = None
         self.turn: Any = None
         self.turn_status = unlisted
         if rows is not None and rows.levels is not None:
             order, start = rows.levels.order.array, rows.levels.start.array
             self.levels = make_level_rows(n, order, start, variables, device)
+            if arrays.curvature_feedforward:
+                self.before = make_state_before(n, order.size, state)
             if arrays.strict_priorities:
                 self.turn = make_program_beside(self.program)
                 self.turn_status = wp.zeros(n, dtype=wp.int32, device=device)

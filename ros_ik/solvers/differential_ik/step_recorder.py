@@ -13,6 +13,7 @@ import warp as wp
 
 from ros_ik.barriers import Barrier
 from ros_ik.barriers.barrier import StepBox
+from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.stepping.step_tree import launch_place_nodes
@@ -34,6 +35,7 @@ from ros_ik.solvers.differential_ik.step_arrays import ScratchArrays
 from ros_ik.solvers.differential_ik.step_arrays import StepArrays
 from ros_ik.solvers.differential_ik.step_parts import StepParts
 from ros_ik.solvers.differential_ik.tasks.cost import evaluate_step_kernel
+from ros_ik.solvers.differential_ik.tasks.curvature import curvature_kernels
 from ros_ik.solvers.differential_ik.tasks.priorities import add_levels_kernel
 from ros_ik.solvers.differential_ik.tasks.rows import step_rows_kernels
 
@@ -215,6 +217,8 @@ class StepRecorder:
                 device=device,
             )
             return
+        if self._arrays.curvature_feedforward:
+            self._record_curvature(scratch, state)
         last_step = wp.empty((0, 0), dtype=wp.float64, device=device)
         if self._arrays.level_feedforward:
             last_step, _ = self._last_motion(state)
@@ -225,6 +229,22 @@ class StepRecorder:
             outputs=[program.H, program.c],
             device=device,
         )
+
+    def _record_curvature(self, scratch: ScratchArrays, state: StepState) -> None:
+        """Launch the curvature of the rows along the last step, and add it to their errors."""
+        rows, before, n = self._rows, scratch.before, state.n_robots
+        kernels, tree, device = curvature_kernels(), self._kinematics, state.device
+        assert rows is not None
+        last_step, _ = self._last_motion(state)
+        launch(
+            kernels.place_before,
+            dim=n,
+            inputs=[tree.arrays, state.joint_q, last_step, rows.arrays, before],
+            device=device,
+        )
+        launch_forward_kinematics(tree, before.joint_q, before.body_q)
+        rows.launch_residuals(before.joint_q, before.body_q, before.residual)
+        launch(kernels.add_curvature, dim=n, inputs=[rows.arrays, before], device=device)
 
     def _record_solve(self, scratch: ScratchArrays, state: StepState, is_near: bool) -> None:
         """Launch the solution of the programs, with a launch of its own for listed failures."""

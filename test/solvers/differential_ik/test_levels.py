@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Levels of priority: feedforward and strictness, judged by Pinocchio, NumPy and daqp."""
+"""Levels of priority: feedforwards and strictness, judged by Pinocchio, NumPy and daqp."""
 
 import functools
 
@@ -196,20 +196,86 @@ def test_a_step_that_all_tasks_ask_for_is_made_whatever_their_order(name):
     assert worst[0] < 1e-6 and worst[1] > 1e-4
 
 
-def test_it_needs_an_acceleration_limit_where_priorities_differ():
-    scene = Scene('ur5_robot', level_feedforward=True)
+def curvature(scene):
+    """Return the curvature of the way of each link along the last step [m], by Pinocchio."""
+    here, before = scene.q, scene.solver.integrate(scene.q, -scene.map @ scene.last)
+    ways = [scene.pinocchio.pose(q, link)[0] for link in scene.links for q in (before, here)]
+    moved = [J @ scene.last for J in scene.J]
+    return np.subtract(ways[::2], ways[1::2]) + moved
+
+
+@pytest.mark.parametrize('feedforward', [True, False])
+@pytest.mark.parametrize('name', ROBOTS)
+def test_the_curvature_of_the_last_step_is_added(name, feedforward):
+    scene = kept(name, level_feedforward=feedforward, curvature_feedforward=True)
+    rng = np.random.default_rng(5)
+    for priorities in ORDERS:
+        scene.draw(rng)
+        scene.last *= 20.0
+        scene.limit.set_last_displacement(scene.map @ scene.last)
+        wanted = rng.uniform(-1e-3, 1e-3, (3, 3))
+        scene.ask_for(wanted)
+        bent = curvature(scene)
+        assert np.abs(bent).max() > 1e-5
+        last = scene.last if feedforward else np.zeros_like(scene.last)
+        expected = formula(scene, wanted - bent, priorities, last)
+        np.testing.assert_allclose(scene.step(priorities), expected, atol=1e-9)
+
+
+def way_of_a_held_link(scene):
+    """Hold the last link, push the first one; return the largest way of the last one [m]."""
+    model, rng, largest = scene.model, np.random.default_rng(6), 0.0
+    limit = AccelerationLimit(np.full(model.joint_dof_count, 10.0))
+    scene.limits = [limit, VelocityLimit(np.full(model.joint_dof_count, 2.0))]
+    scene.tasks[0].max_error, scene.tasks[1].weight = 0.01, 0.0
+    for _ in range(5):
+        scene.draw(rng)
+        scene.ask_for(np.outer((1.0, 0.0, 0.0), np.ones(3)))
+        start, step = scene.pinocchio.pose(scene.q, scene.links[2])[0], 0.0 * scene.last
+        for _ in range(40):
+            limit.set_last_displacement(scene.map @ step)
+            step = scene.step((2, 2, 1))
+            scene.q = scene.solver.integrate(scene.q, scene.map @ step)
+            way = scene.pinocchio.pose(scene.q, scene.links[2])[0] - start
+            largest = max(largest, np.linalg.norm(way))
+    return largest
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_a_held_link_stays_while_others_move(name):
+    with_it, without = (
+        way_of_a_held_link(Scene(name, strict_priorities=True, curvature_feedforward=flag))
+        for flag in (True, False)
+    )
+    # Changes of the step leave the rest.
+    assert with_it < 0.25 * without and without > 2e-5, (with_it, without)
+
+
+def test_a_link_without_weight_adds_no_curvature():
+    scene, rng = Scene('panda', curvature_feedforward=True), np.random.default_rng(7)
+    scene.draw(rng)
+    scene.ask_for(rng.uniform(-1e-3, 1e-3, (3, 3)))
+    scene.tasks[0].weight = 0.0
+    step = scene.step((1, 2, 3))
+    scene.objectives[0].set_target_position(0, np.full(3, np.nan))
+    np.testing.assert_array_equal(scene.step((1, 2, 3)), step)
+
+
+@pytest.mark.parametrize('flag', ['level_feedforward', 'curvature_feedforward'])
+def test_it_needs_an_acceleration_limit_where_priorities_differ(flag):
+    scene = Scene('ur5_robot', **{flag: True})
     scene.draw(np.random.default_rng(1))
     scene.ask_for(np.zeros((3, 3)))
     x = np.zeros(scene.solver.group.n_variables)
     assert scene.solver.solve_ik(scene.q, scene.tasks, [VelocityLimit()], (), x).ok
     scene.tasks[0].priority = 2
-    with pytest.raises(ArgumentError, match='level_feedforward needs an AccelerationLimit'):
+    with pytest.raises(ArgumentError, match=f'{flag} needs an AccelerationLimit'):
         scene.solver.solve_ik(scene.q, scene.tasks, [VelocityLimit()], (), x)
     assert scene.step((2, 1, 1)).shape == x.shape
 
 
 def test_a_flag_is_true_or_false():
-    for flag in ('level_feedforward', 'strict_priorities'):
+    for flag in ('level_feedforward', 'curvature_feedforward', 'strict_priorities'):
         for value in ('yes', 2, None):
             with pytest.raises(ArgumentError, match=flag):
                 DifferentialIKSettings(**{flag: value})
@@ -257,27 +323,30 @@ def test_each_robot_of_a_batch_has_its_own_step():
     n, scene, rng = 40, Scene('ur5_robot'), np.random.default_rng(13)
     single, batch = (
         DifferentialIK(
-            scene.model, settings=DifferentialIKSettings(strict_priorities=True), n_robots=n
+            scene.model,
+            settings=DifferentialIKSettings(curvature_feedforward=True, strict_priorities=True),
+            n_robots=n,
         )
         for n in (1, n)
     )
     draws = []
     for _ in range(n):
         scene.draw(rng)
-        draws.append((scene.q, rng.uniform(-0.5, 0.5, (3, 3))))
+        draws.append((scene.q, rng.uniform(-0.5, 0.5, (3, 3)), 20.0 * scene.map @ scene.last))
 
-    def step(solver, joint_q, targets):
+    def step(solver, joint_q, targets, last):
         tasks = []
         for k, (link, weight) in enumerate(zip(scene.links, WEIGHTS, strict=True)):
             objective = IKObjectivePosition(
                 scene.model.body_index(link), np.zeros(3), targets[:, k]
             )
             tasks.append(Task(objective, weight=weight, gain=0.1, priority=k + 1))
-        x = np.zeros((len(joint_q), scene.model.joint_dof_count))
-        limits = [VelocityLimit(np.full(scene.model.joint_dof_count, 0.3))]
+        x, each = np.zeros_like(last), np.ones(scene.model.joint_dof_count)
+        limits = [AccelerationLimit(1e9 * each), VelocityLimit(0.3 * each)]
+        limits[0].set_last_displacement(last)
         assert np.all(solver.solve_ik(joint_q, tasks, limits, (), x) == SolveStatus.CONVERGED)
         return x
 
-    joint_q, targets = (np.array(rows) for rows in zip(*draws, strict=True))
-    alone = np.vstack([step(single, joint_q[[k]], targets[[k]]) for k in range(n)])
-    np.testing.assert_allclose(step(batch, joint_q, targets), alone, rtol=0, atol=1e-12)
+    arrays = [np.array(rows) for rows in zip(*draws, strict=True)]
+    alone = np.vstack([step(single, *(rows[[k]] for rows in arrays)) for k in range(n)])
+    np.testing.assert_allclose(step(batch, *arrays), alone, rtol=0, atol=1e-12)

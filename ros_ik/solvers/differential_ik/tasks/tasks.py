@@ -283,6 +283,18 @@ class RowTasks:
                 int(start),
             )  # fmt: skip
 
+    def launch_residuals(self, joint_q: wp.array, body_q: wp.array, residual: wp.array) -> None:
+        """Launch the residuals at other configurations.
+
+        Args:
+            joint_q: Joint coordinates, shape [n, joint_coord_count].
+            body_q: Link poses, shape [n, body_count].
+            residual: Output, shape [n, rows].
+        """
+        model = self._state.model
+        for task, start in zip(self.tasks, self._start, strict=False):
+            task.objective.compute_residuals(body_q, joint_q, model, residual, int(start))
+
     @shares_launch_lock
     def _allocate(self) -> None:
         state, rows = self._state, self.n_rows
