@@ -9,13 +9,19 @@ vector n is
 
 It is negative if they overlap. The depth -max gap(n) is the shortest translation that separates
 the cores. Every n gives an upper bound of the depth and a direction that separates the cores. All
-directions are searched until none can be better by more than a tolerance. The face of the
-difference in the best one is then found exactly, if it has one.
+directions are searched until none can be better by more than a tolerance.
+
+From the best one the search goes on to a face of the difference whose normal n meets it: the ray
+from the origin along -n leaves the difference in this face, in x = gap(n) n. With x as a weighted
+sum of corners a_i - b_i, the sums of the a_i and of the b_i are points of the cores that touch
+after the translation. Their velocities along n differ by the rate of the gap. For a support point
+of n alone this does not hold, because it may be any corner of a face of a core.
+
+The search for the face is that of Snethen, "XenoCollide: complex collision made simple" (Game
+Programming Gems 7, 2008), for a ray that starts inside.
 """
 
-import cmath
 import functools
-import math
 from types import SimpleNamespace
 from typing import no_type_check
 
@@ -24,7 +30,6 @@ import warp as wp
 from ros_ik.kinematics.collision.distance.convex_cores import collision_structs
 from ros_ik.kinematics.collision.distance.convex_cores import support_function
 from ros_ik.kinematics.collision.distance.direction_triangles import triangle_functions
-from ros_ik.kinematics.collision.distance.simplex import simplex_function
 from ros_ik.kinematics.spatial import spatial_functions
 
 # Largest number of triangles of directions, of which 2 in 1,000 random pairs need more than 150,
@@ -32,16 +37,12 @@ from ros_ik.kinematics.spatial import spatial_functions
 _MAX_TRIANGLES, _MAX_LEVEL = 1000, 8
 # A direction is good enough if no other has a gap larger by these, [m] and relative.
 _GAP, _RELATIVE_GAP = 5e-5, 1e-3
-# Tilt [rad] of the first corners of triangles around the direction found by these steps.
-_FIRST_TILT, _TILT_FACTOR, _ROUNDS, _MAX_STEPS = 0.3, 0.25, 3, 16
-# Turns of 120 and 240 degrees, as complex numbers.
-_THIRDS = tuple(cmath.rect(1.0, k * (2.0 * math.pi / 3.0)) for k in (1, 2))
 # Lengths [m] that are within rounding.
 _ROUNDING = {wp.float32: 1e-6, wp.float64: 1e-10}
-
-# A triangle is a face of the difference if bounds of its distance from the origin agree to this
-# [m].
-_SETTLED = 1e-6
+# A triangle is in a face of the difference if no point is farther out by more than this [m].
+_SETTLED = {wp.float32: 1e-6, wp.float64: 1e-8}
+# Largest numbers of rays after the first one, and of points for each.
+_ROUNDS, _MAX_STEPS = 6, 32
 
 
 @no_type_check
@@ -53,7 +54,8 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
     ``gap_along(points, a, b, pose_a, pose_b, n) -> (gap, point, x)`` returns the gap with its
     point of core a and its point x of the difference.
     ``penetration(points, a, b, pose_a, pose_b, hint) -> (gap, n, point)`` searches the direction
-    of the largest gap; ``hint`` is another direction to try, zero for none.
+    of the largest gap; ``hint`` is another direction to try, zero for none. ``point`` is the point
+    of core a that touches core b after a translation by -gap along n.
 
     Loops have variable ends where unrolled copies of their bodies would compile for minutes.
 
@@ -62,15 +64,14 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
     """
     types = spatial_functions(scalar)
     vec3, transform = types.vec3, types.transform
-    mat33, mat43 = wp.types.matrix((3, 3), scalar), wp.types.matrix((4, 3), scalar)
+    mat33 = wp.types.matrix((3, 3), scalar)
     triangles = triangle_functions(scalar)
     corners_of_triangle = triangles.corners_of_triangle
     largest_gap_between = triangles.largest_gap_between
     Core = collision_structs(scalar).Core
     support = support_function(scalar)
-    nearest_of_simplex = simplex_function(scalar)
     zero, one = wp.constant(scalar(0.0)), wp.constant(scalar(1.0))
-    rounding, settled = _ROUNDING[scalar], _SETTLED
+    rounding, settled = _ROUNDING[scalar], _SETTLED[scalar]
 
     @wp.func
     def extreme(points: wp.array(dtype=vec3), core: Core, pose: transform, d: vec3) -> vec3:
@@ -212,89 +213,104 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
         return n
 
     @wp.func
-    def triangle_weights(a: vec3, b: vec3, c: vec3) -> vec3:
-        """Return the weights of the corners in the triangle's point nearest to the origin."""
-        corners = mat43()
-        corners[0] = a
-        corners[1] = b
-        corners[2] = c
-        weights = nearest_of_simplex(corners, 3)
-        return vec3(weights[0], weights[1], weights[2])
-
-    @wp.func
-    def triangle_distance(a: vec3, b: vec3, c: vec3) -> scalar:
-        weights = triangle_weights(a, b, c)
-        return wp.length_sq(weights[0] * a + weights[1] * b + weights[2] * c)
-
-    @wp.func
-    def face_direction(
+    def nearest_face(
         points: wp.array(dtype=vec3),
         a: Core,
         b: Core,
         pose_a: transform,
         pose_b: transform,
         start: vec3,
-        start_point: vec3,
-        tilt: scalar,
     ):
-        """Search the face of the difference near n by expanding a triangle of its points."""
+        """Search a face of the difference that the ray along its normal meets.
+
+        The ray from the origin along -n leaves the difference in a face. A triangle of points of
+        the difference around the ray is moved outwards until it lies in that face. Unless it is
+        normal to n, its normal has a larger gap than n, and the next ray is along it.
+
+        Returns:
+            The gap along n, n, and the point p of core a. The last ray leaves in p - q, with a
+            point q of core b: a translation along n makes p and q touch.
+        """
         n = start
-        point = start_point
-        helper = vec3(one, zero, zero)
-        if wp.abs(n[0]) > scalar(0.7):
-            helper = vec3(zero, one, zero)
-        side = wp.normalize(wp.cross(n, helper))
-        other = wp.cross(n, side)
-        best, new_point, x = gap_along(points, a, b, pose_a, pose_b, n)
-        corners = mat33()  # of the difference
+        best = zero
+        outward = -n
+        corners = mat33()  # of the difference, counterclockwise along -n
         on_a = mat33()  # the corresponding points of core a
-        k = int(0)
-        while k < 3:
-            # At 0, 120 and 240 degrees; sine and cosine would be called with a stack of their own.
-            along = one
-            across = zero
-            if k == 1:
-                along = scalar(wp.static(_THIRDS[0].real))
-                across = scalar(wp.static(_THIRDS[0].imag))
-            if k == 2:
-                along = scalar(wp.static(_THIRDS[1].real))
-                across = scalar(wp.static(_THIRDS[1].imag))
-            tilted = n + tilt * (along * side + across * other)
-            _gap, new_point, x = gap_along(points, a, b, pose_a, pose_b, wp.normalize(tilted))
-            corners = with_row(corners, k, x)
-            on_a = with_row(on_a, k, new_point)
-            k += 1
-        for _step in range(wp.static(_MAX_STEPS)):
-            w = triangle_weights(corners[0], corners[1], corners[2])
-            v = w[0] * corners[0] + w[1] * corners[1] + w[2] * corners[2]
-            distance = wp.length(v)
-            if distance <= scalar(wp.static(rounding)):
+        count = int(0)
+        steps = int(wp.static(_MAX_STEPS))
+        rounds = int(wp.static(_ROUNDS))
+        while steps > 0:
+            steps -= 1
+            first = row_of(corners, 0)
+            if count == 1:
+                outward = wp.dot(first, n) * n - first
+            elif count == 2:
+                outward = wp.cross(row_of(corners, 1) - first, n)
+            elif count == 3:
+                outward = wp.cross(row_of(corners, 1) - first, row_of(corners, 2) - first)
+            if wp.length_sq(outward) == zero:
                 break
-            d = -v / distance
-            gap, new_point, x = gap_along(points, a, b, pose_a, pose_b, d)
-            found = gap >= -distance - scalar(wp.static(settled))
-            if gap > best or (found and gap >= best - scalar(wp.static(settled))):
-                best = gap
-                n = d
-                point = new_point
-                if found:
-                    # The triangle is a face, so use the point of core a at the face's nearest
-                    # point.
-                    point = w[0] * on_a[0] + w[1] * on_a[1] + w[2] * on_a[2]
-            if found:
-                break
-            # Keep the nearest to the origin of the three triangles with the new corner.
-            first = triangle_distance(x, corners[1], corners[2])
-            second = triangle_distance(corners[0], x, corners[2])
-            third = triangle_distance(corners[0], corners[1], x)
-            leaving = int(2)
-            if first <= second and first <= third:
-                leaving = 0
-            elif second <= third:
-                leaving = 1
-            corners = with_row(corners, leaving, x)
-            on_a = with_row(on_a, leaving, new_point)
-        return n, point
+            outward = wp.normalize(outward)
+            gap, point, x = gap_along(points, a, b, pose_a, pose_b, -outward)
+            rise = wp.dot(outward, x - first)
+            if count == 3 and (rise <= scalar(wp.static(settled)) or steps == 0):
+                steps = 0
+                if rounds > 0 and gap > best + scalar(wp.static(rounding)):
+                    rounds -= 1
+                    n = -outward
+                    count = 0
+                    steps = int(wp.static(_MAX_STEPS))
+            else:
+                # Seen along -n, a corner is on the left of the line from the origin to x if its
+                # product with this vector is positive.
+                left = wp.cross(x, n)
+                of_first = wp.dot(left, first)
+                of_second = wp.dot(left, row_of(corners, 1))
+                of_third = wp.dot(left, row_of(corners, 2))
+                k = count
+                if count == 0:
+                    best = gap
+                    count = 1
+                elif count == 1:
+                    # The ray is on the left of the chord from the first to the second corner.
+                    count = 2
+                    if of_first > zero:
+                        corners = with_row(corners, 1, first)
+                        on_a = with_row(on_a, 1, row_of(on_a, 0))
+                        k = 0
+                elif count == 2:
+                    # It may be beyond one of the two new sides.
+                    if of_second > zero:
+                        k = 0
+                    elif of_first < zero:
+                        k = 1
+                    else:
+                        count = 3
+                else:
+                    # It passes through one of the three triangles with the new corner.
+                    k = 1
+                    if of_first >= zero and of_second <= zero:
+                        k = 2
+                    elif of_second >= zero and of_third <= zero:
+                        k = 0
+                corners = with_row(corners, k, x)
+                on_a = with_row(on_a, k, point)
+        point = row_of(on_a, 0)
+        if count == 3:
+            first = row_of(corners, 0)
+            second = row_of(corners, 1)
+            third = row_of(corners, 2)
+            of_first = wp.max(-wp.dot(n, wp.cross(second, third)), zero)
+            of_second = wp.max(-wp.dot(n, wp.cross(third, first)), zero)
+            of_third = wp.max(-wp.dot(n, wp.cross(first, second)), zero)
+            total = of_first + of_second + of_third
+            if total > zero:
+                point = (
+                    (of_first / total) * point
+                    + (of_second / total) * row_of(on_a, 1)
+                    + (of_third / total) * row_of(on_a, 2)
+                )
+        return best, n, point
 
     @wp.func(inline=False)
     def penetration(
@@ -307,14 +323,7 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
     ):
         n = first_direction(points, a, b, pose_a, pose_b, hint)
         n = best_direction(points, a, b, pose_a, pose_b, n)
-        _gap, point, _x = gap_along(points, a, b, pose_a, pose_b, n)
-        tilt = scalar(wp.static(_FIRST_TILT))
-        rounds = int(wp.static(_ROUNDS))
-        while rounds > 0:
-            n, point = face_direction(points, a, b, pose_a, pose_b, n, point, tilt)
-            tilt *= scalar(wp.static(_TILT_FACTOR))
-            rounds -= 1
-        gap, _point, _x = gap_along(points, a, b, pose_a, pose_b, n)
+        gap, n, point = nearest_face(points, a, b, pose_a, pose_b, n)
         return gap, n, point
 
     return SimpleNamespace(extreme=extreme, gap_along=gap_along, penetration=penetration)
