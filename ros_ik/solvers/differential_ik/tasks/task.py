@@ -60,8 +60,9 @@ class Task:
                 the target; with 0 the task only resists motion.
             weight: Factor on the residuals, one or shape [residual_dim]. Its square is the cost.
             damping: Levenberg damping relative to the squared weighted residual, dimensionless.
-            max_error: Length at which each block of residuals saturates, one per block (a pose has
-                two, in m and rad); None or inf for no saturation.
+            max_error: Largest length e_max that each block of residuals counts as, one per block
+                (a pose has two, in m and rad); None or inf for no saturation. A length e_max
+                counts as 0.76 e_max, by the tanh above.
             priority: Level, 1 or more. A task acts in the null space of all tasks with a lower
                 number.
 
@@ -131,7 +132,7 @@ class Task:
 
     @property
     def max_error(self) -> np.ndarray:
-        """Length at which each block of residuals saturates, inf for none, shape [blocks]."""
+        """Largest length that each block of residuals counts as, inf for none, shape [blocks]."""
         return self._max_error
 
     @max_error.setter
