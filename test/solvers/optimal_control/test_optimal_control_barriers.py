@@ -33,6 +33,13 @@ SLIDE = (
     '<parent link="base"/><child link="car"/><axis xyz="1 0 0"/>'
     '<limit lower="-2" upper="2" velocity="2" effort="1"/></joint></robot>'
 )
+# A bar on a hinge about z; a box below it stays where it is for the bar.
+HINGE = (
+    '<robot name="hinge"><link name="base"/><link name="bar"><collision><origin xyz="0.25 0 0"/>'
+    '<geometry><box size="0.5 0.12 0.1"/></geometry></collision></link>'
+    '<joint name="z" type="revolute"><parent link="base"/><child link="bar"/><axis xyz="0 0 1"/>'
+    '<limit lower="-3" upper="3" velocity="2" effort="1"/></joint></robot>'
+)
 # Numbers of the kinematics of model and oracle agree to this [m].
 SAME = 1e-7
 
@@ -159,6 +166,22 @@ def test_a_motion_that_turns_between_two_knots_is_checked_where_it_turns(high):
     assert result.status is (SolveStatus.RELAXED if crosses else SolveStatus.CONVERGED)
     assert crosses == (high < 0.17)
     assert crosses or (x.max() < 0.11 and x[-1] == pytest.approx(-1.0))
+
+
+def test_an_obstacle_that_no_joint_can_leave_does_not_stop_the_search():
+    model = Model.from_urdf(HINGE, device='cpu')
+    scene = CollisionScene(model)
+    # So large that the shortest way out of it remains the vertical one.
+    scene.add_obstacle('box', CollisionShape.box([1.0, 1.0, 0.08]))
+    solver = OptimalControl(model, barriers=[WorldCollisionBarrier(scene, d_min=0.01)])
+    command = OptimalControlCommandBuilder().add_joint_position_target('z', 0.5).build()
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        place = [*rng.uniform(-0.3, 0.3, 2), -rng.uniform(0.03, 0.11)]
+        scene.move_obstacle('box', [*place, 0, 0, 0, 1])
+        result = solver.solve(command, rng.uniform(-0.5, 0.5, 1))
+        assert result.status is SolveStatus.RELAXED
+        assert result.positions[-1, 0] == pytest.approx(0.5, abs=1e-3)
 
 
 def test_targets_in_a_slab_are_reached_along_ways_that_stay_in_it(boxed):

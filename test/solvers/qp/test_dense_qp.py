@@ -239,8 +239,26 @@ def test_indefinite_hessian_is_reported():
     np.testing.assert_array_equal(qp.x.numpy(), 0.0)
 
 
+@pytest.mark.parametrize(('n', 'rows'), [(1, 1), (3, 2), (7, 6), (20, 12)])
+@pytest.mark.parametrize('distance', [1e4, 1e6, 1e9, 1e15, 1e160])
+def test_a_row_that_is_met_only_far_away_is_approached(n, rows, distance):
+    """A row nearly without coefficients: rounding of its distance must not fail the search."""
+    programs = random_programs(n, rows, batch=100, seed=9 + n, least_b=-0.05)
+    norm = np.linalg.norm(programs['A'][:, :1], axis=2, keepdims=True)
+    programs['A'][:, :1] /= norm * distance
+    programs['b'][:, 0] = -1.0
+    qp = solve(programs)
+    assert np.all(qp.status.numpy() == SolveStatus.RELAXED)
+    moved = np.einsum('bj,bj->b', programs['A'][:, 0], qp.x.numpy()) * distance
+    reach = np.where(programs['A'][:, 0] > 0.0, programs['lower'], programs['upper'])
+    best = np.einsum('bj,bj->b', programs['A'][:, 0], reach) * distance
+    if rows == 1:
+        np.testing.assert_allclose(moved, best, atol=1e-7)
+    assert np.all(moved <= 1e-8)
+
+
 def test_redundant_and_empty_rows():
-    """The same row many times, and rows without coefficients, change nothing."""
+    """The same row many times, and rows without coefficients, do not change the step."""
     programs = random_programs(7, 1, batch=50, seed=8, least_b=-0.05)
     once = solve(programs)
     programs['A'] = np.concatenate(
@@ -249,6 +267,10 @@ def test_redundant_and_empty_rows():
     programs['b'] = np.concatenate(
         [np.repeat(programs['b'], 9, axis=1), -np.ones((50, 2))], axis=1
     )
+    many = solve(programs)
+    np.testing.assert_array_equal(many.status.numpy(), SolveStatus.RELAXED)  # 0 <= -1 never holds
+    np.testing.assert_allclose(many.x.numpy(), once.x.numpy(), rtol=1e-8, atol=1e-9)
+    programs['b'][:, 9:] = 0.0
     many = solve(programs)
     np.testing.assert_array_equal(many.status.numpy(), once.status.numpy())
     np.testing.assert_allclose(many.x.numpy(), once.x.numpy(), rtol=1e-8, atol=1e-9)

@@ -7,10 +7,11 @@ In the box l <= x <= u of a step, the least value of the left side of a row J x 
     least = sum_k min(J_k l_k, J_k u_k)
 
 If least >= d, no step in the box violates the row, so it can be left out without any effect. This
-includes pairs that the step cannot move, J = 0. The other pairs are ranked by urgency, h / -least,
-the time until they could touch. Violated pairs have separate rows, so that they never displace
-others. They keep their rows until they are no longer violated, which makes steps smoother. They
-are ranked by how deep the step could push them.
+includes pairs that the step cannot move, whose J is zero or rounding. The other pairs are ranked
+by urgency, h / -least, the time until they could touch. Violated pairs have separate rows, so that
+they never displace others. They keep their rows until they are no longer violated, which makes
+steps smoother. They are ranked by how deep the step could push them. Those that it cannot move
+come last: their rows only make the step RELAXED.
 
 For each shape s, drift_s is the displacement of its centre in the step to the middle of the box.
 The displacement of any of its points in any step of the box differs from drift_s by at most
@@ -38,8 +39,8 @@ from ros_ik.kinematics.spatial import spatial_functions
 
 # Replacement for an infinite bound on a variable [rad or m].
 _ANYWHERE = 1e6
-# Slope |J| [m/rad] below which the motion of a pair is only rounding.
-_STILL = 1e-9
+# Least fall of a distance in a step that counts in the ranking [m].
+_LEAST_FALL = 1e-9
 # Penetration [m] up to which a pair is touching and not yet violated, to allow for rounding.
 _TOUCHING = 1e-6
 
@@ -83,6 +84,7 @@ def pair_rows_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
     write_slopes = write_slopes_function(scalar, convex)
     bounds = row_bound_functions(scalar)
     row_bound, inside_of_fall = bounds.row_bound, bounds.inside_of_fall
+    is_still = bounds.is_still
 
     @wp.func
     def motion_of_link(
@@ -256,14 +258,17 @@ def pair_rows_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
                 h = distance - data.d_min
                 bound = row_bound(h - margin, length, gain[barrier], recovery, dt)
                 violated = h < -scalar(wp.static(_TOUCHING))
-                if length > scalar(wp.static(_STILL)) and (violated or least < bound):
+                still = is_still(length * length)
+                if violated or (least < bound and not still):
                     first = int(0)
                     last = n_free
-                    key = wp.max(h, scalar(0.0)) / wp.max(-least, scalar(wp.static(_STILL)))
+                    key = wp.max(h, scalar(0.0)) / wp.max(-least, scalar(wp.static(_LEAST_FALL)))
                     if violated:
                         first = n_free
                         last = n_rows
                         key = least
+                        if still:
+                            key = scalar(wp.inf)
                     row = slot_of(robot, first, last, key, h, start_idx, work, ranks, values)
                     if row >= 0:
                         work.pair[robot, row] = k

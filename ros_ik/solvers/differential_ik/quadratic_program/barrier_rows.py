@@ -7,6 +7,9 @@
 y is the step x, or the step to which its change leads; see
 :mod:`ros_ik.solvers.differential_ik.quadratic_program.lead`.
 
+A row whose derivatives are only rounding is left out. If its value must grow, no step can meet it,
+and the step is RELAXED.
+
 Barriers with a safe displacement gain also add r_b / |J_b|^2 to the diagonal of H. A robot that
 leaves a violation gets rows that it can keep: the bounds of its rows grow slowly, and variables
 that move back into the violation slow down.
@@ -20,14 +23,13 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.row_bound import row_bound_functions
+from ros_ik.kinematics.row_bound import STILL
 from ros_ik.solvers.differential_ik.quadratic_program.lead import lead_functions
 from ros_ik.solvers.differential_ik.quadratic_program.lead import step_lead_struct
 from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
 from ros_ik.solvers.differential_ik.quadratic_program.stop_rows import step_stop_struct
 from ros_ik.solvers.differential_ik.quadratic_program.stop_rows import stop_row_functions
 
-# Derivatives up to this are rounding [units of h per rad or m].
-_MOVES = 1e-9
 # Largest fraction of the joint acceleration for leaving a violation, for a smooth start.
 _PUSH = 0.05
 # Fraction of the required speed above which a violation is being left. Links that are squeezed by
@@ -82,9 +84,9 @@ def recovery_functions() -> SimpleNamespace:
                     for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
                         if values[i, row] < zero:
                             slope = program.J[i, row, j]
-                            if slope > wp.float64(wp.static(_MOVES)):
+                            if slope > wp.float64(wp.static(STILL)):
                                 backwards = True
-                            elif slope < -wp.float64(wp.static(_MOVES)):
+                            elif slope < -wp.float64(wp.static(STILL)):
                                 forwards = True
             low = program.lower[i, j]
             high = program.upper[i, j]
@@ -128,21 +130,41 @@ def recovery_functions() -> SimpleNamespace:
 def barrier_row_functions() -> SimpleNamespace:
     """Build the functions that load the rows of the barriers, float64.
 
-    - ``load_rows(i, barriers, values, dt, lead, program)``: rows of this state; True if the robot
-      is leaving a violation.
+    - ``load_rows(i, barriers, values, dt, lead, program, excluded)``: rows of this state; True if
+      the robot is leaving a violation. ``excluded[i]`` becomes 1 if a still row asks for growth.
     - ``load_stop_rows(i, barriers, values, dt, leaving, is_near, lead, stop, program)``: rows at
       the end of the stop.
     """
     Program, Barriers, Stop = step_program_struct(), step_barriers_struct(), step_stop_struct()
     Lead, lead_row = step_lead_struct(), lead_functions().lead_row
-    row_bound, recovery = row_bound_functions(wp.float64).row_bound, recovery_functions()
+    bounds, recovery = row_bound_functions(wp.float64), recovery_functions()
+    row_bound, is_still = bounds.row_bound, bounds.is_still
     slow_towards_violation = recovery.slow_towards_violation
     change_at_constant_speed = recovery.change_at_constant_speed
     recovery_bound = recovery.recovery_bound
     stops = stop_row_functions()
     load_stop_row, nearness = stops.load_stop_row, stops.nearness
     smooth_step = stops.smooth_step
-    zero = wp.constant(wp.float64(0.0))
+    zero, inf = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(wp.inf))
+
+    @wp.func
+    def leave_out(
+        i: int,
+        row: int,
+        margin: wp.float64,
+        gain: wp.float64,
+        values: wp.array2d(dtype=wp.float64),
+        program: Program,
+    ) -> bool:
+        """Make a still row inactive; return True if it asks for growth."""
+        bound = row_bound(values[i, row] - margin, zero, gain, inf, wp.float64(1.0))
+        program.d[i, row] = -inf
+        if wp.isnan(bound):
+            program.d[i, row] = bound  # reported by the solution
+        for j in range(program.order.shape[0]):
+            program.J[i, row, j] = zero
+        values[i, row] = inf
+        return bound > zero
 
     @wp.func
     def load_rows(
@@ -152,6 +174,7 @@ def barrier_row_functions() -> SimpleNamespace:
         dt: wp.float64,
         lead: Lead,
         program: Program,
+        excluded: wp.array(dtype=wp.int32),
     ) -> bool:
         """Load the rows of this state; return True if the robot is leaving a violation."""
         violated = bool(False)
@@ -160,13 +183,19 @@ def barrier_row_functions() -> SimpleNamespace:
             square = wp.float64(0.0)
             displacement_weight = barriers.displacement_weight[barrier]
             for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
-                inside = values[i, row] - barriers.margin[barrier]
+                if values[i, row] == inf:
+                    program.d[i, row] = -inf
+                    continue
                 slope = wp.float64(0.0)
-                if inside < zero:
-                    for j in range(program.order.shape[0]):
-                        slope += program.J[i, row, j] * program.J[i, row, j]
+                for j in range(program.order.shape[0]):
+                    slope += program.J[i, row, j] * program.J[i, row, j]
+                if is_still(slope):
+                    gain = barriers.gain[barrier]
+                    if leave_out(i, row, barriers.margin[barrier], gain, values, program):
+                        excluded[i] = 1
+                    continue
                 program.d[i, row] = row_bound(
-                    inside,
+                    values[i, row] - barriers.margin[barrier],
                     wp.sqrt(slope),
                     barriers.gain[barrier],
                     barriers.recovery[barrier],
@@ -180,10 +209,8 @@ def barrier_row_functions() -> SimpleNamespace:
                         leaving = True
                     program.d[i, row] = recovery_bound(i, row, bound, steady, program)
                 lead_row(i, row, lead, program)
-                if displacement_weight > zero:
-                    for j in range(program.order.shape[0]):
-                        square += program.J[i, row, j] * program.J[i, row, j]
-            if square > zero:
+                square += slope
+            if displacement_weight > zero and square > zero:
                 for j in range(program.order.shape[0]):
                     program.H[i, j, j] = program.H[i, j, j] + displacement_weight / square
         if violated:
@@ -219,7 +246,7 @@ def barrier_row_functions() -> SimpleNamespace:
             stop.near[i] = int(near > zero)
         if not is_near:
             for row in range(rows, values.shape[1]):
-                program.d[i, row] = -wp.float64(wp.inf)
+                program.d[i, row] = -inf
             return
         for barrier in range(barriers.gain.shape[0]):
             margin = barriers.margin[barrier]

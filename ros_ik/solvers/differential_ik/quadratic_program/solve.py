@@ -70,7 +70,7 @@ def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
         stop: Stop,
         program: Program,
         dual: Dual,
-        excluded: wp.array(dtype=wp.int32),  # [n], 1 if a limit is violated or gave way; cleared
+        excluded: wp.array(dtype=wp.int32),  # [n], 1 if the step is RELAXED in any case; cleared
         # out
         failed: wp.array(dtype=wp.int32),  # [n], 1 for robots left to the dual method, if listed
         delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count], zero where nothing moves
@@ -79,7 +79,7 @@ def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
     ):
         i = wp.tid()
         n = program.order.shape[0]
-        leaving = load_rows(i, barriers, values, dt, lead, program)
+        leaving = load_rows(i, barriers, values, dt, lead, program, excluded)
         load_stop_rows(i, barriers, values, dt, leaving, is_near != 0, lead, stop, program)
         taken = int(0)
         if is_usable(i, program):

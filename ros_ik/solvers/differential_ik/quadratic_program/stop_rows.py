@@ -31,6 +31,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.integrate import integrate_function
+from ros_ik.kinematics.row_bound import row_bound_functions
 from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.stepping.stop_functions import stop_functions
@@ -164,6 +165,7 @@ def stop_row_functions() -> SimpleNamespace:
     - ``smooth_step(i, near, recovering, dt, lead, program)``: add the cost of changes of the step.
     """
     Program, Stop, Lead = step_program_struct(), step_stop_struct(), step_lead_struct()
+    is_still = row_bound_functions(wp.float64).is_still
     zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
 
     @wp.func
@@ -184,13 +186,16 @@ def stop_row_functions() -> SimpleNamespace:
     ):
         program.d[i, row] = -wp.float64(wp.inf)
         if wp.isfinite(values[i, row]):
+            square = zero
+            for j in range(program.order.shape[0]):
+                square += program.J[i, row, j] * program.J[i, row, j]
+            if is_still(square):
+                values[i, row] = wp.float64(wp.inf)  # it does not smooth the step either
+                return
             rate = wp.min(wp.float64(wp.static(_RATE)), lead.largest_gain)
             part = wp.min(rate * dt, one)
             bound = -part * (wp.max(values[i, row], zero) - kept_room(margin))
             if bound > zero:
-                square = zero
-                for j in range(program.order.shape[0]):
-                    square += program.J[i, row, j] * program.J[i, row, j]
                 bound = wp.min(bound, dt * recovery * wp.sqrt(square))
             for j in range(program.order.shape[0]):
                 bound -= program.J[i, row, j] * stop.offset[i, j]

@@ -18,8 +18,8 @@ def finish_functions() -> SimpleNamespace:
     """Build ``clamp_step(i, program)`` and ``finish_step(i, code, ..., delta_q, status)``.
 
     ``finish_step`` writes a zero step if the code is not ok. ``excluded`` is 1 if the robot
-    violates a limit, or a limit was relaxed for another. The status is then RELAXED, and
-    ``excluded`` is reset.
+    violates a limit, a limit was relaxed for another, or a violated barrier cannot change. The
+    status is then RELAXED, and ``excluded`` is reset.
     """
     Program = step_program_struct()
     zero = wp.constant(wp.float64(0.0))

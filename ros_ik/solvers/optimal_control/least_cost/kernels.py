@@ -5,6 +5,8 @@
     minimise 1/2 x' (J'J + S + lambda s I) x + r'J x,   s = max diag(J'J)
     subject to   max(low - u, -radius) <= x <= min(high - u, radius),   dh/dx x >= floor - h
 
+Rows of barriers whose derivatives are only rounding are left out.
+
 u is the displacement of the group's variables from the start, q = q_start + F u. The report of an
 iteration has |r|^2 at u, |r|^2 at u + x, the predicted decrease -(2 r'J x + |J x|^2), max |x|, and
 1 if a position limit or a barrier is active.
@@ -16,6 +18,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.row_bound import row_bound_functions
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.least_squares.normal_equations import normal_equations_functions
 
@@ -37,6 +40,7 @@ _MIN_DAMPING = 1e-30
 def search_kernels(scalar: type) -> SimpleNamespace:
     """Build the kernels of one floating-point type, for a single robot."""
     add_row = normal_equations_functions(scalar).add_row
+    is_still = row_bound_functions(scalar).is_still
 
     @compiled_kernel()
     def place_robot(
@@ -128,9 +132,13 @@ def search_kernels(scalar: type) -> SimpleNamespace:
         b: wp.array2d(dtype=scalar),  # [1, total_rows]
     ):
         row = wp.tid()
-        b[0, row] = values[0, row] - floor[row]
+        square = scalar(0.0)
         for j in range(slopes.shape[2]):
+            square += slopes[0, row, j] * slopes[0, row, j]
             A[0, row, j] = -slopes[0, row, j]
+        b[0, row] = values[0, row] - floor[row]
+        if is_still(square) and not wp.isnan(b[0, row]):
+            b[0, row] = scalar(wp.inf)
 
     @compiled_kernel()
     def take_step(
