@@ -109,7 +109,11 @@ class IKObjectiveJointPosition(BuiltinObjective):
             )
 
     def set_target_positions(self, positions: Any) -> None:
-        """Change every target: numbers or a Warp array, as given to the constructor."""
+        """Copy every target, into the given array if the constructor got a Warp array.
+
+        Later changes of the argument have no effect. To have another array read in place, assign
+        it to ``target_positions``.
+        """
         self._targets.write(positions)
 
     def target_positions(self) -> np.ndarray:

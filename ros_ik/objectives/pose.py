@@ -199,7 +199,11 @@ class IKObjectivePose(LinkObjective):
         self._targets.write_row(problem_idx, pose)
 
     def set_target_poses(self, poses: Any) -> None:
-        """Change every target: numbers or a Warp array, as given to the constructor."""
+        """Copy every target, into the given array if the constructor got a Warp array.
+
+        Later changes of the argument have no effect. To have another array read in place, assign
+        it to ``target_poses``.
+        """
         self._targets.write(poses)
 
     def target_poses(self) -> np.ndarray:

@@ -191,7 +191,11 @@ class IKObjectiveRotation(LinkObjective):
         self._targets.write_row(problem_idx, new_rotation)
 
     def set_target_rotations(self, new_rotations: Any) -> None:
-        """Change every target: numbers or a Warp array, as given to the constructor."""
+        """Copy every target, into the given array if the constructor got a Warp array.
+
+        Later changes of the argument have no effect. To have another array read in place, assign
+        it to ``target_rotations``.
+        """
         self._targets.write(new_rotations)
 
     @property

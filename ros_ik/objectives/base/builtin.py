@@ -278,5 +278,9 @@ class PositionTargetObjective(BuiltinObjective):
         self._targets.write_row(problem_idx, new_position)
 
     def set_target_positions(self, new_positions: Any) -> None:
-        """Change every target: numbers or a Warp array, as given to the constructor."""
+        """Copy every target, into the given array if the constructor got a Warp array.
+
+        Later changes of the argument have no effect. To have another array read in place, assign
+        it to ``target_positions``.
+        """
         self._targets.write(new_positions)

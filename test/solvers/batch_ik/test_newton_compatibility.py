@@ -18,10 +18,14 @@ from support.solvers.ik_problems import solve
 from support.solvers.ik_problems import to_warp
 import warp as wp
 
+import ros_ik
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics.integrate import launch_integrate
+from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
+from ros_ik.objectives import IKObjectivePosition
+from ros_ik.objectives import IKObjectiveRotation
 from ros_ik.solvers.batch_ik.optimizers.lm import IKOptimizerLM
 from ros_ik.solvers.batch_ik.solver import IKSolver
 from ros_ik.solvers.status import SolveStatus
@@ -299,6 +303,59 @@ def test_a_users_autodiff_objective_of_newton_keeps_a_link_out_of_a_sphere(probl
         assert np.linalg.norm(body_q[:, link, :3] - center, axis=1).min() > 0.15
     with pytest.raises(ArgumentError, match='SphereAvoidance has no analytic Jacobian'):
         IKSolver(model, N, [SphereAvoidance(link, center, 0.1)], jacobian_mode='analytic')
+
+
+@pytest.mark.parametrize('ik', [nik, ros_ik], ids=['newton', 'ros_ik'])
+def test_methods_copy_targets_into_the_array_that_was_given(ik):
+    model = newton_model('free')  # a link that can be anywhere
+    link = model.body_count - 1
+    start = to_warp(random_newton_q(model, 1, np.random.default_rng(0)))
+    first, second = (to_warp([[x, 0.0, 0.0]], wp.vec3) for x in (0.1, 0.2))
+    objective = ik.IKObjectivePosition(link, wp.vec3(), first)
+    solver = ik.IKSolver(model, 1, [objective])
+
+    def reached():
+        out = wp.zeros_like(start)
+        solver.step(start, out, iterations=30)
+        return newton_poses(model, out.numpy(), link)[0, 0]
+
+    assert reached() == pytest.approx(0.1, abs=1e-3)
+    objective.set_target_positions(second)
+    assert reached() == pytest.approx(0.2, abs=1e-3)
+    assert first.numpy()[0, 0] == np.float32(0.2)
+    second.assign([[0.3, 0.0, 0.0]])
+    assert reached() == pytest.approx(0.2, abs=1e-3)
+    first.assign([[0.4, 0.0, 0.0]])
+    assert reached() == pytest.approx(0.4, abs=1e-3)
+    objective.set_target_position(0, wp.vec3(0.5, 0.0, 0.0))
+    assert reached() == pytest.approx(0.5, abs=1e-3)
+    assert first.numpy()[0, 0] == np.float32(0.5)
+
+
+TARGETS = {  # name of the attribute, numbers per row, type of the array, objective of an array
+    'position': (
+        'target_positions', 3, wp.vec3, lambda a: IKObjectivePosition(3, np.zeros(3), a)
+    ),
+    'rotation': (
+        'target_rotations', 4, wp.vec4, lambda a: IKObjectiveRotation(3, [0, 0, 0, 1], a)
+    ),
+    'pose': ('target_poses', 7, wp.transform, lambda a: IKObjectivePose(3, a)),
+    'joints': (
+        'target_positions', 9, wp.float32, lambda a: IKObjectiveJointPosition(panda(), a)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('kind', TARGETS)
+def test_another_array_of_targets_leaves_the_first_as_it_is(kind):
+    name, width, dtype, make = TARGETS[kind]
+    first, second, third = (to_warp([[0.1 * k] * (width - 1) + [1.0]], dtype) for k in (1, 2, 3))
+    before = first.numpy().copy()
+    objective = make(first)
+    setattr(objective, name, second)
+    getattr(objective, f'set_{name}')(third)
+    np.testing.assert_array_equal(first.numpy(), before)
+    np.testing.assert_array_equal(second.numpy(), third.numpy())
 
 
 def test_too_few_targets_of_a_newton_objective_are_refused(problems):
