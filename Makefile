@@ -44,8 +44,9 @@ test/%: setup FORCE
 FORCE:
 
 # The long forms of what test/safety drives, of a load beside the loop, random arms of each
-# structure of the closed forms, then of the tests with many cases: hours. Each line of output of
-# the first is what one drive came to.
+# structure of the closed forms, then of the tests with many cases, and kernels that check their
+# indices: hours. Each line of output of the first is what one drive came to. Kernels in debug mode
+# crash on two threads, because all threads of Warp share a pointer then.
 stress: setup
 	@SAFETY_TICKS=$$(($(STRESS_TICKS) / 3 + 1)) SERVO_SAFETY_TICKS=$(STRESS_TICKS) \
 		tools/run python -m pytest -s test/safety $(PYTEST_ARGS)
@@ -54,6 +55,9 @@ stress: setup
 		test/solvers/analytic/test_all_solutions.py test/solvers/analytic/test_all_solutions_fewer.py
 	@LONG_FORMS=1 tools/run python -m pytest $(IN_PARALLEL) \
 		$$(grep -rlE --include='test_*.py' 'support.long_forms|SOME_URDFS' test)
+	@CHECK_BOUNDS=1 tools/run python -m pytest $(IN_PARALLEL) --timeout 0 -k 'not thread' \
+		test/barriers test/kinematics test/limits test/servo/step test/solvers/differential_ik \
+		test/solvers/qp
 
 lint: setup
 	@tools/run ruff check .

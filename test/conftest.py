@@ -100,6 +100,11 @@ def pytest_configure(config):
     """Remember the standard error, lower the priority of processes that compute, set up DDS."""
     config.stash[_STDERR] = os.dup(sys.__stderr__.fileno())
     lower_priority()
+    if os.environ.get('CHECK_BOUNDS', '') not in ('', '0'):
+        import warp.config  # noqa: PLC0415
+
+        # Kernels end the process at an index outside its array.
+        warp.config.mode = 'debug'
     # Processes of tests end, too, while others start beside them.
     set_fastdds_profile()
 
