@@ -23,6 +23,7 @@ from ros_ik.planning import JointCost
 from ros_ik.planning import OptimalRequest
 from ros_ik.planning import Planner
 from ros_ik.planning import Point
+from ros_ik.planning import PoseCode
 from ros_ik.planning import solve_ik
 from ros_ik.planning import solve_optimal
 from ros_ik.planning import UnmeasuredError
@@ -207,3 +208,13 @@ def test_a_description_of_too_many_shapes_measures_no_link(packages):
     many = shape('<sphere radius="0.01"/>') * 1001
     report = report_of(planner_of(arm(many), packages))
     assert report.unmeasured_links == ('base', 'hand') and not report.safe
+
+
+@pytest.mark.filterwarnings('error::RuntimeWarning')
+def test_a_joint_without_limits_that_was_never_measured_starts_at_zero():
+    joint = 'name="wrist_3_joint" type="{}"'.format
+    text = robot_text('ur5').replace(joint('revolute'), joint('continuous'))
+    assert joint('continuous') in text
+    planner = make_planner('ur5', measured=False, text=text)
+    pose = np.array([[0.4, 0.1, 0.4, 1.0, 0.0, 0.0, 0.0]])
+    assert solve_ik(planner, IkRequest(pose, check_collisions=False)).codes == PoseCode.CONVERGED

@@ -177,9 +177,10 @@ def _default_seed(planner: Planner, solved: np.ndarray) -> np.ndarray:
     lower, upper = planner.robot.driver_limits
     dofs = planner.robot.group.variable_dof
     for coord, dof in zip(planner.robot.coords, dofs, strict=True):
-        if coord in solved and not planner.known[coord]:
-            middle = 0.5 * (lower[dof] + upper[dof])
-            seed[coord] = middle if np.isfinite(middle) else seed[coord]
+        # A joint with one limit or none has no middle.
+        ranged = np.isfinite(lower[dof]) and np.isfinite(upper[dof])
+        if coord in solved and not planner.known[coord] and ranged:
+            seed[coord] = 0.5 * (lower[dof] + upper[dof])
     return seed
 
 
