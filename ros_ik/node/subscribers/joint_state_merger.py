@@ -21,6 +21,8 @@ from ros_ik.servo import Rejection
 from ros_ik.servo import Servo
 
 _TOPIC = 'joint_states'
+# The other joints of such a message are used.
+_IN_PART = 'dropped a part of a message on'
 # Maximum number of cached sets of names, one per publisher.
 _MAX_KNOWN = 16
 
@@ -72,7 +74,11 @@ class JointStateMerger:
         joints = self._known.get(names) or self._index_names(names)
         if joints.repeated:
             self._message_stats.add_in_tick(
-                _TOPIC, Rejection.REPEATED_JOINT, lambda: ', '.join(names), joints.repeated
+                _TOPIC,
+                Rejection.REPEATED_JOINT,
+                functools.partial(_first_counts, joints.repeated),
+                len(joints.repeated),
+                event=_IN_PART,
             )
         positions, coords = np.array(given)[joints.entries], joints.coords
         # Faster than NumPy for few numbers.
@@ -98,7 +104,11 @@ class JointStateMerger:
             if wrong.any():
                 text = ', '.join(names[entry] for entry in entries[wrong])
                 self._message_stats.add_in_tick(
-                    _TOPIC, reason, functools.partial(str, text), int(wrong.sum())
+                    _TOPIC,
+                    reason,
+                    functools.partial(str, text),
+                    int(wrong.sum()),
+                    event=_IN_PART,
                 )
 
     def _copy(self) -> Measurement:
@@ -107,19 +117,27 @@ class JointStateMerger:
     def _index_names(self, names: tuple[str, ...]) -> _Joints:
         """Find the joints of the model among names; of repeated names the first entry is used."""
         found: dict[int, int] = {}
-        repeated = 0
+        repeated: list[str] = []
         for entry, name in enumerate(names):
             coord = self._coord_of.get(name)
             if coord is not None:
-                repeated += coord in found
+                if coord in found:
+                    repeated.append(name)
                 found.setdefault(coord, entry)
         joints = _Joints(
-            np.array(list(found.values()), dtype=int), np.array(list(found), dtype=int), repeated
+            np.array(list(found.values()), dtype=int),
+            np.array(list(found), dtype=int),
+            tuple(repeated),
         )
         if len(self._known) >= _MAX_KNOWN:
             self._known.clear()
         self._known[names] = joints
         return joints
+
+
+def _first_counts(repeated: tuple[str, ...]) -> str:
+    """Return names that come again, and which of their positions count."""
+    return f'{", ".join(dict.fromkeys(repeated))} named twice; the first position is used'
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -129,9 +147,9 @@ class _Joints:
     Attributes:
         entries: Indices of names that are joints of the model.
         coords: Coordinates of those joints.
-        repeated: Number of repeated names.
+        repeated: Names that come again, once for each further position.
     """
 
     entries: np.ndarray
     coords: np.ndarray
-    repeated: int
+    repeated: tuple[str, ...]

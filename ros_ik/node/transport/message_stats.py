@@ -145,10 +145,11 @@ class MessageStats:
         reason: Reason,
         what: Callable[[], str],
         count: int = 1,
+        event: str = _MESSAGE,
         frame: str = '',
     ) -> None:
         """Count a drop like :meth:`add`, and leave logging to :meth:`log`."""
-        drop = self._count(DropReport(topic, reason, time.monotonic(), frame=frame), count)
+        drop = self._count(DropReport(topic, reason, time.monotonic(), event, frame=frame), count)
         if drop is not None:
             self._unlogged.append((drop, what))
 

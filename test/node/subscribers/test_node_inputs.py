@@ -89,6 +89,8 @@ def test_of_a_joint_named_twice_the_first_counts(rig):
     twice = JointState(name=[*ARM, 'panda_joint1'], position=[*robot.read(), 2.0])
     timer = client.node.create_timer(0.02, lambda: robot.publisher.publish(twice))
     wait_for_count(client, 'repeated_joint', before)
+    told = 'dropped a part of a message on joint_states: repeated_joint: panda_joint1 named twice'
+    client.wait_for(lambda: told in client.processes.text('node'), 'a line in the log')
     client.node.destroy_timer(timer)
     there = client.moved_pose().pose.position
     assert (there.x, there.y, there.z) == pytest.approx((here.x, here.y, here.z), abs=1e-3)
