@@ -41,12 +41,16 @@ def rig(tmp_path_factory):
         yield client
 
 
-def expected(section, process):
-    """Return {name: type} of the entries of the table for one process on this machine."""
+def expected(section, process, always=False):
+    """Return {name: type} of the entries of the table for one process on this machine.
+
+    With ``always`` they are those that exist before the node is configured.
+    """
     entries = [
         entry
         for entry in TABLE[section]
         if entry.get('process', 'node') == process
+        and (not always or entry.get('while') == 'always')
         and ('needs' not in entry or importlib.util.find_spec(entry['needs']))
     ]
     return {resolved(entry['name']): entry['type'] for entry in entries}
@@ -157,3 +161,25 @@ def test_the_policy_permits_what_is_there_and_nothing_else(rig, process):
         for pattern in patterns:
             assert fnmatch.filter(names, pattern) or pattern in missing, pattern
     assert rules == {}
+
+
+def test_a_node_that_is_not_configured_has_what_the_table_says(tmp_path):
+    sections = 'subscriptions', 'publishers', 'services', 'actions'
+    wanted = {
+        section: {*expected(section, 'node', always=True), *standard(section, 'node')}
+        for section in sections
+    }
+    with ros_rig(tmp_path) as client:
+        start_node(client, autostart=False)
+        client.describe(panda_urdf())
+        client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=LONG)
+
+        def seen():
+            return {section: {*found(client, section, 'node')} for section in sections}
+
+        try:
+            client.wait_for(lambda: seen() == wanted, 'such a graph')
+        except AssertionError:
+            pass
+        assert seen() == wanted
+        assert resolved('~/move_to_pose') in wanted['actions']
