@@ -14,6 +14,7 @@ import numpy as np
 
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.model import Model
+from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.conventions.labels import listed
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.controlled_robot import resolve_robot
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 # Speed scale above which a lower one is recommended for the first run on hardware.
 _CAREFUL = 0.5
+# Excess of a capsule over the shape that it encloses from which it is told [m].
+_THICK = 0.01
 # Topic of an output without one.
 _DEFAULT_TOPIC = next(entry.default for entry in SCHEMA if entry.name == 'outputs.<output>.topic')
 
@@ -157,9 +160,25 @@ def _of_joints(robot: ControlledRobot) -> list[str]:
             f'{listed(unmeasured)}: meshes not found, no barrier watches them; source the '
             'workspace that has them, or extend AMENT_PREFIX_PATH'
         )
+    found += _thickened(robot)
     if robot.settings.limits_velocity_scale > _CAREFUL:
         found.append('limits.velocity_scale is above 0.5: begin slower on hardware')
     return found
+
+
+def _thickened(robot: ControlledRobot) -> list[str]:
+    """Return a warning about boxes, cylinders and cones in whose place stand larger capsules."""
+    geometry, model = robot.shapes.geometry, robot.model
+    kinds = model.shape_type.numpy()[geometry.shape]
+    thick = (kinds != int(GeoType.MESH)) & (geometry.error > _THICK)
+    if not np.any(thick):
+        return []
+    names = dict.fromkeys(model.body_label[body] for body in geometry.body[thick])
+    most = 1e3 * geometry.error[thick].max()
+    return [
+        f'{listed(tuple(names))}: capsules stand for boxes, cylinders or cones, up to {most:.0f} '
+        'mm larger'
+    ]
 
 
 def _without_acceleration(settings: Settings, names: Sequence[str]) -> list[str]:

@@ -127,3 +127,24 @@ def test_controllers_that_fit_are_none():
     findings = check(found(update_rate=50.0, is_active=False))
     assert not findings.errors and any('update rate' in text for text in findings.warnings)
     assert any('not active' in text for text in findings.warnings)
+
+
+def test_primitives_that_become_much_larger_are_named():
+    text = (
+        '<robot name="r"><link name="base"/>'
+        '<link name="arm"><collision><geometry><cylinder radius="0.05" length="0.34"/></geometry>'
+        '</collision></link><link name="hand"><collision><geometry><sphere radius="0.05"/>'
+        '</geometry></collision></link>'
+        + ''.join(
+            f'<joint name="{child}_joint" type="revolute"><parent link="{parent}"/>'
+            f'<child link="{child}"/><axis xyz="0 1 0"/>'
+            '<limit lower="-2" upper="2" velocity="1" effort="1"/></joint>'
+            for parent, child in (('base', 'arm'), ('arm', 'hand'))
+        )
+        + '</robot>'
+    )
+    given = {'ee.frame': 'hand', 'outputs.default.topic': TOPIC}
+    warnings = check_parameters(given, Model.from_urdf(text, device='cpu')).warnings
+    told = 'arm: capsules stand for boxes, cylinders or cones, up to 41 mm larger'
+    assert told in warnings
+    assert not any('capsules' in sentence for sentence in check().warnings)
