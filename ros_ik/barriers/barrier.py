@@ -46,6 +46,18 @@ class StepBox(NamedTuple):
     number: int
 
 
+class Evasion(NamedTuple):
+    """Recovery from shallow violations, see :meth:`Barrier.set_evasion`.
+
+    Attributes:
+        speed: Joint speed [rad/s or m/s]; 0 for none.
+        depth: Largest depth of a shallow violation, in units of h.
+    """
+
+    speed: float = 0.0
+    depth: float = 0.0
+
+
 class Barrier(StepConstraint):
     """Base of barriers.
 
@@ -81,6 +93,7 @@ class Barrier(StepConstraint):
     sweeps = follows = False
 
     _gain = np.nan
+    _evasion = Evasion()
 
     def __init__(
         self,
@@ -120,6 +133,30 @@ class Barrier(StepConstraint):
         gain = checked_number('gain', value, positive=True)
         if gain != self._gain:
             self._gain = gain
+            Barrier.changes += 1
+
+    @property
+    def evasion(self) -> Evasion:
+        """Recovery from shallow violations."""
+        return self._evasion
+
+    def set_evasion(self, speed: float, depth: float) -> None:
+        """Let the robot leave shallow violations faster; may be called between solves.
+
+        While no violation of the barriers with an evasion is deeper than ``depth``, this speed
+        takes the place of a lower finite ``recovery_speed``. The push outwards grows with 40 % of
+        the accelerations. It stays in force where something then follows the robot deeper.
+
+        Args:
+            speed: Largest joint speed that leaving may require [rad/s or m/s]; 0 for none.
+            depth: Largest depth of a shallow violation, in units of h.
+
+        Raises:
+            ArgumentError: A value that is negative or not finite.
+        """
+        evasion = Evasion(checked_number('speed', speed), checked_number('depth', depth))
+        if evasion != self._evasion:
+            self._evasion = evasion
             Barrier.changes += 1
 
     @property

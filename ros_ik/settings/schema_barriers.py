@@ -58,8 +58,9 @@ _SELF = (
         'Keep the links apart from each other, by the collision shapes of the description. Not '
         'checked are neighbours at a joint, pairs that the SRDF disables, collision.ignore_pairs, '
         'and pairs that are nearer than the margin at nearly all configurations. A mesh becomes a '
-        'few capsules that enclose it; a missing mesh is ignored, and the status names its link '
-        'in unmeasured_links.', read_only=True,
+        'few capsules that enclose it. So does a box, cylinder or cone that a capsule exceeds by '
+        'at most a quarter of its size and 0.05 m. A missing mesh is ignored, and the status '
+        'names its link in unmeasured_links.', read_only=True,
     ),
     Parameter(
         'barriers.self_collision.margin', 'double', 0.01,
@@ -96,6 +97,13 @@ _WORLD = (
         'barriers.world.gain', 'double', 5.0,
         'Fraction of the distance beyond the margin that may be used up per second. ' + _AT_MOST,
         unit='1/s', minimum=0.0, exclusive_minimum=True, maximum=1000.0,
+    ),
+    Parameter(
+        'barriers.world.evasion_speed', 'double', 1.0,
+        'Joint speed with which links may leave the margin of an obstacle that touches none of '
+        'them. The distance grows by no more than the gain times the depth in the margin. Links '
+        'that an obstacle overlaps from the start leave it with 0.1, and so do all with 0.',
+        unit='rad/s or m/s', minimum=0.0, maximum=10.0,
     ),
     Parameter(
         'barriers.max_obstacles', 'int', 64,

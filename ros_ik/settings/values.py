@@ -132,6 +132,7 @@ class Settings:
     barriers_world_enabled: bool
     barriers_world_margin: float
     barriers_world_gain: float
+    barriers_world_evasion_speed: float
     barriers_max_obstacles: int
     collision_ignore_pairs: tuple[str, ...]
     collision_padding: float

@@ -475,6 +475,26 @@ def _world_gain(client):
     keeps_gain(client, 'world', approach_ball)
 
 
+@effect('barriers.world.evasion_speed')
+def _evasion_speed(client):
+    here, fastest = moved(client, (0.0, 0.0, 0.0)), []
+    place_ball(client)
+    client.stream('ee', here)
+    for speed in (0.0, 5.0):
+        change(client, barriers__world__evasion_speed=speed, barriers__world__margin=0.02)
+        come_to_rest(client)
+        client.stream('ee', here)
+        client.wait_for_ticks(100)
+        client.sent.clear()
+        # It reaches far into the robot, and the ball itself does not.
+        change(client, barriers__world__margin=0.25)
+        client.wait_for_ticks(60)
+        speeds = [np.linalg.norm(sent[1].points[0].velocities) for sent in client.sent]
+        fastest.append(max(speeds))
+    slow, fast = fastest
+    assert 0.01 < slow < 0.5 * fast
+
+
 @effect('barriers.self_collision.margin')
 def _self_margin(client):
     keeps_margin(client, 'self_collision', fold, 0.04)

@@ -51,7 +51,9 @@ def test_the_way_out_is_as_smooth_as_any_other(name):
 @pytest.mark.parametrize('name', ['ur5', 'panda'])
 def test_the_way_from_an_obstacle_is_smooth(name):
     seeds = either(range(5, 11), range(1, 13))
-    rough, out, back = compare(name, seeds, 80, recover=recovery_from_ball)
+    # Shapes that hold the hulls are deeper in the margin, where a robot would evade.
+    slow = {'barriers__world__evasion_speed': 0.0}
+    rough, out, back = compare(name, seeds, 80, recover=recovery_from_ball, **slow)
     changes, jerk = rough[:, 0, 0], rough[..., 1]
     assert (out < 80).all() and back.min() >= -ROUNDING
     assert changes.max() < 1.2 * MAX_CHANGES, changes

@@ -78,6 +78,10 @@ def apply_settings(
             barrier.gain = settings.barriers_self_collision_gain
         elif isinstance(barrier, WorldCollisionBarrier):
             barrier.gain = settings.barriers_world_gain
+            # Within its margin an obstacle touches nothing yet.
+            barrier.set_evasion(
+                settings.barriers_world_evasion_speed, settings.barriers_world_margin
+            )
 
 
 def _parameters(name: str, settings: Settings) -> dict[str, Any]:

@@ -54,7 +54,7 @@ _LEAD_RAMPS = 1.5
 # and damping.
 _BARRIERS = operator.attrgetter(
     'barriers_self_collision_margin', 'barriers_self_collision_gain', 'barriers_world_margin',
-    'barriers_world_gain',
+    'barriers_world_gain', 'barriers_world_evasion_speed',
 )  # fmt: skip
 _WEIGHTS = operator.attrgetter(
     'com_weight', 'posture_weight', 'solver_singularity_threshold', 'solver_singularity_damping'

@@ -151,6 +151,8 @@ class StepProblem:
             gains = gains_with_lead(self._barriers, self._arrays.lead)
             with LAUNCH_LOCK.shared():
                 self._arrays.barriers.gain.assign(gains)
+                self._arrays.barriers.evasion.assign([b.evasion.speed for b in self._barriers])
+                self._arrays.barriers.shallow.assign([b.evasion.depth for b in self._barriers])
         self._gains_revision = Barrier.changes
         if self._revision == Task.changes:
             return
@@ -200,7 +202,8 @@ class StepProblem:
     def recovery(self) -> np.ndarray:
         """Copy of the part of a violation that each robot is still leaving, 1 to 0, shape [n].
 
-        It is zero without a ``recovery_speed`` or an acceleration limit.
+        It is negative of a robot that evades an obstacle, and zero without a ``recovery_speed`` or
+        an acceleration limit.
         """
         if not self._stops:
             return np.zeros(len(self.status))

@@ -49,7 +49,8 @@ class StepArrays:
         stops: True if there are rows at the end of the stop, too: the robot leaves violations at
             a bounded speed, and there is an acceleration limit.
         near: 1 for robots near the margin of a barrier, [n]; [0] without ``stops``.
-        recovering: 1 while a robot leaves a violation, falling to 0 afterwards, of that shape.
+        recovering: 1 while a robot leaves a violation, -1 while it evades an obstacle, going to 0
+            afterwards, of that shape.
         n_rows: Number of rows of the barriers.
         barrier_start: First row of each barrier, and their number, [barriers + 1].
         barriers: Parameters of the barriers, a struct of :func:`step_barriers_struct`.
@@ -118,6 +119,8 @@ class StepArrays:
             ('margin', [barrier.margin for barrier in barriers]),
             ('displacement_weight', [barrier.safe_displacement_gain for barrier in barriers]),
             ('recovery', [barrier.recovery_speed for barrier in barriers]),
+            ('evasion', [barrier.evasion.speed for barrier in barriers]),
+            ('shallow', [barrier.evasion.depth for barrier in barriers]),
         ):
             setattr(self.barriers, name, wp.array(values, dtype=wp.float64, device=device))
 

@@ -12,7 +12,8 @@ and the step is RELAXED.
 
 Barriers with a safe displacement gain also add r_b / |J_b|^2 to the diagonal of H. A robot that
 leaves a violation gets rows that it can keep: the bounds of its rows grow slowly, and variables
-that move back into the violation slow down.
+that move back into the violation slow down. Shallow violations are left faster, see
+:meth:`ros_ik.barriers.Barrier.set_evasion`.
 """
 
 import functools
@@ -32,6 +33,10 @@ from ros_ik.solvers.differential_ik.quadratic_program.stop_rows import stop_row_
 
 # Largest fraction of the joint acceleration for leaving a violation, for a smooth start.
 _PUSH = 0.05
+# The same where the violation is shallow and an obstacle may follow.
+_EVASIVE_PUSH = 0.4
+# Part of the depth of shallow violations up to which they are left like all others.
+_UNHURRIED = 0.25
 # Fraction of the required speed above which a violation is being left. Links that are squeezed by
 # an obstacle cannot leave.
 _LEAVING = 0.1
@@ -51,6 +56,8 @@ def step_barriers_struct() -> Any:
         margin: wp.array(dtype=wp.float64)  # [barriers]
         displacement_weight: wp.array(dtype=wp.float64)  # [barriers], safe_displacement_gain
         recovery: wp.array(dtype=wp.float64)  # [barriers], recovery_speed
+        evasion: wp.array(dtype=wp.float64)  # [barriers], recovery_speed of shallow violations
+        shallow: wp.array(dtype=wp.float64)  # [barriers], their largest depth [units of h]
 
     return StepBarriers
 
@@ -62,7 +69,9 @@ def recovery_functions() -> SimpleNamespace:
 
     - ``slow_towards_violation(i, barriers, values, program)``
     - ``change_at_constant_speed(i, row, program)``
-    - ``recovery_bound(i, row, bound, steady, program)``
+    - ``recovery_bound(i, row, bound, steady, push, program)``
+    - ``evades(i, barriers, values)``: True if no violation is deeper than shallow.
+    - ``urgency(value, shallow)``: 0 to 1, for violations up to ``shallow``.
     """
     Program, Barriers = step_program_struct(), step_barriers_struct()
     zero = wp.constant(wp.float64(0.0))
@@ -107,21 +116,44 @@ def recovery_functions() -> SimpleNamespace:
         return change
 
     @wp.func
-    def recovery_bound(i: int, row: int, bound: wp.float64, steady: wp.float64, program: Program):
-        """Limit the bound of a violated row to the previous motion plus a small acceleration."""
+    def recovery_bound(
+        i: int,
+        row: int,
+        bound: wp.float64,
+        steady: wp.float64,
+        push: wp.float64,
+        program: Program,
+    ):
+        """Limit the bound of a violated row to the previous motion plus a part of the box."""
         reach = steady
         for j in range(program.order.shape[0]):
             width = program.upper[i, j] - program.lower[i, j]
-            part = wp.float64(wp.static(0.5 * _PUSH))
-            reach += part * width * wp.abs(program.J[i, row, j])
+            reach += wp.float64(0.5) * push * width * wp.abs(program.J[i, row, j])
         if wp.isfinite(reach):
             bound = wp.min(bound, wp.max(reach, zero))
         return bound
+
+    @wp.func
+    def urgency(value: wp.float64, shallow: wp.float64) -> wp.float64:
+        rest = wp.float64(wp.static(1.0 - _UNHURRIED))
+        part = -value / shallow - wp.float64(wp.static(_UNHURRIED))
+        return wp.clamp(part / rest, zero, wp.float64(1.0))
+
+    @wp.func
+    def evades(i: int, barriers: Barriers, values: wp.array2d(dtype=wp.float64)) -> bool:
+        for barrier in range(barriers.gain.shape[0]):
+            if barriers.evasion[barrier] > zero:
+                for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
+                    if values[i, row] < -barriers.shallow[barrier]:
+                        return False
+        return True
 
     return SimpleNamespace(
         slow_towards_violation=slow_towards_violation,
         change_at_constant_speed=change_at_constant_speed,
         recovery_bound=recovery_bound,
+        evades=evades,
+        urgency=urgency,
     )
 
 
@@ -130,8 +162,9 @@ def recovery_functions() -> SimpleNamespace:
 def barrier_row_functions() -> SimpleNamespace:
     """Build the functions that load the rows of the barriers, float64.
 
-    - ``load_rows(i, barriers, values, dt, lead, program, excluded)``: rows of this state; True if
-      the robot is leaving a violation. ``excluded[i]`` becomes 1 if a still row asks for growth.
+    - ``load_rows(i, barriers, values, dt, lead, stop, program, excluded)``: rows of this state; 1
+      if the robot is leaving a violation, -1 if it evades an obstacle, else 0. ``excluded[i]``
+      becomes 1 if a still row asks for growth.
     - ``load_stop_rows(i, barriers, values, dt, leaving, is_near, lead, stop, program)``: rows at
       the end of the stop.
     """
@@ -141,7 +174,8 @@ def barrier_row_functions() -> SimpleNamespace:
     row_bound, is_still = bounds.row_bound, bounds.is_still
     slow_towards_violation = recovery.slow_towards_violation
     change_at_constant_speed = recovery.change_at_constant_speed
-    recovery_bound = recovery.recovery_bound
+    recovery_bound, evades = recovery.recovery_bound, recovery.evades
+    urgency = recovery.urgency
     stops = stop_row_functions()
     load_stop_row, nearness = stops.load_stop_row, stops.nearness
     smooth_step = stops.smooth_step
@@ -173,12 +207,18 @@ def barrier_row_functions() -> SimpleNamespace:
         values: wp.array2d(dtype=wp.float64),
         dt: wp.float64,
         lead: Lead,
+        stop: Stop,
         program: Program,
         excluded: wp.array(dtype=wp.int32),
-    ) -> bool:
-        """Load the rows of this state; return True if the robot is leaving a violation."""
+    ) -> wp.float64:
+        """Load the rows of this state; return the sign of ``recovering``, 0 if it fades."""
         violated = bool(False)
-        leaving = bool(False)
+        leaving = wp.float64(0.0)
+        evading = evades(i, barriers, values)
+        # An obstacle that reaches a robot that evades it does not slow it down, and a robot that
+        # was inside one comes out of its margin slowly, too.
+        if stop.recovering.shape[0] > 0 and stop.recovering[i] != zero:
+            evading = stop.recovering[i] < zero
         for barrier in range(barriers.gain.shape[0]):
             square = wp.float64(0.0)
             displacement_weight = barriers.displacement_weight[barrier]
@@ -194,11 +234,18 @@ def barrier_row_functions() -> SimpleNamespace:
                     if leave_out(i, row, barriers.margin[barrier], gain, values, program):
                         excluded[i] = 1
                     continue
+                speed = barriers.recovery[barrier]
+                push = wp.float64(wp.static(_PUSH))
+                is_fast = evading and values[i, row] < zero and barriers.evasion[barrier] > speed
+                if is_fast:
+                    share = urgency(values[i, row], barriers.shallow[barrier])
+                    speed += share * (barriers.evasion[barrier] - speed)
+                    push += share * wp.float64(wp.static(_EVASIVE_PUSH - _PUSH))
                 program.d[i, row] = row_bound(
                     values[i, row] - barriers.margin[barrier],
                     wp.sqrt(slope),
                     barriers.gain[barrier],
-                    barriers.recovery[barrier],
+                    speed,
                     dt,
                 )
                 if values[i, row] < zero and wp.isfinite(barriers.recovery[barrier]):
@@ -206,8 +253,11 @@ def barrier_row_functions() -> SimpleNamespace:
                     bound = program.d[i, row]
                     steady = change_at_constant_speed(i, row, program)
                     if steady > wp.float64(wp.static(_LEAVING)) * bound:
-                        leaving = True
-                    program.d[i, row] = recovery_bound(i, row, bound, steady, program)
+                        if is_fast:
+                            leaving = wp.float64(-1.0)
+                        elif leaving == zero:
+                            leaving = wp.float64(1.0)
+                    program.d[i, row] = recovery_bound(i, row, bound, steady, push, program)
                 lead_row(i, row, lead, program)
                 square += slope
             if displacement_weight > zero and square > zero:
@@ -223,7 +273,7 @@ def barrier_row_functions() -> SimpleNamespace:
         barriers: Barriers,
         values: wp.array2d(dtype=wp.float64),
         dt: wp.float64,
-        leaving: bool,
+        leaving: wp.float64,
         is_near: bool,
         lead: Lead,
         stop: Stop,
@@ -234,10 +284,15 @@ def barrier_row_functions() -> SimpleNamespace:
         near = zero
         recovering = zero
         if stop.near.shape[0] > 0:
-            recovering = wp.max(stop.recovering[i] - dt / wp.float64(wp.static(_SUBSIDING)), zero)
-            if leaving:
+            faded = wp.abs(stop.recovering[i]) - dt / wp.float64(wp.static(_SUBSIDING))
+            recovering = wp.max(faded, zero)
+            if stop.recovering[i] < zero:
+                stop.recovering[i] = -recovering
+            else:
+                stop.recovering[i] = recovering
+            if leaving != zero:
                 recovering = wp.float64(1.0)
-            stop.recovering[i] = recovering
+                stop.recovering[i] = leaving
         for barrier in range(barriers.gain.shape[0]):
             margin = barriers.margin[barrier]
             for row in range(barriers.start[barrier], barriers.start[barrier + 1]):

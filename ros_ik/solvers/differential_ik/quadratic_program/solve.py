@@ -79,7 +79,7 @@ def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
     ):
         i = wp.tid()
         n = program.order.shape[0]
-        leaving = load_rows(i, barriers, values, dt, lead, program, excluded)
+        leaving = load_rows(i, barriers, values, dt, lead, stop, program, excluded)
         load_stop_rows(i, barriers, values, dt, leaving, is_near != 0, lead, stop, program)
         taken = int(0)
         if is_usable(i, program):

@@ -67,7 +67,8 @@ def step_stop_struct() -> Any:
         displacement: wp.array2d(dtype=wp.float64)  # [n, joint_dof_count], D(l')
         joint_q: wp.array2d(dtype=wp.float64)  # [n, joint_coord_count], configuration at rest
         near: wp.array(dtype=wp.int32)  # [n], whether a value is near its margin now
-        recovering: wp.array(dtype=wp.float64)  # [n], 1 while a violation is left, fading to 0
+        # [n], 1 while a violation is left, -1 while an obstacle is evaded, fading to 0
+        recovering: wp.array(dtype=wp.float64)
 
     return StepStop
 
