@@ -166,7 +166,7 @@ class PositionBarrier(Barrier):
             axes: Axes that have bounds, bool [3].
             reference_link_index: Link in whose frame the box is given; -1 for the world.
             gain: Fraction of the distance that may be used up per second [1/s].
-            margin: Distance kept from the faces [m].
+            margin: Distance kept from the faces in the step [m].
             safe_displacement_gain: Weight of the damping cost; see :class:`Barrier`.
             name: Name of the barrier in status texts.
 

@@ -231,7 +231,7 @@ def _check_box(prefix: str, box: BarrierSettings) -> None:
             f'{prefix}.min', f'expected a bound, here or in max, on an axis of axes {box.axes}'
         )
     for low, high in sides:
-        if not 2.0 * box.margin < high - low:
+        if not low + box.margin < high - box.margin:
             raise SettingsError(
                 f'{prefix}.margin',
                 f'expected less than half of each side, got {box.margin:g} and a side of '

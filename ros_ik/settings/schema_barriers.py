@@ -42,12 +42,13 @@ BARRIERS = (
     ),
     Parameter(
         'barriers.position.<barrier>.gain', 'double', 5.0,
-        'Fraction of the remaining distance that may be used up per second. With the default a '
-        'frame at 0.5 m/s begins to slow down 0.1 m before a face. ' + _AT_MOST,
+        'Fraction of the distance beyond the margin that may be used up per second. With the '
+        'default a frame at 0.5 m/s begins to slow down at 0.1 m. ' + _AT_MOST,
         unit='1/s', minimum=0.0, exclusive_minimum=True, read_only=True,
     ),
     Parameter(
-        'barriers.position.<barrier>.margin', 'double', 0.0, 'Distance kept from the faces.',
+        'barriers.position.<barrier>.margin', 'double', 0.0,
+        'Distance kept from the faces. A frame that is already closer may only move away.',
         unit='m', minimum=0.0, read_only=True,
     ),
 )  # fmt: skip

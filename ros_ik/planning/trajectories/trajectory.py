@@ -28,7 +28,7 @@ from ros_ik.planning.trajectories.spline_barriers import closest_pair
 from ros_ik.planning.trajectories.spline_limits import first_limit_violation
 from ros_ik.planning.trajectories.spline_limits import JointBounds
 from ros_ik.planning.trajectories.spline_limits import Violation
-from ros_ik.servo.barriers.configured_barriers import collision_margin
+from ros_ik.servo.barriers.configured_barriers import margin_of
 
 # A link 1 m from a joint moves 1 cm in such a step [rad or m].
 MAX_STEP = 0.01
@@ -42,9 +42,8 @@ class TrajectoryReport:
         violation: First violation, or None.
         closest_pair: Closest pair of the collision barriers, '' twice without one.
         barriers: Names of the barriers.
-        minimum_values: Smallest value of each barrier, without margins [m]. Those of collision
-            barriers are distances, which must not be below the margin; NaN if no pair came within
-            their range.
+        minimum_values: Least distance of each barrier [m], which must not be below the margin;
+            NaN if no pair of a collision barrier came within its range.
         unmeasured_links: Links whose collision shapes are missing in whole or in part, and
             ignored.
     """
@@ -119,7 +118,7 @@ def check_trajectory(
         _largest_factors(planner, joint_names), most_checks, budget,
     )  # fmt: skip
     barriers = planner.steps.barriers
-    margins = [collision_margin(barrier, planner.settings) for barrier in barriers]
+    margins = [margin_of(barrier, planner.settings) for barrier in barriers]
     values = np.where(_is_far(barriers, record.minimum), np.nan, record.minimum + margins)
     limit = first_limit_violation(spline, _bounds(planner, joint_names), budget)
     found = [v for v in (limit, record.violation) if v is not None]

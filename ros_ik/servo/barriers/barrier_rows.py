@@ -8,8 +8,8 @@ import numpy as np
 
 from ros_ik.barriers import Barrier
 from ros_ik.barriers import CollisionBarrier
-from ros_ik.servo.barriers.configured_barriers import collision_margin
 from ros_ik.servo.barriers.configured_barriers import COLLISION_RANGE
+from ros_ik.servo.barriers.configured_barriers import margin_of
 from ros_ik.settings import Settings
 from ros_ik.solvers.differential_ik.quadratic_program.lead import gains_with_lead
 
@@ -71,5 +71,5 @@ class BarrierRows:
         return barrier.closest_pair(row - self._first_row[index]) or ('', '')
 
     def distance(self, row: int, value: float) -> float:
-        """Return the distance for a value of a row [m]; a collision value lacks the margin."""
-        return value + collision_margin(self._barriers[self.barrier[row]], self._settings)
+        """Return the distance for a value of a row [m]; the value lacks the margin."""
+        return value + margin_of(self._barriers[self.barrier[row]], self._settings)

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ros_ik.barriers import Barrier
 from ros_ik.barriers import CollisionBarrier
 from ros_ik.barriers import PositionBarrier
@@ -58,13 +60,13 @@ def make_barriers(
     return tuple(barriers)
 
 
-def collision_margin(barrier: Barrier, settings: Settings) -> float:
+def margin_of(barrier: Barrier, settings: Settings) -> float:
     """Return the offset between the value of a barrier and the distance [m]."""
     if isinstance(barrier, SelfCollisionBarrier):
         return settings.barriers_self_collision_margin
     if isinstance(barrier, WorldCollisionBarrier):
         return settings.barriers_world_margin
-    return 0.0
+    return next((box.margin for box in settings.barriers if box.name == barrier.name), 0.0)
 
 
 def apply_settings(
@@ -100,15 +102,20 @@ def _parameters(name: str, settings: Settings) -> dict[str, Any]:
 
 
 def _position_barrier(link: int, base: int, settings: BarrierSettings) -> PositionBarrier:
-    """Return the box barrier of a link, relative to the base."""
+    """Return the box barrier of a link, relative to the base.
+
+    The box is smaller by the margin, because the margin of a barrier applies to steps only, not
+    to checks.
+    """
+    kept = np.where(settings.axes, settings.margin, 0.0)
     return PositionBarrier(
         link,
-        settings.min,
-        settings.max,
+        settings.min + kept,
+        settings.max - kept,
         axes=settings.axes,
         reference_link_index=base,
         gain=settings.gain,
-        margin=settings.margin + _AHEAD,
+        margin=_AHEAD,
         safe_displacement_gain=0.0,
         name=settings.name,
     )

@@ -27,6 +27,8 @@ from ros_ik.settings import read_settings
 
 ARM = tuple(f'panda_joint{k}' for k in range(1, 8))
 HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
+# A turn of the Panda towards the wall of :func:`box`, and the margin of the wall [m].
+TURN, WALL_MARGIN = np.array([-1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), 0.01
 # A slide that starts 0.5 m from a ball, on the line through its centre, and follows a joint.
 SLIDE_THROUGH_BALL = """<robot name="slide">
   <link name="base"/>
@@ -221,7 +223,7 @@ def box(**values):
         barriers__position__floor__min=[-math.inf, -math.inf, 0.45],
         barriers__position__wall__frame='panda_link4',
         barriers__position__wall__max=[math.inf, 0.1, math.inf],
-        barriers__position__wall__margin=0.01,
+        barriers__position__wall__margin=WALL_MARGIN,
         barriers__self_collision__enabled=False,
         barriers__world__enabled=False,
         **values,
@@ -241,9 +243,28 @@ def test_barriers_along_the_way_are_those_of_pinocchio():
     wall = np.array([0.1 - twin.pose(q, 'panda_link4', base)[0][1] for q in rows])
     # A step of 0.001 rad moves the frames by about a millimetre at most.
     np.testing.assert_allclose(report.minimum_values, [floor.min(), wall.min()], atol=1e-5)
-    first = np.argmax((floor < 0.0) | (wall < 0.0))
+    first = np.argmax((floor < 0.0) | (wall < WALL_MARGIN))
     assert report.violation.what == ('floor' if floor[first] < 0.0 else 'wall')
     assert report.violation.time == pytest.approx(s[first] * seconds, abs=2e-3)
+
+
+@pytest.mark.parametrize(('part', 'safe'), [(1.1, True), (0.9, False), (0.0, False)])
+def test_a_trajectory_keeps_the_margin_of_a_box(part, safe):
+    planner = box()
+    twin, base = Twin(planner, 'panda'), find_robot('panda').base_link
+
+    def room(angle):
+        (q,) = planner.configurations(planner.coordinates(ARM), (HOME + angle * TURN)[None])
+        return 0.1 - twin.pose(q, 'panda_link4', base)[0][1]
+
+    wanted, low, high = part * WALL_MARGIN, 0.0, 1.0
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if room(middle) > wanted else (low, middle)
+    report = check_trajectory(planner, ARM, through((0.0, HOME), (2.0, HOME + low * TURN)))
+    assert (report.violation is None) == safe
+    assert report.minimum_values[1] == pytest.approx(wanted, abs=1e-9)
+    assert safe or report.violation.what == 'wall'
 
 
 def test_a_barrier_is_found_between_points_that_hold_it():
