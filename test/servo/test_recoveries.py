@@ -6,11 +6,15 @@ import os
 
 import numpy as np
 import pytest
+from safety.servo.recoveries import CASES
 from safety.servo.recoveries import compare
 from safety.servo.recoveries import MAX_CHANGES
 from safety.servo.recoveries import recovery
 from safety.servo.recoveries import recovery_from_ball
 from support.long_forms import either
+from support.robots.collision_oracle import robot_with_meshes
+
+from benchmarks.motion.ticked_servo import motion_limits
 
 # Recoveries of each robot; the environment sets more.
 COUNT = int(os.environ.get('RECOVERIES', either('3', '6')))
@@ -29,6 +33,27 @@ def test_the_way_out_is_gone_without_a_step_back(name):
         assert np.diff(values[: out + 1]).min() >= -ROUNDING, f'seed {seed}'
         assert values[out:].min() >= -ROUNDING, f'seed {seed}: out and in again'
         rig.assert_within_limits()
+
+
+# With slow jerk limits it took the UR5 3.2 s, and strict limits held both robots for 4 s or more:
+# rows asked for hardly any acceleration, and joints moved in too fast to stop before the others.
+@pytest.mark.parametrize(
+    ('name', 'mode', 'seed', 'recover'),
+    [
+        ('ur5', 'soft', 7, recovery), ('ur5', 'strict', 9, recovery),
+        ('panda', 'strict', 12, recovery), ('ur5', 'strict', 16, recovery_from_ball),
+        ('panda', 'strict', 13, recovery_from_ball),
+    ],
+)  # fmt: skip
+def test_jerk_limits_hardly_delay_the_way_out(name, mode, seed, recover):
+    case = CASES[name]
+    group = robot_with_meshes(case.urdf).joint_group(f'{case.base}:{case.frames[0]}')
+    limits = motion_limits(group.joint_names, 5.0, 10.0)
+    values, rig = recover(name, seed, 150, **limits, limits__jerk=mode)
+    out = int(np.argmax(values >= 0.0))
+    assert values[0] < 0.0 <= values[-1] and out < 120
+    assert np.diff(values[: out + 1]).min() >= -ROUNDING
+    assert values[out:].min() >= -ROUNDING
 
 
 # Before steps knew where their stops end, the check cut them back and forth just inside the face:

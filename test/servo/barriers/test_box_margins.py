@@ -119,7 +119,7 @@ def test_a_frame_that_starts_inside_the_margin_leaves_it(name, mode):
     """The nearest face is 20 mm away in x; the target is deeper inside the margin."""
     boxed = Boxed(name, mode, low=(-0.02, -HALF, -HALF))
     boxed.rig.aim(boxed.rig.moved((-0.1, 0.0, 0.0)))
-    rooms = boxed.drive(1000)
+    rooms = boxed.drive(300)
     assert np.diff(rooms[rooms < MARGIN]).min() >= -ROUNDING, 'it may only move away'
     assert rooms[-1] >= MARGIN - ROUNDING
     assert boxed.rig.outputs[-1].limiting_barrier == 'box'
@@ -130,7 +130,7 @@ def test_a_frame_that_starts_inside_the_margin_leaves_it(name, mode):
 def test_a_target_away_from_the_face_is_reached_from_inside_the_margin(name, mode):
     boxed = Boxed(name, mode, low=(-0.02, -HALF, -HALF))
     boxed.rig.aim(boxed.rig.moved((0.06, 0.05, 0.02)))
-    rooms = boxed.drive(400)
+    rooms = boxed.drive(300)
     assert rooms[-1] == pytest.approx(0.08, abs=2e-3)
     assert np.diff(rooms[rooms < MARGIN]).min() >= -ROUNDING
 

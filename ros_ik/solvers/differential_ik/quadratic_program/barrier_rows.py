@@ -67,23 +67,29 @@ def step_barriers_struct() -> Any:
 def recovery_functions() -> SimpleNamespace:
     """Build the functions for rows that are violated, float64.
 
-    - ``slow_towards_violation(i, barriers, values, program)``
-    - ``change_at_constant_speed(i, row, program)``
-    - ``recovery_bound(i, row, bound, steady, push, program)``
+    - ``slow_towards_violation(i, barriers, values, lead, program)``
+    - ``change_at_constant_speed(i, row, lead, program)``
+    - ``recovery_bound(i, row, bound, steady, push, lead, program)``
     - ``evades(i, barriers, values)``: True if no violation is deeper than shallow.
     - ``urgency(value, shallow)``: 0 to 1, for violations up to ``shallow``.
     """
     Program, Barriers = step_program_struct(), step_barriers_struct()
-    zero = wp.constant(wp.float64(0.0))
+    Lead, leads_to = step_lead_struct(), lead_functions().leads_to
+    zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
 
     @wp.func
     def slow_towards_violation(
-        i: int, barriers: Barriers, values: wp.array2d(dtype=wp.float64), program: Program
+        i: int,
+        barriers: Barriers,
+        values: wp.array2d(dtype=wp.float64),
+        lead: Lead,
+        program: Program,
     ):
         """Slow variables that move into a violation until they can stop within one more step.
 
         Joints take different times to stop. If those that move out of the violation are at rest
         first, the others would move the robot back in, and the stop check would refuse the step.
+        With jerk limits, a variable that speeds up cannot brake as hard one step later.
         """
         for j in range(program.order.shape[0]):
             forwards = bool(False)
@@ -101,17 +107,28 @@ def recovery_functions() -> SimpleNamespace:
             high = program.upper[i, j]
             # Deceleration of one step, independent of the number of rows that require it.
             slowdown = wp.float64(0.5) * (high - low)
+            fastest_back = slowdown
+            fastest_forth = slowdown
+            if lead.share < one:
+                last = wp.clamp(lead.last[i, j], -slowdown, slowdown)
+                fastest_back = wp.float64(0.5) * (slowdown - wp.min(last, zero))
+                fastest_forth = wp.float64(0.5) * (slowdown + wp.max(last, zero))
             if backwards:
-                program.lower[i, j] = wp.max(low, wp.min(high, -slowdown))
+                program.lower[i, j] = wp.max(low, wp.min(high, -fastest_back))
             if forwards:
-                program.upper[i, j] = wp.min(high, wp.max(low, slowdown))
+                program.upper[i, j] = wp.min(high, wp.max(low, fastest_forth))
 
     @wp.func
-    def change_at_constant_speed(i: int, row: int, program: Program) -> wp.float64:
-        """Return the change of a row at the middle of the box, where joints keep their speeds."""
+    def change_at_constant_speed(i: int, row: int, lead: Lead, program: Program) -> wp.float64:
+        """Return the change of a row of y at the middle of the box.
+
+        Joints keep their speeds there, or their accelerations if jerks are limited.
+        """
         change = zero
         for j in range(program.order.shape[0]):
             middle = wp.float64(0.5) * (program.lower[i, j] + program.upper[i, j])
+            if lead.share < one:
+                middle = leads_to(i, j, middle, lead)
             change += program.J[i, row, j] * middle
         return change
 
@@ -122,12 +139,13 @@ def recovery_functions() -> SimpleNamespace:
         bound: wp.float64,
         steady: wp.float64,
         push: wp.float64,
+        lead: Lead,
         program: Program,
-    ):
-        """Limit the bound of a violated row to the previous motion plus a part of the box."""
+    ) -> wp.float64:
+        """Limit the bound of a violated row of y to the previous motion plus a part of the box."""
         reach = steady
         for j in range(program.order.shape[0]):
-            width = program.upper[i, j] - program.lower[i, j]
+            width = (program.upper[i, j] - program.lower[i, j]) / lead.share
             reach += wp.float64(0.5) * push * width * wp.abs(program.J[i, row, j])
         if wp.isfinite(reach):
             bound = wp.min(bound, wp.max(reach, zero))
@@ -251,20 +269,20 @@ def barrier_row_functions() -> SimpleNamespace:
                 if values[i, row] < zero and wp.isfinite(barriers.recovery[barrier]):
                     violated = True
                     bound = program.d[i, row]
-                    steady = change_at_constant_speed(i, row, program)
+                    steady = change_at_constant_speed(i, row, lead, program)
                     if steady > wp.float64(wp.static(_LEAVING)) * bound:
                         if is_fast:
                             leaving = wp.float64(-1.0)
                         elif leaving == zero:
                             leaving = wp.float64(1.0)
-                    program.d[i, row] = recovery_bound(i, row, bound, steady, push, program)
+                    program.d[i, row] = recovery_bound(i, row, bound, steady, push, lead, program)
                 lead_row(i, row, lead, program)
                 square += slope
             if displacement_weight > zero and square > zero:
                 for j in range(program.order.shape[0]):
                     program.H[i, j, j] = program.H[i, j, j] + displacement_weight / square
         if violated:
-            slow_towards_violation(i, barriers, values, program)
+            slow_towards_violation(i, barriers, values, lead, program)
         return leaving
 
     @wp.func

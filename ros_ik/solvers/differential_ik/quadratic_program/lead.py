@@ -99,11 +99,17 @@ def lead_functions() -> SimpleNamespace:
 
     - ``place_lead(last_step, dof, variable, factor, lower, upper, lead)``: kernel that writes the
       previous step of the variables, and the box of y.
+    - ``leads_to(i, j, step, lead)``: y of a variable for a step x.
     - ``lead_row(i, row, lead, program)``: convert the bound of a row of y to that of x.
     """
     Program, Lead = step_program_struct(), step_lead_struct()
     write_variable_steps = variable_steps_function()
     zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
+
+    @wp.func
+    def leads_to(i: int, j: int, step: wp.float64, lead: Lead) -> wp.float64:
+        last = lead.last[i, j]
+        return last + (step - last) / lead.share
 
     @compiled_kernel()
     def place_lead(
@@ -118,9 +124,8 @@ def lead_functions() -> SimpleNamespace:
         i = wp.tid()
         write_variable_steps(i, last_step, dof, variable, factor, lead.last)
         for j in range(lead.last.shape[1]):
-            last = lead.last[i, j]
-            lead.lower[i, j] = last + (lower[i, j] - last) / lead.share
-            lead.upper[i, j] = last + (upper[i, j] - last) / lead.share
+            lead.lower[i, j] = leads_to(i, j, lower[i, j], lead)
+            lead.upper[i, j] = leads_to(i, j, upper[i, j], lead)
 
     @wp.func
     def lead_row(i: int, row: int, lead: Lead, program: Program):
@@ -130,4 +135,4 @@ def lead_functions() -> SimpleNamespace:
                 steady += program.J[i, row, j] * lead.last[i, j]
             program.d[i, row] = lead.share * program.d[i, row] + (one - lead.share) * steady
 
-    return SimpleNamespace(place_lead=place_lead, lead_row=lead_row)
+    return SimpleNamespace(place_lead=place_lead, leads_to=leads_to, lead_row=lead_row)
