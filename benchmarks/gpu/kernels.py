@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""All kernels of the package, found in its source.
+"""All kernels of the package that GPUs run, found in its source.
 
 Each kernel is made by a factory: a function of a module that decorates it with
 ``compiled_kernel``. The types of a factory's parameters say which values they take; a parameter
@@ -214,13 +214,17 @@ def _takes_module(node):
 
 
 def _kernel_names(node) -> tuple[str, ...]:
-    """Return the names of the functions below a node that are decorated as kernels."""
+    """Return the names of the functions below a node that are decorated as kernels of GPUs."""
     return tuple(
         inner.name
         for inner in ast.walk(node)
         if isinstance(inner, ast.FunctionDef)
-        and any(DECORATOR in ast.unparse(word) for word in inner.decorator_list)
+        and any(_is_for_gpus(ast.unparse(word)) for word in inner.decorator_list)
     )
+
+
+def _is_for_gpus(decorator: str) -> bool:
+    return DECORATOR in decorator and 'is_for_cpu=True' not in decorator
 
 
 def _values(annotation) -> tuple | None:

@@ -15,6 +15,7 @@ from ros_ik.kinematics.runtime.kernel_launch import block_size
 def compiled_kernel(
     *,
     differentiable: bool = False,
+    is_for_cpu: bool = False,
     module: wp.Module | None = None,
     registers: int | None = None,
     max_registers: int | None = None,
@@ -39,6 +40,8 @@ def compiled_kernel(
 
     Args:
         differentiable: True if the kernel has an adjoint.
+        is_for_cpu: True for a kernel that only CPUs run. The table of kernels for GPUs does not
+            have it.
         module: Module of kernels that are compiled together; None for a separate module.
         registers: Number of registers of a thread on a GPU, for a kernel in a separate module;
             None for less than 128.

@@ -26,7 +26,6 @@ from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.candidates.general_axes.kernel import GENERAL_CANDIDATES
-from ros_ik.solvers.analytic.refinement.verify import launch_verification
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
@@ -41,6 +40,7 @@ from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.search.problem_input import ProblemInput
+from ros_ik.solvers.pose_ik.search.setup import has_direct_path
 from ros_ik.solvers.pose_ik.search.setup import make_placement
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class ClosedFormIK:
         self._block = min(n_problems, _BLOCK) if self._device.is_cpu else n_problems
         self._stage = SolutionStage(
             self.chain, self.form, made, settings, self._block, free=free, all_turns=all_turns,
-            device=self._device,
+            device=self._device, is_direct=has_direct_path(model, index, self.chain),
         )  # fmt: skip
         self._placement = make_placement(
             model, index, self.chain, locked_joint_q, checked_pose('offset', offset),
@@ -177,12 +177,10 @@ class ClosedFormIK:
     def _launch(self) -> None:
         """Enqueue the kernels."""
         for problem, arrays, outputs in self._blocks:
-            self._stage.launch(*problem, arrays, least_error=self._least_error)
-            inputs = [
-                self._tree.arrays, self._placement, *problem, arrays.solutions, arrays.n_exist,
-                arrays.n_branches,
-            ]  # fmt: skip
-            launch_verification(inputs, outputs, self._device)
+            self._stage.launch_verified(
+                *problem, arrays, [self._tree.arrays, self._placement], outputs,
+                least_error=self._least_error,
+            )  # fmt: skip
 
     def _views(self, first: int) -> tuple[tuple[Any, Any], StageArrays, list[Any]]:
         """Return the poses and seeds of a block, and the arrays that its kernels write."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 from typing import Any
 
@@ -20,10 +21,12 @@ from ros_ik.kinematics.runtime.row_list import RowList
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.solvers.analytic.candidates.sources import candidate_source
 from ros_ik.solvers.analytic.refinement.accept import accept_kernel
+from ros_ik.solvers.analytic.refinement.accept_and_verify import accept_and_verify_kernel
 from ros_ik.solvers.analytic.refinement.bit_mask import MASK_SIZE
 from ros_ik.solvers.analytic.refinement.polish import refinement_struct
 from ros_ik.solvers.analytic.refinement.refine import CANDIDATE_LANES
 from ros_ik.solvers.analytic.refinement.refine import refine_kernel
+from ros_ik.solvers.analytic.refinement.verify import launch_verification
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.structure.completion import Completion
 from ros_ik.solvers.analytic.structure.form import ClosedForm
@@ -117,6 +120,7 @@ class SolutionStage:
         free: np.ndarray,
         all_turns: bool,
         device: wp.DeviceLike,
+        is_direct: bool = False,
         sparse: bool = False,
         beside: float = 0.0,
     ) -> None:
@@ -131,6 +135,8 @@ class SolutionStage:
             free: Axes of free rotations of the tool, [0, 1 or 3, 3].
             all_turns: See :class:`ClosedFormIK`.
             device: Warp device.
+            is_direct: True if the joints of the chain are all joints on the way to the tool, and
+                revolute.
             sparse: True to leave unused entries unchanged; otherwise those of ``singular`` are
                 set to False.
             beside: Largest distance of kept solutions outside the limits [rad, reaches].
@@ -171,27 +177,74 @@ class SolutionStage:
         simple = simple and self.source.candidates.shape[1] <= MASK_SIZE
         large = exceeds_device(wp.get_device(device), n_problems)
         self._left = RowList(n_problems, device) if simple and large else None
+        # That of a CPU verifies the solutions, too.
+        together = self._lanes > 1 and is_direct and len(free) == 0 and self._left is None
+        self._unverified = RowList(n_problems, device) if simple and together else None
 
     def launch(self, poses: Any, seeds: Any, out: StageArrays, *, least_error: bool) -> None:
         """Enqueue the kernels for poses [n] and seeds [n, joints].
 
         Without ``least_error``, the result of a pose without a solution is the seed.
         """
-        self._refinement.least_error = int(least_error)
-        self.source.launch([poses, seeds], bounded=not least_error)
-        common = [self._chain, self._refinement]
+        self._launch_source(poses, seeds, least_error)
         arrays = [poses, seeds, self.source.candidates, self.source.misses, *out.all()]
         rows = row_list_functions().Rows()
         if self._left is not None:
             launch(
                 accept_kernel(*self._kind), dim=poses.shape[0],
-                inputs=[*common, *arrays], outputs=[self._left.marked], device=self._device,
+                inputs=[self._chain, self._refinement, *arrays], outputs=[self._left.marked],
+                device=self._device,
             )  # fmt: skip
             self._left.gather()
             rows = self._left.rows
+        self._refine(rows, arrays)
+
+    def launch_verified(
+        self,
+        poses: Any,
+        seeds: Any,
+        out: StageArrays,
+        model: list[Any],
+        outputs: Sequence[Any],
+        *,
+        least_error: bool,
+    ) -> None:
+        """Enqueue the kernels, and the verification of the solutions.
+
+        Args:
+            poses: Poses [n].
+            seeds: Seeds [n, joints].
+            out: Arrays of the solutions. Only ``n_exist``, ``directions`` and ``singular`` are
+                written for all poses.
+            model: Tree and placement of the model.
+            outputs: Arrays of the verified solutions, see :func:`launch_verification`.
+            least_error: See :meth:`launch`.
+        """
+        rows = None
+        if self._unverified is None:
+            self.launch(poses, seeds, out, least_error=least_error)
+        else:
+            self._launch_source(poses, seeds, least_error)
+            source = [self.source.candidates, self.source.misses]
+            rows = self._unverified.rows
+            launch(
+                accept_and_verify_kernel(self._kind[0], self._lanes), dim=1,
+                inputs=[self._chain, self._refinement, *model, poses, seeds, *source],
+                outputs=[rows, out.directions, out.singular, out.n_exist, *outputs],
+                device=self._device,
+            )  # fmt: skip
+            self._refine(rows, [poses, seeds, *source, *out.all()])
+        inputs = [*model, poses, seeds, out.solutions, out.n_exist, out.n_branches]
+        launch_verification(inputs, outputs, self._device, rows)
+
+    def _launch_source(self, poses: Any, seeds: Any, least_error: bool) -> None:
+        self._refinement.least_error = int(least_error)
+        self.source.launch([poses, seeds], bounded=not least_error)
+
+    def _refine(self, rows: Any, arrays: list[Any]) -> None:
         launch(
             refine_kernel(*self._kind, self._all_turns, self._lanes),
-            dim=threads_of(self._lanes, poses.shape[0]),
-            inputs=[*common, rows, *arrays],
+            dim=threads_of(self._lanes, arrays[0].shape[0]),
+            inputs=[self._chain, self._refinement, rows, *arrays],
             device=self._device,
         )

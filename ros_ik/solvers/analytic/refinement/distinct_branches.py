@@ -33,7 +33,13 @@ def distinct_branch_functions(
         - ``distinct_branches(chain, refinement, R_t, p_t, problem, seed, candidates, misses,
           solutions, distances, branch_of) -> branches, beyond, regular, allowed, count``;
         - ``add_twins(chain, refinement, R_t, p_t, problem, count, seed, candidates) ->
-          branches``.
+          branches``;
+        - ``next_group(problem, first, slack, candidates, misses) -> starts, slots, taken, slot``;
+        - ``ordered_group(chain, refinement, taken, turned, far, fine, safe, off_of, distance_of)
+          -> branches, beyond, count, place``,
+
+        and the types ``LaneNumbers`` and ``LaneAngles`` of a number and a configuration for each
+        candidate of a group.
     """
     kind = n, has_slides, has_free_turns
     structure = zlib.crc32(repr((*kind, all_turns, lanes)).encode()) & 0x7FFFFFFF
@@ -136,20 +142,19 @@ def distinct_branch_functions(
         return place
 
     @wp.func
-    def insert_group(
-        chain: Chain, refinement: Refinement, problem: int, taken: int, turned: LaneAngles,
-        far: LaneNumbers, fine: LaneNumbers, safe: LaneNumbers, off_of: LaneNumbers,
-        distance_of: LaneNumbers, solutions: wp.array3d(dtype=wp.float64),
-        distances: wp.array2d(dtype=wp.float64), branch_of: wp.array2d(dtype=wp.int32),
+    def ordered_group(
+        chain: Chain, refinement: Refinement, taken: int, turned: LaneAngles, far: LaneNumbers,
+        fine: LaneNumbers, safe: LaneNumbers, off_of: LaneNumbers, distance_of: LaneNumbers,
     ):  # fmt: skip
-        """Insert the only candidates of a pose, sorted by distance, in the usual case.
+        """Order the only candidates of a pose by distance, in the usual case.
 
         This is the case of distinct candidates which need no polishing, are far from singular and
         not at a limit.
 
         Returns:
             The number of branches, of candidates far outside the limits, and of solutions; no
-            solutions in any other case.
+            solutions in any other case. The place of each candidate that is a solution; those of
+            the others come later.
         """
         _structure = wp.static(structure)
         branches = int(0)
@@ -158,7 +163,6 @@ def distinct_branch_functions(
         usual = refinement.fold_value == wp.float64(0.0)
         usual = usual and (refinement.least_error != 0 or refinement.beside == wp.float64(0.0))
         keys = LaneNumbers()
-        branch = LaneSlots()
         lane = int(0)
         while lane < wp.static(lanes):
             keys[lane] = wp.float64(wp.inf)
@@ -172,7 +176,6 @@ def distinct_branch_functions(
                     count += 1
                 elif off <= refinement.at_limit:
                     usual = False
-                branch[lane] = branches
                 branches += 1
             lane += 1
         lane = int(0)
@@ -189,19 +192,29 @@ def distinct_branch_functions(
             lane += 1
         if not usual:
             count = 0
-        if count > 0:
-            place = places(keys)
-            lane = int(0)
-            while lane < taken:
-                at = int(place[lane])
-                if at < wp.min(count, distances.shape[1]):
-                    solution = solutions[problem, at]
-                    for j in range(n):
-                        solution[j] = turned[j, lane]
-                    distances[problem, at] = keys[lane]
-                    branch_of[problem, at] = branch[lane]
-                lane += 1
-        return branches, beyond, count
+        return branches, beyond, count, places(keys)
+
+    @wp.func
+    def insert_group(
+        problem: int, taken: int, count: int, place: LaneNumbers, turned: LaneAngles,
+        far: LaneNumbers, distance_of: LaneNumbers, solutions: wp.array3d(dtype=wp.float64),
+        distances: wp.array2d(dtype=wp.float64), branch_of: wp.array2d(dtype=wp.int32),
+    ):  # fmt: skip
+        """Insert the solutions of a pose at their places."""
+        _structure = wp.static(structure)
+        branch = int(0)
+        lane = int(0)
+        while lane < taken:
+            at = int(place[lane])
+            if at < wp.min(count, distances.shape[1]):
+                solution = solutions[problem, at]
+                for j in range(n):
+                    solution[j] = turned[j, lane]
+                distances[problem, at] = distance_of[lane]
+                branch_of[problem, at] = branch
+            if far[lane] == wp.float64(0.0):
+                branch += 1
+            lane += 1
 
     @wp.func
     def distinct_branches(
@@ -237,11 +250,14 @@ def distinct_branch_functions(
                     chain, refinement, R_t, p_t, problem, seed, starts
                 )
                 if wp.static(may_insert_groups) and groups == 1 and slot == candidates.shape[1]:
-                    branches, beyond, count = insert_group(
-                        chain, refinement, problem, taken, turned, far, fine, safe, off_of,
-                        distance_of, solutions, distances, branch_of,
-                    )  # fmt: skip
+                    branches, beyond, count, place = ordered_group(
+                        chain, refinement, taken, turned, far, fine, safe, off_of, distance_of
+                    )
                     if count > 0:
+                        insert_group(
+                            problem, taken, count, place, turned, far, distance_of, solutions,
+                            distances, branch_of,
+                        )  # fmt: skip
                         regular = (1 << branches) - 1
                         taken = 0
                     else:
@@ -315,4 +331,7 @@ def distinct_branch_functions(
             branch += 1
         return branches
 
-    return SimpleNamespace(distinct_branches=distinct_branches, add_twins=add_twins)
+    return SimpleNamespace(
+        distinct_branches=distinct_branches, add_twins=add_twins, next_group=next_group,
+        ordered_group=ordered_group, LaneNumbers=LaneNumbers, LaneAngles=LaneAngles,
+    )  # fmt: skip

@@ -244,9 +244,10 @@ def polish_functions(n: int, has_slides: bool, has_free_turns: bool) -> SimpleNa
         return square
 
     @wp.func
-    def examine(chain: Chain, refinement: Refinement, q: vecm, R_t: mat33, p_t: vec3):
-        """Return two flags: q needs no polishing, and it is far from singular."""
-        axes, pivots, R, p = forward(chain, q)
+    def is_regular(
+        chain: Chain, refinement: Refinement, axes: matn3, pivots: matn3, R: mat33, p: vec3
+    ) -> bool:  # fmt: skip
+        """Return True if a configuration is far from singular."""
         H, g = equations(chain, refinement, axes, pivots, R, p, vec3(), vec3())
         # Lower bound on the least of several numbers with known sum and product.
         least = determinant(H)
@@ -254,10 +255,23 @@ def polish_functions(n: int, has_slides: bool, has_free_turns: bool) -> SimpleNa
             if i > 0:
                 least *= wp.float64(wp.static(n - 1.0)) / wp.trace(H)
         margin = wp.float64(wp.static(_MARGIN)) * refinement.singular_value * refinement.length
+        return least > margin * margin
+
+    @wp.func
+    def fine_errors(refinement: Refinement):
+        """Return the largest distance and angle with which a candidate needs no polishing."""
         near = wp.float64(wp.static(_FINE)) * refinement.position_tolerance
         close = wp.float64(wp.static(_FINE)) * refinement.rotation_tolerance
+        return near, close
+
+    @wp.func
+    def examine(chain: Chain, refinement: Refinement, q: vecm, R_t: mat33, p_t: vec3):
+        """Return two flags: q needs no polishing, and it is far from singular."""
+        axes, pivots, R, p = forward(chain, q)
+        regular = is_regular(chain, refinement, axes, pivots, R, p)
+        near, close = fine_errors(refinement)
         fine = wp.length_sq(p_t - p) <= near * near and chord(refinement, R, R_t) <= close * close
-        return fine, least > margin * margin
+        return fine, regular
 
     @wp.func
     def weakest_direction(chain: Chain, refinement: Refinement, q: vecm):
@@ -287,7 +301,8 @@ def polish_functions(n: int, has_slides: bool, has_free_turns: bool) -> SimpleNa
         return x, wp.sqrt(wp.max(energy, zero)) / length
 
     return SimpleNamespace(
-        polish=polish, examine=examine, weakest_direction=weakest_direction,
-        nearest_turns=functions.nearest_turns, is_slide=is_slide, units=units, vecm=vecm,
-        Chain=Chain, Refinement=Refinement,
+        polish=polish, examine=examine, fine_errors=fine_errors, is_regular=is_regular,
+        weakest_direction=weakest_direction, nearest_turns=functions.nearest_turns,
+        is_slide=is_slide, units=units, vecm=vecm, matn3=matn3, Chain=Chain,
+        Refinement=Refinement,
     )  # fmt: skip

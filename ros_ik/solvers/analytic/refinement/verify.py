@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernel that writes solutions as configurations of the model and verifies each one.
 
-On a CPU a thread verifies all solutions of a pose, several together. On a GPU it verifies a single
-solution, so that threads access neighbouring memory.
+On a CPU a thread verifies all solutions of the listed poses, several together. On a GPU it
+verifies a single solution, so that threads access neighbouring memory.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.lanes import lanes_on
 from ros_ik.kinematics.runtime.lanes import threads_of
+from ros_ik.kinematics.runtime.row_list import row_list_functions
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
@@ -49,6 +50,8 @@ def verify_kernel(lanes: int) -> wp.Kernel:
     tool_errors = tool_error_functions(lanes).tool_errors
     write_configurations = configuration_functions(lanes).write_configurations
     unsolved = unsolved_function()
+    rows_functions = row_list_functions()
+    Rows, listed_row = rows_functions.Rows, rows_functions.listed_row
 
     @compiled_kernel(max_registers=128)
     def verify(
@@ -59,13 +62,15 @@ def verify_kernel(lanes: int) -> wp.Kernel:
         solutions: wp.array3d(dtype=wp.float64),  # [n_problems, max_solutions, m]
         n_exist: wp.array(dtype=wp.int32),  # [n_problems]
         n_branches: wp.array(dtype=wp.int32),  # [n_problems], regardless of limits
+        rows: Rows,  # of the problems to verify, read with several lanes
         joint_q: wp.array2d(dtype=wp.float64),  # [n_problems * max_solutions, coordinates]
         position_error: wp.array2d(dtype=wp.float64),  # [n_problems, max_solutions]
         rotation_error: wp.array2d(dtype=wp.float64),  # [n_problems, max_solutions]
         n_found: wp.array(dtype=wp.int32),  # [n_problems], solutions in joint_q
         status: wp.array(dtype=wp.int32),  # [n_problems]
     ):
-        problem = wp.tid()
+        thread = wp.tid()
+        problem = int(thread)
         room = solutions.shape[1]
         begin = int(0)
         end = room
@@ -74,7 +79,9 @@ def verify_kernel(lanes: int) -> wp.Kernel:
             begin = problem // wp.static(_TILE) % room
             end = begin + 1
             problem = tile * wp.static(_TILE) + problem % wp.static(_TILE)
-        more = problem < target.shape[0]
+        else:
+            problem = listed_row(rows, thread)
+        more = problem < target.shape[0] and (wp.static(is_alone) or problem >= 0)
         while more:
             start = problem * room
             first = int(begin)
@@ -132,14 +139,17 @@ def verify_kernel(lanes: int) -> wp.Kernel:
                 wp.atomic_max(status, problem, code)
             else:
                 status[problem] = code
-            problem += 1
-            more = wp.static(not is_alone) and problem < target.shape[0]
+            thread += 1
+            more = wp.static(not is_alone) and thread < target.shape[0]
+            if more:
+                problem = listed_row(rows, thread)
+                more = problem >= 0
 
     return verify
 
 
 def launch_verification(
-    inputs: Sequence[Any], outputs: Sequence[Any], device: wp.DeviceLike
+    inputs: Sequence[Any], outputs: Sequence[Any], device: wp.DeviceLike, rows: Any = None
 ) -> None:
     """Enqueue the verification of the solutions of poses.
 
@@ -147,6 +157,7 @@ def launch_verification(
         inputs: Arguments of the kernel up to ``n_branches``.
         outputs: The others.
         device: Device of the arrays.
+        rows: List of the poses on a CPU, a struct ``Rows``; None for all.
     """
     lanes = lanes_on(device, _LANES)
     solutions, status = inputs[4], outputs[-1]
@@ -155,4 +166,9 @@ def launch_verification(
     if lanes == 1:
         with LAUNCH_LOCK.shared():
             status.zero_()
-    launch(verify_kernel(lanes), dim=n_threads, inputs=inputs, outputs=outputs, device=device)
+    if rows is None:
+        rows = row_list_functions().Rows()
+    launch(
+        verify_kernel(lanes), dim=n_threads, inputs=[*inputs, rows], outputs=outputs,
+        device=device,
+    )  # fmt: skip

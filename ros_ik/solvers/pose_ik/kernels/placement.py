@@ -57,6 +57,7 @@ def configuration_functions(lanes: int = 1) -> SimpleNamespace:
         The functions
 
         - ``write_followers(placement, out, joint_q)``, the coordinates that follow others;
+        - ``write_others(placement, out, joint_q)``, these and those that do not move;
         - ``write_configurations(placement, out, row, first, count, room, solutions, joint_q)
           -> insides``.
     """
@@ -69,6 +70,17 @@ def configuration_functions(lanes: int = 1) -> SimpleNamespace:
             joint_q[out, placement.follower[k]] = (
                 placement.coef0[k] + placement.coef1[k] * joint_q[out, placement.driver[k]]
             )
+
+    @wp.func
+    def write_others(placement: Placement, out: int, joint_q: wp.array2d(dtype=wp.float64)):
+        """Write the coordinates of a row that are no variables of the chain."""
+        written = joint_q[out]
+        k = int(0)
+        while k < placement.locked.shape[0]:
+            coordinate = placement.locked[k]
+            written[coordinate] = placement.base[coordinate]
+            k += 1
+        write_followers(placement, out, joint_q)
 
     @wp.func
     def write_configurations(
@@ -103,12 +115,7 @@ def configuration_functions(lanes: int = 1) -> SimpleNamespace:
                 off = wp.max(off, wp.max(placement.lower[j] - value, value - placement.upper[j]))
                 j += 1
             insides[lane] = wp.where(off <= wp.float64(0.0), wp.float64(1.0), wp.float64(0.0))
-            k = int(0)
-            while k < placement.locked.shape[0]:
-                coordinate = placement.locked[k]
-                written[coordinate] = placement.base[coordinate]
-                k += 1
-            write_followers(placement, out + lane, joint_q)
+            write_others(placement, out + lane, joint_q)
             lane += 1
         while lane < wp.static(lanes) and first + lane < room:
             first_written = joint_q[out - first]
@@ -121,5 +128,6 @@ def configuration_functions(lanes: int = 1) -> SimpleNamespace:
         return insides
 
     return SimpleNamespace(
-        write_followers=write_followers, write_configurations=write_configurations
-    )
+        write_followers=write_followers, write_others=write_others,
+        write_configurations=write_configurations,
+    )  # fmt: skip

@@ -36,7 +36,9 @@ def tool_error_functions(lanes: int = 1) -> SimpleNamespace:
         - ``tool_errors(tree, placement, first, joint_q, target) -> distances, angles, insides``
           for the rows from ``first``;
         - ``tool_error(tree, placement, row, joint_q, target) -> distance, angle, inside``, without
-          free axes, and True if the tolerances hold.
+          free axes, and True if the tolerances hold;
+        - ``turned_pose(position, quat, before, axis, half) -> position, quat``;
+        - ``whole_error(position, quat, target) -> distance, angle``.
     """
     Placement = placement_struct()
     Tree = tree_struct(wp.float64)
@@ -47,6 +49,24 @@ def tool_error_functions(lanes: int = 1) -> SimpleNamespace:
     rotation_difference = spatial_functions(wp.float64).rotation_difference
     bound = axis_bound_functions(wp.float64)
     is_inside, counted = bound.is_inside, bound.counted
+
+    @wp.func
+    def turned_pose(
+        position: wp.vec3d, q: wp.quatd, before: wp.transformd, axis: wp.vec3d, half: wp.vec2d
+    ):
+        """Return the pose behind a revolute joint, from sine and cosine of half its angle."""
+        side = axis * half[0]
+        step = wp.quat_rotate(q, wp.transform_get_translation(before))
+        tilt = wp.transform_get_rotation(before)
+        return position + step, q * tilt * wp.quatd(side[0], side[1], side[2], half[1])
+
+    @wp.func
+    def whole_error(position: wp.vec3d, q: wp.quatd, target: wp.transformd):
+        """Return distance and angle to a pose."""
+        turn = wp.transform_get_rotation(target) * wp.quat_inverse(q)
+        sine = wp.length(wp.vec3d(turn[0], turn[1], turn[2]))
+        distance = wp.length(wp.transform_get_translation(target) - position)
+        return distance, wp.float64(2.0) * arctangent(sine, wp.abs(turn[3]))
 
     @wp.func
     def tool_poses(
@@ -71,17 +91,14 @@ def tool_error_functions(lanes: int = 1) -> SimpleNamespace:
                 while lane < wp.static(lanes):
                     angles[lane] = joint_q[wp.min(first + lane, last), start]
                     lane += 1
-                offset = wp.transform_get_translation(before)
-                tilt = wp.transform_get_rotation(before)
                 lane = int(0)
                 while lane < wp.static(lanes):
                     half = sincos(wp.float64(0.5) * angles[lane])
-                    side = axis * half[0]
                     q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
-                    step = wp.quat_rotate(q, offset)
-                    q = q * tilt * wp.quatd(side[0], side[1], side[2], half[1])
+                    position = wp.vec3d(poses[0, lane], poses[1, lane], poses[2, lane])
+                    position, q = turned_pose(position, q, before, axis, half)
                     for i in range(3):
-                        poses[i, lane] += step[i]
+                        poses[i, lane] = position[i]
                     for i in range(4):
                         poses[3 + i, lane] = q[i]
                     lane += 1
@@ -152,18 +169,15 @@ def tool_error_functions(lanes: int = 1) -> SimpleNamespace:
         distances = LaneNumbers()
         angles = LaneNumbers()
         insides = LaneNumbers()
-        to = wp.transform_get_translation(target)
-        goal = wp.transform_get_rotation(target)
         whole = placement.by_axis == 0 and placement.free_turns == 0
         if whole:
             lane = int(0)
             while lane < wp.static(lanes):
                 q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
-                turn = goal * wp.quat_inverse(q)
-                sine = wp.length(wp.vec3d(turn[0], turn[1], turn[2]))
                 position = wp.vec3d(poses[0, lane], poses[1, lane], poses[2, lane])
-                distances[lane] = wp.length(to - position)
-                angles[lane] = wp.float64(2.0) * arctangent(sine, wp.abs(turn[3]))
+                distance, angle = whole_error(position, q, target)
+                distances[lane] = distance
+                angles[lane] = angle
                 insides[lane] = wp.float64(1.0)
                 lane += 1
         else:
@@ -194,4 +208,7 @@ def tool_error_functions(lanes: int = 1) -> SimpleNamespace:
         distances, angles, insides = tool_errors(tree, placement, row, joint_q, target)
         return distances[0], angles[0], insides[0] > wp.float64(0.0)
 
-    return SimpleNamespace(tool_errors=tool_errors, tool_error=tool_error)
+    return SimpleNamespace(
+        tool_errors=tool_errors, tool_error=tool_error, turned_pose=turned_pose,
+        whole_error=whole_error,
+    )  # fmt: skip

@@ -17,6 +17,7 @@ from ros_ik.kinematics.runtime.batch_arrays import as_numbers
 from ros_ik.kinematics.serial_chain import joints_to
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import poses_between
+from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.poses import inverse
 from ros_ik.model.conventions.poses import multiply
 from ros_ik.model.conventions.poses import pose_rows
@@ -169,6 +170,14 @@ def make_placement(
         if len(free) == 1:
             placement.free_axis = wp.vec3d(*free[0])
     return placement
+
+
+def has_direct_path(model: Model, link: int, chain: SerialChain) -> bool:
+    """Return True if the joints on the way to a link are those of a chain, all revolute."""
+    path, _ = poses_between(model, joints_to(model, link))
+    starts, kinds = model.joint_q_start.numpy()[path], model.joint_type.numpy()[path]
+    is_revolute = bool(np.all(kinds == JointType.REVOLUTE))
+    return is_revolute and np.array_equal(starts, chain.coordinates)
 
 
 def checked_rows(name: str, values: np.ndarray, n: int, width: int) -> np.ndarray:
