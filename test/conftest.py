@@ -4,6 +4,7 @@
 
 import faulthandler
 import gc
+import importlib.util
 import os
 import subprocess
 import sys
@@ -11,8 +12,6 @@ import sys
 import pytest
 from support.processes.workers import lower_priority
 from support.processes.workers import worker_number
-
-from ros_ik.node.execution.fastdds_profile import set_fastdds_profile
 
 # Time after the limit of a test until the process that hangs ends [s]. The limit itself raises an
 # exception in Python, which a call that does not return never sees.
@@ -105,8 +104,12 @@ def pytest_configure(config):
 
         # Kernels end the process at an index outside its array.
         warp.config.mode = 'debug'
-    # Processes of tests end, too, while others start beside them.
-    set_fastdds_profile()
+    # Processes of tests end, too, while others start beside them. A copy of this file may run
+    # without the package.
+    if importlib.util.find_spec('ros_ik'):
+        from ros_ik.node.execution.fastdds_profile import set_fastdds_profile  # noqa: PLC0415
+
+        set_fastdds_profile()
 
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)

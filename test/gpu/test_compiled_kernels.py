@@ -39,7 +39,7 @@ ATOMIC = re.compile(r'\bwp::(atomic_\w+)\(')
 # its status by a maximum.
 SHARED = {'chain_ik': {'atomic_min'}, 'verify': {'atomic_max'}}
 # Most stack of a thread of collision kernels [bytes].
-MAX_STACK = 1200
+MAX_STACK = 1350
 # Longest compilation of the kernels compiled here [s], by the table.
 QUICK = either(0.5, 1.0)
 
@@ -106,6 +106,7 @@ def test_every_variant_was_compiled_and_the_table_names_no_other():
 
 def test_kernels_of_collisions_need_little_stack():
     # Threads of large stacks wait for memory; 2,312 bytes when GJK was inlined with arrays on it.
+    # The corners of the face in which overlapping shapes touch take 170 of the 1,312 of today.
     stack = {k: used.stack for k, used in read_table().kernels.items() if '.collision.' in k}
     assert len(stack) > 20
     assert {k: size for k, size in stack.items() if size > MAX_STACK} == {}
