@@ -69,6 +69,15 @@ class ChainJudge:
         low, high = self.chain.sampling_range()
         return np.random.default_rng(seed).uniform(low, high, (n, len(low)))
 
+    def mixed_poses(self, n):
+        """Return poses in reach, of a wrist at zero, out of reach and not finite, by fours."""
+        q = self.random(n)
+        q[1::4, 4] = 0.0
+        poses = self.poses(q)
+        poses[2::4, :3] *= 20.0
+        poses[3::4, 0] = np.nan
+        return poses
+
     def poses(self, q):
         """Return the poses of the link, [n, 7]."""
         placed = [self.pin.pose(row, self.link) for row in self.whole(q)]

@@ -31,14 +31,9 @@ def judge(request):
 
 
 def mixed_problems(judge):
-    """Return poses in reach, of a joint at zero, out of reach and not finite, by fours; seeds."""
-    q = judge.random(N)
-    q[1::4, 4] = 0.0
-    poses = judge.poses(q)
-    poses[2::4, :3] *= 20.0
-    poses[3::4, 0] = np.nan
+    """Return poses of all kinds, and seeds."""
     seeds = np.random.default_rng(0).uniform(-3.0, 3.0, (N, judge.model.joint_coord_count))
-    return poses, seeds
+    return judge.mixed_poses(N), seeds
 
 
 def listed(solver):

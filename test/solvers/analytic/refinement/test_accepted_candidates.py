@@ -30,22 +30,12 @@ def as_on_gpu(monkeypatch):
     monkeypatch.setattr(verify, 'lanes_on', lambda device, most: 1)
 
 
-def mixed_poses(judge):
-    """Return poses in reach, of a wrist at zero, out of reach and not finite, by fours."""
-    q = judge.random(N)
-    q[1::4, 4] = 0.0
-    poses = judge.poses(q)
-    poses[2::4, :3] *= 20.0
-    poses[3::4, 0] = np.nan
-    return poses
-
-
 @pytest.mark.parametrize(
     ('name', 'seeded', 'max_solutions'), in_pairs(list(LINKS), [False, True], [3, 16])
 )
 def test_two_kernels_find_what_one_finds(monkeypatch, name, seeded, max_solutions):
     judge = ChainJudge(urdf_text(name), LINKS[name], None, '')
-    poses = mixed_poses(judge)
+    poses = judge.mixed_poses(N)
     width = judge.model.joint_coord_count
     seeds = np.random.default_rng(0).uniform(-3.0, 3.0, (N, width)) if seeded else None
     results = []
@@ -71,7 +61,7 @@ def test_two_kernels_find_what_one_finds(monkeypatch, name, seeded, max_solution
 @pytest.mark.parametrize('n', [1, 5])
 def test_batches_that_end_within_a_group_of_threads(monkeypatch, n):
     judge = ChainJudge(urdf_text('z1'), LINKS['z1'], None, '')
-    poses = mixed_poses(judge)[-n:]
+    poses = judge.mixed_poses(N)[-n:]
     here = dataclasses.asdict(ClosedFormIK(judge.model, judge.link, n).solve(poses))
     as_on_gpu(monkeypatch)
     there = dataclasses.asdict(ClosedFormIK(judge.model, judge.link, n).solve(poses))
@@ -87,7 +77,7 @@ def test_candidates_together_give_what_each_alone_gives(monkeypatch, name, max_s
     # Solutions that rounding puts beyond a limit are moved to it.
     q = judge.random(N)
     q[:, 0] = judge.model.joint_limit_upper.numpy()[0]
-    poses = np.concatenate([mixed_poses(judge), judge.poses(q)])
+    poses = np.concatenate([judge.mixed_poses(N), judge.poses(q)])
     seeds = rng.uniform(-3.0, 3.0, (len(poses), judge.model.joint_coord_count))
     seeds[N:, 0] = q[:, 0]
     results = []
