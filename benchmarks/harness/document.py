@@ -42,7 +42,8 @@ SECTIONS = {
         'Closed forms: poses of random configurations, no joint limits, every solution of each; '
         'microseconds of processor time, median call or fastest of 100 batches. Success is the '
         'share of all solutions that either library found. Ours are inside 1e-10, verified by a '
-        'second forward kinematics and sorted; EAIK gets prepared axes and matrices.',
+        'second forward kinematics and sorted. Both get prepared poses; EAIK gets prepared axes, '
+        'too.',
     ),
     'chain_solvers': (
         'Chain solvers with the interface of motrixsim',

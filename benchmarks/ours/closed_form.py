@@ -5,6 +5,7 @@
 A job's options ``device`` and ``resident`` are those of ``benchmarks.ours.inverse``.
 """
 
+import numpy as np
 import warp as wp
 
 from benchmarks.harness.job import every_solution
@@ -24,8 +25,11 @@ def build(job: Job) -> Solve:
     solver = ros_ik.ClosedFormIK(model, job.tip, n)
     kind = solver.form.family.name + ('' if solver.form.exact else ', nearly')
 
+    def convert(poses):
+        return np.copy(poses).reshape(n, 7)
+
     def solve(poses, starts):
-        return solver.solve(poses.reshape(n, 7), starts.reshape(n, -1))
+        return solver.solve(poses, starts.reshape(n, -1))
 
     def read(result):
         judged = slice(0, min(n, JUDGED))
@@ -36,6 +40,7 @@ def build(job: Job) -> Solve:
         rows = every_solution([q[:k] for q, k in zip(rows, counts, strict=True)], rows.shape[2])
         return rows[0] if job.mode == 'single' else rows
 
+    solve.convert = convert
     if job.options.get('resident'):
         solve = resident(solver, model)
     solve.setting, solve.read = kind, read

@@ -16,6 +16,7 @@ import functools
 from types import SimpleNamespace
 from typing import no_type_check
 
+import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
@@ -111,6 +112,10 @@ class RowList:
         self.rows = row_list_functions().Rows()
         self.rows.row = wp.zeros(n, dtype=wp.int32, device=device)
         self.rows.ends = wp.zeros(n, dtype=wp.int32, device=device)
+
+    def size_on_host(self) -> np.ndarray:
+        """Return a view of the number of listed rows, shape [1], of a list on a CPU."""
+        return self.rows.ends.numpy()[-1:]  # type: ignore[no-any-return]
 
     def gather(self) -> None:
         """List the marked rows; a graph capture records the launches."""

@@ -137,7 +137,11 @@ class ClosedFormIK:
         self._least_error = checked_flag('least_error', least_error)
         self._tree = kinematic_tree(model, wp.float64)
         self._allocate()
+        # A single block leaves out the launches for listed poses if there are none. They take a
+        # sixth of the time of a pose even then.
+        self._n_listed: Any = self._stage.n_listed if len(self._blocks) == 1 else None
         self._graph = Graph(self._launch, self._device)
+        self._rest = None if self._n_listed is None else Graph(self._launch_rest, self._device)
         self._input = ProblemInput(
             self._poses, self._seeds, self.chain, model.joint_coord_count, self._launch
         )  # fmt: skip
@@ -167,6 +171,8 @@ class ClosedFormIK:
         xp = checked_namespace(xp, poses)
         if not self._input.write(poses, seeds):
             self._graph.enqueue()
+        if self._rest is not None and self._n_listed[0]:
+            self._rest.enqueue()
         if xp is not np:
             return self._on_device.in_arrays_of(xp)
         if self._out.joint_q.needs_copies:
@@ -175,18 +181,20 @@ class ClosedFormIK:
         return self._result
 
     def _launch(self) -> None:
-        """Enqueue the kernels."""
-        for problem, arrays, outputs in self._blocks:
-            self._stage.launch_verified(
-                *problem, arrays, [self._tree.arrays, self._placement], outputs,
-                least_error=self._least_error,
-            )  # fmt: skip
+        """Enqueue the kernels, without those of :meth:`_launch_rest` for a single block."""
+        for block in self._blocks:
+            self._stage.launch_usual(*block, least_error=self._least_error)
+            if self._n_listed is None:
+                self._stage.launch_rest(*block)
 
-    def _views(self, first: int) -> tuple[tuple[Any, Any], StageArrays, list[Any]]:
-        """Return the poses and seeds of a block, and the arrays that its kernels write."""
+    def _launch_rest(self) -> None:
+        """Enqueue the kernels for the listed poses of a single block."""
+        self._stage.launch_rest(*self._blocks[0])
+
+    def _block_arrays(self, first: int) -> tuple[Any, Any, StageArrays, list[Any], list[Any]]:
+        """Return what the kernels of a block read and write, as arguments of their launches."""
         s, out = self.max_solutions, self._out
         rows = slice(first, min(first + self._block, self.n_problems))
-        problem = self._poses.array[rows], self._seeds.array[rows]
         arrays = dataclasses.replace(
             self._arrays.rows(slice(0, rows.stop - first)),
             directions=out.free_direction.array[rows],
@@ -197,7 +205,8 @@ class ClosedFormIK:
             out.joint_q.array[first * s : rows.stop * s], out.position_error.array[rows],
             out.rotation_error.array[rows], out.n_found.array[rows], out.status.array[rows],
         ]  # fmt: skip
-        return problem, arrays, outputs
+        model = [self._tree.arrays, self._placement]
+        return self._poses.array[rows], self._seeds.array[rows], arrays, model, outputs
 
     def _allocate(self) -> None:
         n, s, device = self.n_problems, self.max_solutions, self._device
@@ -209,5 +218,5 @@ class ClosedFormIK:
             self._block, s, joints, device, directions=self._out.free_direction.array,
             singular=self._out.singular.array, n_exist=self._out.n_exist.array,
         )  # fmt: skip
-        self._blocks = [self._views(first) for first in range(0, n, self._block)]
+        self._blocks = [self._block_arrays(first) for first in range(0, n, self._block)]
         self._result, self._on_device = self._out.on_host(), self._out.on_device()

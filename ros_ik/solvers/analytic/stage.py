@@ -95,6 +95,10 @@ class StageArrays:
         """Return views of the rows of some poses."""
         return StageArrays(*(array[rows] for array in self.all()))
 
+    def existing(self) -> list[Any]:
+        """Return the arrays that the verification reads."""
+        return [self.solutions, self.n_exist, self.n_branches]
+
     def all(self) -> list[Any]:
         """Return the arrays in the order of the attributes."""
         return [getattr(self, field.name) for field in dataclasses.fields(self)]
@@ -105,6 +109,8 @@ class SolutionStage:
 
     Attributes:
         source: Source of the candidates.
+        n_listed: Number of poses that :meth:`launch_usual` has left to :meth:`launch_rest`, shape
+            [1], a view of the memory of a CPU. None if it leaves none.
         position_tolerance: Largest distance of a solution [m].
         length: Weight of a radian in the cost of a configuration of least error [m].
     """
@@ -180,6 +186,7 @@ class SolutionStage:
         # That of a CPU verifies the solutions, too.
         together = self._lanes > 1 and is_direct and len(free) == 0 and self._left is None
         self._unverified = RowList(n_problems, device) if simple and together else None
+        self.n_listed: Any = None if self._unverified is None else self._unverified.size_on_host()
 
     def launch(self, poses: Any, seeds: Any, out: StageArrays, *, least_error: bool) -> None:
         """Enqueue the kernels for poses [n] and seeds [n, joints].
@@ -199,7 +206,7 @@ class SolutionStage:
             rows = self._left.rows
         self._refine(rows, arrays)
 
-    def launch_verified(
+    def launch_usual(
         self,
         poses: Any,
         seeds: Any,
@@ -209,7 +216,7 @@ class SolutionStage:
         *,
         least_error: bool,
     ) -> None:
-        """Enqueue the kernels, and the verification of the solutions.
+        """Enqueue the kernels and the verification, except for what :meth:`launch_rest` enqueues.
 
         Args:
             poses: Poses [n].
@@ -220,22 +227,34 @@ class SolutionStage:
             outputs: Arrays of the verified solutions, see :func:`launch_verification`.
             least_error: See :meth:`launch`.
         """
-        rows = None
         if self._unverified is None:
             self.launch(poses, seeds, out, least_error=least_error)
-        else:
-            self._launch_source(poses, seeds, least_error)
+            launch_verification([*model, poses, seeds, *out.existing()], outputs, self._device)
+            return
+        self._launch_source(poses, seeds, least_error)
+        source = [self.source.candidates, self.source.misses]
+        launch(
+            accept_and_verify_kernel(self._kind[0], self._lanes), dim=1,
+            inputs=[self._chain, self._refinement, *model, poses, seeds, *source],
+            outputs=[
+                self._unverified.rows, out.directions, out.singular, out.n_exist, *outputs,
+            ],
+            device=self._device,
+        )  # fmt: skip
+
+    def launch_rest(
+        self, poses: Any, seeds: Any, out: StageArrays, model: list[Any], outputs: Sequence[Any]
+    ) -> None:
+        """Enqueue the kernels for the poses that :meth:`launch_usual` has listed.
+
+        The arguments are the same. If ``n_listed`` is 0, these launches do nothing.
+        """
+        if self._unverified is not None:
             source = [self.source.candidates, self.source.misses]
             rows = self._unverified.rows
-            launch(
-                accept_and_verify_kernel(self._kind[0], self._lanes), dim=1,
-                inputs=[self._chain, self._refinement, *model, poses, seeds, *source],
-                outputs=[rows, out.directions, out.singular, out.n_exist, *outputs],
-                device=self._device,
-            )  # fmt: skip
             self._refine(rows, [poses, seeds, *source, *out.all()])
-        inputs = [*model, poses, seeds, out.solutions, out.n_exist, out.n_branches]
-        launch_verification(inputs, outputs, self._device, rows)
+            inputs = [*model, poses, seeds, *out.existing()]
+            launch_verification(inputs, outputs, self._device, rows)
 
     def _launch_source(self, poses: Any, seeds: Any, least_error: bool) -> None:
         self._refinement.least_error = int(least_error)

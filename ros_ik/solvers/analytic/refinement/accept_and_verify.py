@@ -57,6 +57,7 @@ def accept_and_verify_kernel(n: int, lanes: int) -> wp.Kernel:
     unit_pose = unit_pose_function()
     sincos = sincos_function(wp.float64)
     Placement, Tree = placement_struct(), tree_struct(wp.float64)
+    Columns = wp.types.vector(n, wp.int32)
 
     @wp.func
     def turned_group(
@@ -137,8 +138,8 @@ def accept_and_verify_kernel(n: int, lanes: int) -> wp.Kernel:
 
     @wp.func
     def accepted(
-        chain: Chain, refinement: Refinement, tree: Tree, placement: Placement, problem: int,
-        target: wp.array(dtype=wp.transformd), seed: wp.array2d(dtype=wp.float64),
+        chain: Chain, refinement: Refinement, tree: Tree, placement: Placement, columns: Columns,
+        problem: int, target: wp.array(dtype=wp.transformd), seed: wp.array2d(dtype=wp.float64),
         candidates: wp.array3d(dtype=wp.float64), misses: wp.array2d(dtype=wp.float64),
         joint_q: wp.array2d(dtype=wp.float64), position_error: wp.array2d(dtype=wp.float64),
         rotation_error: wp.array2d(dtype=wp.float64),
@@ -163,31 +164,34 @@ def accept_and_verify_kernel(n: int, lanes: int) -> wp.Kernel:
         room = position_error.shape[1]
         start = problem * room
         written = wp.min(count, room)
-        nearest = int(0)
+        first = vecm()
+        first_distance = wp.float64(0.0)
+        first_angle = wp.float64(0.0)
         lane = int(0)
         while count > 0 and lane < taken:
             at = int(place[lane])
             if at < written:
                 row = joint_q[start + at]
                 for j in range(n):
-                    row[placement.coordinate[j]] = turned[j, lane]
+                    row[columns[j]] = turned[j, lane]
                 write_others(placement, start + at, joint_q)
                 position_error[problem, at] = distances[lane]
                 rotation_error[problem, at] = angles[lane]
                 if at == 0:
-                    nearest = lane
+                    for j in range(n):
+                        first[j] = turned[j, lane]
+                    first_distance = distances[lane]
+                    first_angle = angles[lane]
             lane += 1
         # Unused entries repeat the first solution.
         entry = int(written)
         while count > 0 and entry < room:
-            position_error[problem, entry] = distances[nearest]
-            rotation_error[problem, entry] = angles[nearest]
+            position_error[problem, entry] = first_distance
+            rotation_error[problem, entry] = first_angle
             row = joint_q[start + entry]
-            first_row = joint_q[start]
-            k = int(0)
-            while k < joint_q.shape[1]:
-                row[k] = first_row[k]
-                k += 1
+            for j in range(n):
+                row[columns[j]] = first[j]
+            write_others(placement, start + entry, joint_q)
             entry += 1
         return count
 
@@ -214,12 +218,17 @@ def accept_and_verify_kernel(n: int, lanes: int) -> wp.Kernel:
     ):
         _structure = wp.static(structure)
         problem = wp.tid()
+        # Read once, because the compiler assumes that writing a configuration changes them.
+        columns = Columns()
+        for j in range(n):
+            # Addresses of an index are faster to compute if it cannot be negative.
+            columns[j] = wp.max(placement.coordinate[j], 0)
         n_left = int(0)
         more = bool(True)
         while more:
             count = accepted(
-                chain, refinement, tree, placement, problem, target, seed, candidates, misses,
-                joint_q, position_error, rotation_error,
+                chain, refinement, tree, placement, columns, problem, target, seed, candidates,
+                misses, joint_q, position_error, rotation_error,
             )  # fmt: skip
             if count == 0:
                 left.row[n_left] = problem

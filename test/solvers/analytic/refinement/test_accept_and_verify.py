@@ -63,6 +63,21 @@ def test_one_kernel_finds_what_two_find(judge, max_solutions, monkeypatch):
         np.testing.assert_array_equal(results[1][key], values, err_msg=key)
 
 
+def test_single_poses_and_batches_of_blocks_have_the_same_solutions(judge, monkeypatch):
+    """Only a single block leaves out launches that have no pose to work on."""
+    poses, seeds = mixed_problems(judge)
+    monkeypatch.setattr(solver_module, '_BLOCK', N // 4)
+    batch = dataclasses.asdict(ClosedFormIK(judge.model, judge.link, N).solve(poses, seeds))
+    single = ClosedFormIK(judge.model, judge.link, 1)
+    n_listed = 0
+    for k in range(N):
+        result = dataclasses.asdict(single.solve(poses[k : k + 1], seeds[k : k + 1]))
+        n_listed += len(listed(single))
+        for key, values in result.items():
+            np.testing.assert_array_equal(values[0], batch[key][k], err_msg=f'{key} of {k}')
+    assert N // 4 < n_listed < N
+
+
 def test_solutions_and_their_errors_are_those_of_pinocchio(judge):
     q = judge.random(N, seed=1)
     poses = judge.poses(q)
