@@ -22,7 +22,6 @@ from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.solvers.analytic.refinement.distinct_branches import distinct_branch_functions
 from ros_ik.solvers.analytic.refinement.polish import polish_functions
-from ros_ik.solvers.analytic.refinement.solution_functions import solution_functions
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 from ros_ik.solvers.pose_ik.kernels.placement import configuration_functions
 from ros_ik.solvers.pose_ik.kernels.placement import placement_struct
@@ -42,13 +41,11 @@ def accept_and_verify_kernel(n: int, lanes: int) -> wp.Kernel:
     structure = zlib.crc32(repr((n, lanes)).encode()) & 0x7FFFFFFF
     polishing = polish_functions(*kind)
     fine_errors, is_regular = polishing.fine_errors, polishing.is_regular
-    nearest_turns, vecm, matn3 = polishing.nearest_turns, polishing.vecm, polishing.matn3
+    vecm, matn3 = polishing.vecm, polishing.matn3
     Chain, Refinement = polishing.Chain, polishing.Refinement
-    solutions = solution_functions(*kind)
-    least_outside, far_outside = solutions.least_outside, solutions.far_outside
-    outside, distance_to = solutions.outside, solutions.distance_to
     branching = distinct_branch_functions(*kind, False, lanes)
-    next_group, ordered_group = branching.next_group, branching.ordered_group
+    next_group, turned_group = branching.next_group, branching.turned_group
+    ordered_group = branching.ordered_group
     LaneNumbers, LaneAngles = branching.LaneNumbers, branching.LaneAngles
     errors = tool_error_functions(lanes)
     turned_pose, whole_error = errors.turned_pose, errors.whole_error
@@ -58,38 +55,6 @@ def accept_and_verify_kernel(n: int, lanes: int) -> wp.Kernel:
     sincos = sincos_function(wp.float64)
     Placement, Tree = placement_struct(), tree_struct(wp.float64)
     Columns = wp.types.vector(n, wp.int32)
-
-    @wp.func
-    def turned_group(
-        chain: Chain, refinement: Refinement, problem: int, seed: wp.array2d(dtype=wp.float64),
-        starts: LaneAngles,
-    ):  # fmt: skip
-        """Turn candidates next to the seed, all together.
-
-        Returns:
-            The candidates; 1 for each that is far outside the limits; how far each is outside the
-            limits; and its squared distance to the seed.
-        """
-        _structure = wp.static(structure)
-        turned = LaneAngles()
-        far = LaneNumbers()
-        off_of = LaneNumbers()
-        distance_of = LaneNumbers()
-        lane = int(0)
-        while lane < wp.static(lanes):
-            q = vecm()
-            for j in range(n):
-                q[j] = starts[j, lane]
-            q = nearest_turns(chain, q, problem, seed, refinement.at_limit)
-            q = least_outside(chain, refinement.at_limit, q)
-            for j in range(n):
-                turned[j, lane] = q[j]
-            is_far = far_outside(chain, refinement, refinement.margin, q)
-            far[lane] = wp.where(is_far, wp.float64(1.0), wp.float64(0.0))
-            off_of[lane] = outside(chain, q)
-            distance_of[lane] = distance_to(q, problem, seed)
-            lane += 1
-        return turned, far, off_of, distance_of
 
     @wp.func
     def examine_by_model(

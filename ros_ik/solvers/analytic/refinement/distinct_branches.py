@@ -35,6 +35,8 @@ def distinct_branch_functions(
         - ``add_twins(chain, refinement, R_t, p_t, problem, count, seed, candidates) ->
           branches``;
         - ``next_group(problem, first, slack, candidates, misses) -> starts, slots, taken, slot``;
+        - ``turned_group(chain, refinement, problem, seed, starts) -> turned, far, off_of,
+          distance_of``;
         - ``ordered_group(chain, refinement, taken, turned, far, fine, safe, off_of, distance_of)
           -> branches, beyond, count, place``,
 
@@ -88,22 +90,19 @@ def distinct_branch_functions(
         return starts, slots, taken, slot
 
     @wp.func
-    def examine_group(
-        chain: Chain, refinement: Refinement, R_t: wp.mat33d, p_t: wp.vec3d, problem: int,
-        seed: wp.array2d(dtype=wp.float64), starts: LaneAngles,
+    def turned_group(
+        chain: Chain, refinement: Refinement, problem: int, seed: wp.array2d(dtype=wp.float64),
+        starts: LaneAngles,
     ):  # fmt: skip
-        """Turn candidates next to the seed and examine them, all together on a CPU.
+        """Turn candidates next to the seed, all together on a CPU.
 
         Returns:
-            The candidates; 1 for each that is far outside the limits, that needs no polishing and
-            that is far from singular; how far each is outside the limits; and its squared
-            distance to the seed.
+            The candidates; 1 for each that is far outside the limits; how far each is outside the
+            limits; and its squared distance to the seed.
         """
         _structure = wp.static(structure)
         turned = LaneAngles()
         far = LaneNumbers()
-        fine = LaneNumbers()
-        safe = LaneNumbers()
         off_of = LaneNumbers()
         distance_of = LaneNumbers()
         lane = int(0)
@@ -115,15 +114,35 @@ def distinct_branch_functions(
             q = least_outside(chain, refinement.at_limit, q)
             for j in range(n):
                 turned[j, lane] = q[j]
-            is_fine, is_regular = examine(chain, refinement, q, R_t, p_t)
             is_far = far_outside(chain, refinement, refinement.margin, q)
             far[lane] = wp.where(is_far, wp.float64(1.0), wp.float64(0.0))
-            fine[lane] = wp.where(is_fine, wp.float64(1.0), wp.float64(0.0))
-            safe[lane] = wp.where(is_regular, wp.float64(1.0), wp.float64(0.0))
             off_of[lane] = outside(chain, q)
             distance_of[lane] = distance_to(q, problem, seed)
             lane += 1
-        return turned, far, fine, safe, off_of, distance_of
+        return turned, far, off_of, distance_of
+
+    @wp.func
+    def examine_group(
+        chain: Chain, refinement: Refinement, R_t: wp.mat33d, p_t: wp.vec3d, turned: LaneAngles
+    ):
+        """Examine candidates, all together on a CPU.
+
+        Returns:
+            1 for each that needs no polishing and that is far from singular.
+        """
+        _structure = wp.static(structure)
+        fine = LaneNumbers()
+        safe = LaneNumbers()
+        lane = int(0)
+        while lane < wp.static(lanes):
+            q = vecm()
+            for j in range(n):
+                q[j] = turned[j, lane]
+            is_fine, is_regular = examine(chain, refinement, q, R_t, p_t)
+            fine[lane] = wp.where(is_fine, wp.float64(1.0), wp.float64(0.0))
+            safe[lane] = wp.where(is_regular, wp.float64(1.0), wp.float64(0.0))
+            lane += 1
+        return fine, safe
 
     @wp.func
     def places(numbers: LaneNumbers) -> LaneNumbers:
@@ -246,9 +265,10 @@ def distinct_branch_functions(
             slot = slot_after
             groups += 1
             if taken > 0:
-                turned, far, fine, safe, off_of, distance_of = examine_group(
-                    chain, refinement, R_t, p_t, problem, seed, starts
+                turned, far, off_of, distance_of = turned_group(
+                    chain, refinement, problem, seed, starts
                 )
+                fine, safe = examine_group(chain, refinement, R_t, p_t, turned)
                 if wp.static(may_insert_groups) and groups == 1 and slot == candidates.shape[1]:
                     branches, beyond, count, place = ordered_group(
                         chain, refinement, taken, turned, far, fine, safe, off_of, distance_of
@@ -333,5 +353,6 @@ def distinct_branch_functions(
 
     return SimpleNamespace(
         distinct_branches=distinct_branches, add_twins=add_twins, next_group=next_group,
-        ordered_group=ordered_group, LaneNumbers=LaneNumbers, LaneAngles=LaneAngles,
+        turned_group=turned_group, ordered_group=ordered_group, LaneNumbers=LaneNumbers,
+        LaneAngles=LaneAngles,
     )  # fmt: skip
