@@ -207,6 +207,9 @@ class _Child:
                 self._grace = _GRACE_IN_ORDER
             self._ending = True
             self._news.notify()
+        if not in_order:
+            # While it imports, it does not read the pipe yet.
+            self.process.terminate()
 
     def _write(self) -> None:
         pipe = self.process.stdin

@@ -27,6 +27,7 @@ from support.rigs.services_rig import unreachable
 from support.rigs.services_rig import wait_until_gone
 from trajectory_msgs.msg import JointTrajectoryPoint
 
+from ros_ik.demo.robots import find_robot
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.srv import SolveFk
 from ros_ik_interfaces.srv import SolveIk
@@ -34,6 +35,15 @@ from ros_ik_interfaces.srv import SolveIk
 pytestmark = pytest.mark.dds
 # A node ends the same way after the first two.
 SIGNALS = either([], [signal.SIGINT]) + [signal.SIGTERM, signal.SIGKILL]
+
+# As on a machine where imports take long.
+SLOW_START = """
+import sys
+import time
+
+if 'ros_ik.node.services.planner_main' in sys.orig_argv:
+    time.sleep(600.0)
+"""
 
 
 @pytest.fixture
@@ -157,6 +167,22 @@ def test_the_process_ends_with_the_node_whatever_ends_it(client, number):
     wait_until_gone(client, child)
     code = client.processes.wait('node', LONG)
     assert code == (-9 if number == signal.SIGKILL else 0)
+
+
+def test_a_process_that_still_starts_ends_with_the_node(tmp_path, client):
+    (tmp_path / 'sitecustomize.py').write_text(SLOW_START)
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get('PYTHONPATH')]))
+    files = find_robot('panda')
+    client.processes.start(
+        'node', 'ros_ik.node.ros_ik_node', prefix=('env', f'PYTHONPATH={path}'),
+        ee__frame=files.tip_link, base_frame=files.base_link,
+    )  # fmt: skip
+    client.describe(panda_urdf())
+    client.wait_for(lambda: process_ids(client)[1], 'the process', LONG)
+    (child,) = process_ids(client)[1]
+    client.processes.signal('node', signal.SIGINT)
+    assert client.processes.wait('node', LONG) == 0
+    wait_until_gone(client, child)
 
 
 def test_it_comes_and_goes_with_the_configuration(lasting):

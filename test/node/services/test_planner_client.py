@@ -73,6 +73,7 @@ class Process:
         answers, sink = os.pipe()
         self.stdout, self._answers = os.fdopen(answers, 'rb'), os.fdopen(sink, 'wb')
         self.got, self.returncode, self.waits, self.deaf = queue.Queue(), None, [], deaf
+        self.is_terminated = False
         self._thread = threading.Thread(target=self._read, args=(mine,), daemon=True)
         self._thread.start()
 
@@ -112,6 +113,9 @@ class Process:
             raise subprocess.TimeoutExpired('process', timeout)
         assert self.ended.wait(PATIENCE)
         return self.returncode
+
+    def terminate(self):
+        self.is_terminated = True
 
     def kill(self):
         self.end(-9)
@@ -294,6 +298,7 @@ def test_an_end_in_order_is_announced_and_gets_more_time(rig, in_order):
     assert process.ended.wait(PATIENCE) and process.returncode == 0
     assert process.waited.wait(PATIENCE)
     assert process.waits == [15.1 if in_order else 0.9]
+    assert process.is_terminated != in_order
     # Nothing reaches it any more.
     rig.poll(BALL)
     assert rig.services.answer(1) is None and len(rig.processes) == 1
