@@ -95,6 +95,10 @@ class Fork:
         """Make it write the stacks of its threads to its log."""
         self.send_signal(_STACKS)
 
+    def terminate(self):
+        """Ask it to end unless it has ended."""
+        self.send_signal(signal.SIGTERM)
+
     def kill(self):
         """Kill it unless it has ended."""
         self.send_signal(signal.SIGKILL)
