@@ -247,7 +247,9 @@ class IkNode(GuardedNode, StreamNode):
         # The main thread may discard it meanwhile.
         ready = self._source.ready
         if ready is None:
-            return self._refuse(self._source.error or f'no robot_description within {timeout:g} s')
+            has_description = self._source.has_description
+            missing = 'the model was not built' if has_description else 'no robot_description'
+            return self._refuse(self._source.error or f'{missing} within {timeout:g} s')
         self._interface = NodeInterface(
             self, settings, self._inbox, self._loop.now, self._message_stats, self._send_world
         )

@@ -72,6 +72,21 @@ def test_a_lifecycle_manager_leads_it_through_its_states(tmp_path):
         client.assert_trajectories_are_accepted()
 
 
+def test_a_model_that_is_still_built_is_no_missing_description(tmp_path):
+    with ros_rig(tmp_path) as client:
+        start_node(client, autostart=False, robot_description_timeout=0.0)
+        client.describe(panda_urdf())
+        client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=LONG)
+        assert client.transition(Transition.TRANSITION_CONFIGURE)
+        # Builds the model again.
+        assert client.transition(Transition.TRANSITION_CLEANUP)
+        assert not client.transition(Transition.TRANSITION_CONFIGURE)
+        reason = 'the model was not built within 0 s'
+        client.wait_for(lambda: reason in client.processes.text('node'), 'the reason')
+        client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=LONG)
+        assert client.transition(Transition.TRANSITION_CONFIGURE)
+
+
 def withdraw(client):
     """Withdraw a stop request, and reset the node."""
 
