@@ -51,7 +51,8 @@ def markdown_text() -> str:
     or a barrier exists once one of its parameters is given. Parameters with "any time" are checked
     when set and apply at the next tick; no change rebuilds the solver. In motion a lower scale of
     accelerations or a wider margin waits until the robot can stop with it. Parameters with "at
-    start" are read-only afterwards. `make docs` generates this page from
+    start" are read-only afterwards. An empty list of names reads back as `['']`, because ROS
+    gives an empty list no type. `make docs` generates this page from
     `ros_ik/settings/schema*.py`.
 
     """
