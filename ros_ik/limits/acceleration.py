@@ -65,7 +65,7 @@ def _acceleration_kernel(scalar: type) -> wp.Kernel:
         # in and out
         lower: wp.array2d(dtype=scalar),  # [n, n_variables]
         upper: wp.array2d(dtype=scalar),  # [n, n_variables]
-        relaxed: wp.array(dtype=wp.int32),  # [n]
+        is_relaxed: wp.array(dtype=wp.int32),  # [n]
     ):
         row = wp.tid()
         for k in range(moving_dof.shape[0]):
@@ -90,7 +90,7 @@ def _acceleration_kernel(scalar: type) -> wp.Kernel:
                     row, dof_variable[dof], dof_scale[dof], low, high, lower, upper
                 )
                 if moved > tolerance * dt * dt:
-                    relaxed[row] = 1
+                    is_relaxed[row] = 1
 
     return apply_acceleration_limit
 
@@ -238,7 +238,7 @@ class AccelerationLimit(ScaledLimit, MarginLimit):
                 state.rows(self._last_step.array), state.rows(self._target.array),
                 state.dt,
             ],
-            outputs=[lower, upper, state.relaxed],
+            outputs=[lower, upper, state.is_relaxed],
             device=state.device,
         )  # fmt: skip
 

@@ -67,7 +67,7 @@ def _joint_function_kernel(joint_bounds: wp.Function, scalar: type) -> wp.Kernel
         # in and out
         lower: wp.array2d(dtype=scalar),  # [n, n_variables]
         upper: wp.array2d(dtype=scalar),  # [n, n_variables]
-        relaxed: wp.array(dtype=wp.int32),  # [n]
+        is_relaxed: wp.array(dtype=wp.int32),  # [n]
     ):
         row = wp.tid()
         for k in range(moving_dof.shape[0]):
@@ -80,7 +80,7 @@ def _joint_function_kernel(joint_bounds: wp.Function, scalar: type) -> wp.Kernel
                 )
                 # A bound that is NaN allows no motion.
                 if not (bounds[0] <= outside and bounds[1] >= -outside):
-                    relaxed[row] = 1
+                    is_relaxed[row] = 1
                 low = scalar(0.0)
                 if bounds[0] < wp.float64(0.0):
                     low = scalar(bounds[0])
@@ -151,6 +151,6 @@ class JointFunctionLimit(Limit):
                 parameters, state.dt, state.joint_q, state.moving_dof, state.dof_coord,
                 state.dof_variable, state.dof_scale,
             ],
-            outputs=[lower, upper, state.relaxed],
+            outputs=[lower, upper, state.is_relaxed],
             device=state.device,
         )  # fmt: skip

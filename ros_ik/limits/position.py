@@ -61,7 +61,7 @@ def _position_kernel(scalar: type) -> wp.Kernel:
         # in and out
         lower: wp.array2d(dtype=scalar),  # [n, n_variables]
         upper: wp.array2d(dtype=scalar),  # [n, n_variables]
-        relaxed: wp.array(dtype=wp.int32),  # [n]
+        is_relaxed: wp.array(dtype=wp.int32),  # [n]
     ):
         row = wp.tid()
         for k in range(bounded.shape[0]):
@@ -71,7 +71,7 @@ def _position_kernel(scalar: type) -> wp.Kernel:
             high = gain * wp.max(dof.high - q, scalar(0.0))
             tighten(row, dof.variable, dof.scale, low, high, lower, upper)
             if dof.low - q > outside or q - dof.high > outside:
-                relaxed[row] = 1
+                is_relaxed[row] = 1
 
     return apply_position_limit
 
@@ -151,6 +151,6 @@ class PositionLimit(Limit):
             _position_kernel(state.scalar),
             dim=state.n_robots,
             inputs=[state.joint_q, self._bounded, self.gain],
-            outputs=[lower, upper, state.relaxed],
+            outputs=[lower, upper, state.is_relaxed],
             device=state.device,
         )

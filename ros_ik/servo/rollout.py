@@ -96,5 +96,5 @@ class Rollout:
         after = solver.commanded_state.advance(joint_q, step)
         if solver.limits.check.violation(joint_q, step, after):
             return None
-        solver.limits.record_step(self._last)
+        solver.limits.shift_steps(self._last)
         return after

@@ -357,7 +357,7 @@ class Servo:
         violation = solver.limits.check.violation(self.joint_q, self._next_step, after)
         if violation:
             return self._brake(StatusCode.SOLVER_FAILED, violation)
-        solver.limits.record_step(self._step)
+        solver.limits.shift_steps(self._step)
         before, self.joint_q = self.joint_q, after
         self._step, self._next_step = self._next_step, self._step
         output = self._output(StatusCode.OK, 'tracking', publish=True)

@@ -40,8 +40,8 @@ class StepState:
         dof_scale: Factor from the variable to the degree of freedom, shape [joint_dof_count].
         dof_coord: Coordinate of each degree of freedom, -1 = none, shape [joint_dof_count].
         moving_dof: Degrees of freedom that a variable drives, ascending, shape [n_moving].
-        relaxed: Flag, shape [n], set to 1 by a limit that the state of a robot violates. The solve
-            reports it and resets it to 0.
+        is_relaxed: Flag, shape [n], set to 1 by a limit that the state of a robot violates, or for
+            a violated barrier that cannot change. The solve reports it and resets it to 0.
         first_robot: Index of the first row among all robots.
     """
 
@@ -57,7 +57,7 @@ class StepState:
     dof_scale: wp.array
     dof_coord: wp.array
     moving_dof: wp.array
-    relaxed: wp.array
+    is_relaxed: wp.array
     first_robot: int = 0
 
     @classmethod
@@ -96,7 +96,7 @@ class StepState:
             dof_scale=wp.array(group.dof_scale, dtype=scalar, device=device),
             dof_coord=wp.array(dof_coordinates(model), dtype=wp.int32, device=device),
             moving_dof=wp.array(moving, dtype=wp.int32, device=device),
-            relaxed=wp.zeros(n, dtype=wp.int32, device=device),
+            is_relaxed=wp.zeros(n, dtype=wp.int32, device=device),
         )
 
     @property
@@ -119,7 +119,7 @@ class StepState:
             joint_q=self.joint_q[first : first + rows],
             body_q=body_q,
             joint_S_s=joint_S_s,
-            relaxed=self.relaxed[first : first + rows],
+            is_relaxed=self.is_relaxed[first : first + rows],
             first_robot=self.first_robot + first,
         )
 

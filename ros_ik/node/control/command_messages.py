@@ -17,7 +17,6 @@ from builtin_interfaces.msg import Time
 import numpy as np
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.qos import QoSProfile
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
@@ -25,11 +24,10 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from ros_ik.node.transport.cdr_templates import Marks
 from ros_ik.node.transport.cdr_templates import NANOSECONDS
 from ros_ik.node.transport.cdr_templates import SerializedMessage
+from ros_ik.node.transport.qos_profiles import LATEST
 from ros_ik.servo import ServoOutput
 from ros_ik.servo import TrajectoryLayout
 from ros_ik.settings import OutputSettings
-
-LATEST = QoSProfile(depth=1)
 
 
 class TrajectoryMessage:

@@ -18,7 +18,6 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 
 from ros_ik.node.control.command_messages import fill_all
-from ros_ik.node.control.command_messages import LATEST
 from ros_ik.node.control.command_messages import output_message
 from ros_ik.node.control.command_messages import output_publisher
 from ros_ik.node.control.command_messages import VelocityMessage
@@ -29,6 +28,7 @@ from ros_ik.node.transport.cdr_templates import Marks
 from ros_ik.node.transport.cdr_templates import SerializedMessage
 from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.pose_messages import fill_pose
+from ros_ik.node.transport.qos_profiles import LATEST
 from ros_ik.servo import Servo
 from ros_ik.servo import ServoOutput
 from ros_ik.servo import StatusCode

@@ -14,7 +14,6 @@ from rclpy.node import Node
 from visualization_msgs.msg import Marker
 from visualization_msgs.msg import MarkerArray
 
-from ros_ik.node.control.command_messages import LATEST
 from ros_ik.node.control.control_loop import ControlLoop
 from ros_ik.node.control.inbox import ControlledServo
 from ros_ik.node.execution.child_process import start_module
@@ -25,6 +24,7 @@ from ros_ik.node.markers.process_link import ReceivedObstacle
 from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.node.transport.pipe_objects import read_object
 from ros_ik.node.transport.pipe_objects import write_object
+from ros_ik.node.transport.qos_profiles import LATEST
 from ros_ik.servo import Servo
 from ros_ik.servo import TaskReport
 from ros_ik.servo import TwistTarget

@@ -11,12 +11,12 @@ from rclpy.clock import Clock
 from rclpy.clock import ClockType
 from rclpy.node import Node
 
-from ros_ik.node.control.command_messages import LATEST
 from ros_ik.node.control.control_loop import ControlLoop
 from ros_ik.node.reports.diagnostics import diagnostics
 from ros_ik.node.reports.diagnostics import Snapshot
 from ros_ik.node.reports.same_name import SameName
 from ros_ik.node.transport.message_stats import MessageStats
+from ros_ik.node.transport.qos_profiles import LATEST
 from ros_ik.servo import StatusCode
 from ros_ik.settings import Settings
 

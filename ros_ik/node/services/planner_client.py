@@ -25,6 +25,8 @@ from rclpy.node import Node
 from ros_ik.node.execution.child_process import start_module
 from ros_ik.node.services.moveit_package import names_offered
 from ros_ik.node.services.process_link import Description
+from ros_ik.node.services.process_link import END_TIME
+from ros_ik.node.services.process_link import END_TIME_IN_ORDER
 from ros_ik.node.services.process_link import Frame
 from ros_ik.node.services.process_link import NodeIdentity
 from ros_ik.node.services.process_link import ObstacleState
@@ -42,8 +44,8 @@ from ros_ik.servo import Obstacle
 from ros_ik.settings import Settings
 
 NAMES = ('solve_ik', 'solve_fk', 'check_trajectory', 'solve_optimal')
-# Time limits for the process to end before it is killed, without and with its last answers [s].
-_GRACE, _GRACE_IN_ORDER = 0.9, 15.1
+# Time after which a process that has not ended in time is killed [s].
+_KILL_DELAY = 0.1
 # Delay before a crashed process is restarted [s]; it grows with each crash.
 _RESTART, _LONGEST_RESTART = 1.0, 30.0
 
@@ -137,11 +139,11 @@ class PlannerServices:
         return answer.found if answer is not None and answer.number == number else None
 
     def release(self, *, in_order: bool) -> None:
-        """Remove the services; the process ends within a second, without waiting here.
+        """Remove the services; the process ends in time, without waiting here.
 
         Args:
-            in_order: True to allow some seconds for the last answers on a busy machine. False if
-                the node shuts down.
+            in_order: True to allow ``END_TIME_IN_ORDER`` for the last answers. False if the node
+                shuts down, which allows ``END_TIME``.
         """
         with self._changing:
             if self._child is not None:
@@ -186,7 +188,7 @@ class _Child:
         self._news = threading.Condition()
         # Newest unwritten frame of each kind.
         self._pending: dict[type, Frame] = {NodeIdentity: identity}
-        self._ending, self._grace = False, _GRACE
+        self._ending, self._grace = False, END_TIME + _KILL_DELAY
         self.answer: ReconfigurationAnswer | None = None
         self.restart_at: float | None = None
         threading.Thread(target=self._write, name='planner_services', daemon=True).start()
@@ -204,7 +206,7 @@ class _Child:
         with self._news:
             if in_order:
                 self._pending[ShutdownRequest] = ShutdownRequest()
-                self._grace = _GRACE_IN_ORDER
+                self._grace = END_TIME_IN_ORDER + _KILL_DELAY
             self._ending = True
             self._news.notify()
         if not in_order:

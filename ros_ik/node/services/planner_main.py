@@ -4,8 +4,8 @@
 
 The main thread serves ROS, one thread answers requests, and one reads the node's messages. When
 the node's end of the pipe closes, for any reason, requests are refused and the process ends as
-soon as DDS has delivered its last answers: within ``_LAST``, or ``_LAST_IN_ORDER`` if the node
-continues.
+soon as DDS has delivered its last answers: within ``END_TIME``, or ``END_TIME_IN_ORDER`` if the
+node continues.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ from ros_ik.node.services.messages import check_size
 from ros_ik.node.services.messages import time_of
 from ros_ik.node.services.pipe_sync import PipeSync
 from ros_ik.node.services.process_link import Description
+from ros_ik.node.services.process_link import END_TIME
+from ros_ik.node.services.process_link import END_TIME_IN_ORDER
 from ros_ik.node.services.process_link import NodeIdentity
 from ros_ik.node.services.process_link import ObstacleState
 from ros_ik.node.services.process_link import PlannerRobotState
@@ -79,9 +81,8 @@ _TYPES = {
     'solve_optimal': SolveOptimal,
     **moveit.service_types(),
 }
-# Time limits of the end; the second one if the node continues, because the last answers may take
-# seconds on a busy machine. Time before these limits at which the wait for answers ends [s].
-_LAST, _LAST_IN_ORDER, _GOING = 0.8, 15.0, 0.3
+# Time before the limit of the end at which the wait for answers ends [s].
+_GOING = 0.3
 # Time for which the process stays after its last answers [s]. DDS resends a lost one with its next
 # heartbeat, every 3 s, while the process exists.
 _DELIVERY = 3.5
@@ -227,7 +228,7 @@ class _Shutdown:
 
     def __init__(self) -> None:
         self.begun = threading.Event()
-        self._seconds, self._begun_at = _LAST, 0.0
+        self._seconds, self._begun_at = END_TIME, 0.0
 
     def begin(self, *_: object) -> None:
         """Begin the end; the process ends within the time limit in any case."""
@@ -238,7 +239,7 @@ class _Shutdown:
 
     def allow_time(self) -> None:
         """Extend the time limit, because the node continues."""
-        self._seconds = _LAST_IN_ORDER
+        self._seconds = END_TIME_IN_ORDER
 
     def may_wait(self) -> bool:
         """Return True if the remaining time allows an answer."""

@@ -12,6 +12,10 @@ from ros_ik.planning import Reconfiguration
 from ros_ik.servo import Obstacle
 from ros_ik.settings import Settings
 
+# Time within which the process ends after the node's end of the pipe has closed; the second one if
+# the node continues, because the last answers may take seconds on a busy machine [s].
+END_TIME, END_TIME_IN_ORDER = 0.8, 15.0
+
 
 @dataclasses.dataclass(frozen=True)
 class NodeIdentity:

@@ -11,6 +11,8 @@ LATEST_TARGET = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 # Several publishers may each send some of the joints, and none must overwrite another before the
 # next tick. At 100 Hz this depth suffices for two thousand messages per second.
 LATEST_STATES = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
+# Published results, of which only the newest counts.
+LATEST = QoSProfile(depth=1)
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )

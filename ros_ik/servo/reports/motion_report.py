@@ -86,7 +86,10 @@ class MotionReport:
     def update(
         self, output: ServoOutput, now: float, tracked: TrackedStep, *, reports: bool
     ) -> None:
-        """Fill code and text of an output, and its barrier fields; the first cause counts.
+        """Fill code and text of an output, and its barrier fields.
+
+        A following error replaces a rejected jump. The other causes apply to the code OK only,
+        except for a standstill, which quotes the cause that it replaces.
 
         Args:
             output: Output of the tick, with the code OK.

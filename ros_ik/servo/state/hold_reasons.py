@@ -28,8 +28,8 @@ class HoldReason:
     Attributes:
         code: Code of the status.
         text: Description for people.
-        resynchronise: True if the next motion starts where the controller holds the robot, even if
-            the command did not come to rest.
+        resynchronise: True if the motion must not go on from the present command: the robot comes
+            to rest, and the next motion starts where the controller holds it.
         may_repeat: True if ``publish_when_idle`` may repeat the held position.
         may_return: True if ``halt_mode`` may return to the position at which the halt began.
         waiting_for: Names of the joints without a state.

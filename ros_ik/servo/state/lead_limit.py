@@ -4,7 +4,7 @@
 
 A stop that begins now must end within W of the measured position:
 
-    W = min(max, floor + t (v + u) / 2 + u^2 / (2 a)),    u = min(v + a t, v_max)
+    W = min(max, floor + t (v + u) / 2 + u^2 / (2 a)),    u = max(v, min(v + a t, v_max))
 
 v is the measured speed in the direction of the command, a and v_max are the limits of the joint,
 and t is the accepted lag. u is the speed that the command may have reached in t, so a robot with

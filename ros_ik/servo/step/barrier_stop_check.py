@@ -42,7 +42,7 @@ class BarrierStopCheck:
         self._deceleration = Deferred(_usable(deceleration))
         if barriers:
             first = self._deceleration.in_force
-            self._passes(diff.model.neutral_joint_q(), self._trial, rest, rest, first)
+            self._blend(diff.model.neutral_joint_q(), self._trial, rest, rest, first)
 
     def set_deceleration(self, deceleration: np.ndarray) -> None:
         """Request limits, which take effect once the robot could stop with them, or at rest."""
@@ -88,15 +88,15 @@ class BarrierStopCheck:
             # A motion that began with other limits may need those to stop in time.
             self._trial[:] = step
             requested = deceleration.requested
-            if not last_step.any() or self._passes(
+            if not last_step.any() or self._blend(
                 joint_q, self._trial, last_step, step_before_last, requested
             ):
                 deceleration.apply_requested()
-        return not self._passes(
+        return not self._blend(
             joint_q, step, last_step, step_before_last, deceleration.in_force
         )
 
-    def _passes(
+    def _blend(
         self,
         joint_q: np.ndarray,
         step: np.ndarray,
@@ -104,6 +104,7 @@ class BarrierStopCheck:
         step_before_last: np.ndarray,
         deceleration: np.ndarray,
     ) -> bool:
+        """Blend a step with the stop, in place, if it needs that; return True if it does not."""
         status = self._checks.blend_with_stop(
             joint_q, self._barriers, (step, last_step, step_before_last), deceleration,
             self._jerk, self._tolerance,

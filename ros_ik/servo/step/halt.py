@@ -62,7 +62,7 @@ class Halt:
                 self._deceleration.block()
             self._range.clamp(joint_q, step)
             joint_q = self._solver.commanded_state.advance(joint_q, step)
-        self._solver.limits.record_step(last)
+        self._solver.limits.shift_steps(last)
         return joint_q
 
     def _joint_steps(

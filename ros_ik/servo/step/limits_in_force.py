@@ -7,8 +7,8 @@ A robot in motion may be unable to keep limits that have just become stricter:
 - A wider margin to position limits is deferred until the robot can stop before it, see
   :meth:`LimitsInForce.apply_deferred`. A narrower one applies at once.
 - A lower scale of velocities applies at once to the request, and speeds decrease as fast as the
-  joints can brake. With strict jerk limits, the check of a step takes it at rest. A higher one
-  applies at once.
+  joints can brake. A higher one applies at once. With strict jerk limits, :class:`StepLimitCheck`
+  uses a lower scale only from the next rest on.
 - A scale of accelerations passes two checks: stops before position limits here, and stops before
   barriers in :class:`BarrierStopCheck`. A lower scale is checked for position limits first, a
   higher one for barriers first. So a motion never relies on harder braking than the stops that are
@@ -112,7 +112,7 @@ class LimitsInForce:
         )
 
     def apply(self, settings: Settings) -> None:
-        """Apply settings; stricter limits are deferred until :meth:`apply_deferred`."""
+        """Apply settings; see the module about what is deferred until :meth:`apply_deferred`."""
         previous, self._settings = self._settings, settings
         if settings.limits_position_margin != previous.limits_position_margin:
             self._margin.request(self._robot.position_margin(settings))
@@ -171,7 +171,10 @@ class LimitsInForce:
             self._set_margin(other._margin.in_force)
 
     def prepare_step(self, last_step: np.ndarray) -> None:
-        """Prepare for the step after ``last_step`` [joint_dof_count], once a step was solved."""
+        """Give ``last_step`` [joint_dof_count] to the limits before the next solve.
+
+        An earlier solve must have allocated their arrays.
+        """
         self._acceleration_limit.write_last_displacement(last_step)
         if self._jerk is not None:
             self._jerk.of_program.write_last_displacements(last_step, self.step_before_last)
@@ -193,8 +196,8 @@ class LimitsInForce:
         if step.any() or not self.is_strict:
             self.step_before_last[:] = step
 
-    def record_step(self, last_step: np.ndarray) -> None:
-        """Record the step taken after ``last_step`` [joint_dof_count]."""
+    def shift_steps(self, last_step: np.ndarray) -> None:
+        """Make the last step [joint_dof_count] the one before it, because another one follows."""
         self.step_before_last[:] = last_step
 
     def rest(self) -> None:

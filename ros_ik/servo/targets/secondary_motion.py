@@ -190,7 +190,8 @@ class SecondaryMotion:
         velocity = self._wanted_velocity(joint_q[coords], poses)
         if time is not None:
             if self._blend_start is None:
-                self._blend_start = self._joint_motion(steps)
+                self._blend_start = joint_velocity, _ = self._joint_motion(steps)
+                self._move_posture(joint_velocity)
                 velocity = self._wanted_velocity(joint_q[coords], poses)
             had, change = self._blend_start
             time += dt
@@ -216,10 +217,19 @@ class SecondaryMotion:
     def _joint_motion(self, steps: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Return the joint velocities and their changes."""
         last, before_last = (step[self._robot.group.variable_dof] / self._dt for step in steps)
+        return last, (last - before_last) / self._dt
+
+    def _move_posture(self, velocity: np.ndarray) -> None:
+        """Move the posture by the way that the joints still make while a blend ends.
+
+        The blend of a velocity v to zero, v (1 + t / T) exp(-t / T), has the integral 2 T v.
+
+        Args:
+            velocity: Velocities of the controlled joints [n_variables].
+        """
         self.posture = self.posture.copy()
         coords = self._robot.coords[~self._placed]
-        self.posture[coords] += 2.0 * _TIME * last[~self._placed]
-        return last, (last - before_last) / self._dt
+        self.posture[coords] += 2.0 * _TIME * velocity[~self._placed]
 
     def _wanted_velocity(self, positions: np.ndarray, poses: np.ndarray) -> np.ndarray:
         """Return the aimed velocities of the controlled joints [n_variables].

@@ -58,14 +58,14 @@ class Configurations:
         """Return True if an array is a batch of coordinates that can stay on the device."""
         return isinstance(joint_q, wp.array) and joint_q.shape == self.joint_q.array.shape
 
-    def read(self, joint_q: Any) -> None:
+    def load_on_device(self, joint_q: Any) -> None:
         """Copy a batch of coordinates to the buffer, on the device."""
         given, _ = batch_input(
             'joint_q', joint_q, self._model.joint_coord_count, self._device, n=self._n_robots
         )
         cast_into(self.joint_q.array, given)
 
-    def write(self, joint_q: np.ndarray | wp.array) -> None:
+    def load_checked(self, joint_q: np.ndarray | wp.array) -> None:
         """Copy coordinates to the buffer, on the host.
 
         Args:
@@ -83,9 +83,9 @@ class Configurations:
             )
         if joint_q.ndim == 1 and self._n_robots != 1:
             raise ArgumentError(f'joint_q must have {self._n_robots} rows, one per robot, got one')
-        self.copy(joint_q)
+        self.load(joint_q)
 
-    def copy(self, joint_q: np.ndarray) -> None:
+    def load(self, joint_q: np.ndarray) -> None:
         """Copy coordinates of the right shape to the buffer, on the host."""
         self.joint_q.wait_for_uploads()
         self.joint_q.host[:] = joint_q
@@ -113,11 +113,11 @@ class Configurations:
         """Return the link poses; see :meth:`DifferentialIK.body_poses`."""
         xp, joint_q = checked_namespace(xp, joint_q), as_warp('joint_q', joint_q)
         if self.stay_on_device(joint_q):
-            self.read(joint_q)
+            self.load_on_device(joint_q)
             with LAUNCH_LOCK.shared():
                 self._forward_graph.enqueue()
                 return in_namespace(wp.clone(self.body_q.array), xp)
-        self.write(joint_q)
+        self.load_checked(joint_q)
         self.joint_q.upload()
         self._forward_graph.enqueue()
         self.body_q.download()
@@ -128,7 +128,7 @@ class Configurations:
         """Return the coordinates after a step; see :meth:`DifferentialIK.integrate`."""
         xp, joint_q = checked_namespace(xp, joint_q), as_warp('joint_q', joint_q)
         if xp is not np and self.stay_on_device(joint_q):
-            self.read(joint_q)
+            self.load_on_device(joint_q)
             step, _ = batch_input(
                 'delta_q', delta_q, self._model.joint_dof_count, self._device, n=self._n_robots
             )
@@ -137,7 +137,7 @@ class Configurations:
                 self._integrate_graph.enqueue()
                 return in_namespace(wp.clone(self._next_q.array), xp)
         joint_q, delta_q = on_host('joint_q', joint_q), checked_numbers('delta_q', delta_q)
-        self.write(joint_q)
+        self.load_checked(joint_q)
         self.check_steps(joint_q, (('delta_q', delta_q),))
         self._step.host[:] = delta_q
         self.joint_q.upload()

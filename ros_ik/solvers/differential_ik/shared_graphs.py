@@ -13,11 +13,11 @@ import os
 
 from ros_ik.solvers.graph import Graph
 
-# Number of robots whose scratch memory fits into the cache of a core. Smaller batches are not
-# worth waking a thread.
-MAX_PARALLEL_BATCH = 128
-# Parts per thread. With small parts, the other threads do the work of a thread that wakes late.
-_MIN_TOGETHER = 32
+# Largest number of robots of a part: their scratch memory fits into the cache of a core. Batches
+# of up to as many are not worth waking a thread.
+MAX_PART_SIZE = 128
+_MIN_PART_SIZE = 32
+# With small parts, the other threads do the work of a thread that wakes late.
 _PARTS_PER_THREAD = 4
 
 
@@ -28,7 +28,7 @@ def shared_parts(n: int, n_threads: int) -> list[list[tuple[int, int]]]:
         For each part a list of (first robot, number of robots), processed in sequence.
     """
     count = _PARTS_PER_THREAD * n_threads if n_threads > 1 else 1
-    together = min(max(-(-n // count), _MIN_TOGETHER), MAX_PARALLEL_BATCH)
+    together = min(max(-(-n // count), _MIN_PART_SIZE), MAX_PART_SIZE)
     steps = [(first, min(together, n - first)) for first in range(0, n, together)]
     count = min(count, len(steps))
     # Neighbours are in different parts, because problems that take longer are often neighbours.

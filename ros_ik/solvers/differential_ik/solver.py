@@ -199,7 +199,7 @@ class DifferentialIK(ReadOnce):
             self._q_row[...] = joint_q
         else:
             joint_q = as_warp('joint_q', joint_q)
-            self._configurations.write(joint_q)
+            self._configurations.load_checked(joint_q)
         problem = self._problems.solved(tasks, limits, barriers, regularization, on_device=False)
         if joint_q.ndim == 2:
             write_step(delta_q, problem.delta_q, problem.x)
@@ -233,7 +233,7 @@ class DifferentialIK(ReadOnce):
                 ),
             )
         check_device('delta_q', step, self._device)
-        self._configurations.read(joint_q)
+        self._configurations.load_on_device(joint_q)
         problem = self._problems.solved(tasks, limits, barriers, regularization, on_device=True)
         found = {rows.shape: rows for rows in reversed(problem.on_device()[:2])}
         if step.shape not in found:
@@ -360,7 +360,7 @@ class DifferentialIK(ReadOnce):
     ) -> list[np.ndarray]:
         """Return the residuals of each task at ``joint_q``, a list of [.., residual_dim]."""
         joint_q = as_warp('joint_q', joint_q)
-        self._configurations.write(joint_q)
+        self._configurations.load_checked(joint_q)
         key = checked_items('tasks', tasks, 'tasks')
         checked_parts(key, (), ())
         errors = self._residuals.get(

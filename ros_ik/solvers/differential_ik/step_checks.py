@@ -70,7 +70,7 @@ class StepChecks:
     def barrier_values(self, joint_q: Any, barriers: Sequence[Barrier]) -> np.ndarray:
         """Return h of every row; see :meth:`DifferentialIK.barrier_values`."""
         joint_q = as_warp('joint_q', joint_q)
-        self._configurations.write(joint_q)
+        self._configurations.load_checked(joint_q)
         key = self._checked_barriers(barriers)
         values = self._values.get(key, lambda: BarrierValues(*self._parts, key)).evaluate()
         return values if joint_q.ndim == 2 else values[0]
@@ -162,7 +162,7 @@ class StepChecks:
             jerk: Largest jerks [joint_dof_count], float64.
             tolerance: Tolerated violation of h.
         """
-        self._configurations.copy(joint_q)
+        self._configurations.load(joint_q)
         check = self._stopping(barriers, acceleration, jerk)
         self._blend_with_stop(check, steps, tolerance)
         steps[0][:] = check.delta_q[0]
@@ -187,7 +187,7 @@ class StepChecks:
     ) -> None:
         """Validate the arguments of a check and copy the coordinates to the buffer."""
         checked_number('tolerance', tolerance, finite=False)
-        self._configurations.write(joint_q)
+        self._configurations.load_checked(joint_q)
         self._configurations.check_steps(joint_q, steps)
 
     def _checked_barriers(self, barriers: Sequence[Barrier]) -> tuple[Barrier, ...]:

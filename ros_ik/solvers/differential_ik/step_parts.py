@@ -13,7 +13,7 @@ from ros_ik.barriers import Barrier
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.limits import Limit
 from ros_ik.solvers.differential_ik.checks.barrier_evaluation import links_of
-from ros_ik.solvers.differential_ik.shared_graphs import MAX_PARALLEL_BATCH
+from ros_ik.solvers.differential_ik.shared_graphs import MAX_PART_SIZE
 from ros_ik.solvers.differential_ik.tasks.task import Task
 from ros_ik.solvers.differential_ik.tasks.tasks import FusedTasks
 from ros_ik.solvers.differential_ik.tasks.tasks import has_levels
@@ -79,7 +79,7 @@ class StepParts:
         """True if the batch may be recorded in parts."""
         return (
             not wp.get_device(self.state.device).is_cuda
-            and self.state.n_robots > MAX_PARALLEL_BATCH
+            and self.state.n_robots > MAX_PART_SIZE
             and self.rows is None
             and all(limit.splits for limit in self.limits)
             and all(barrier.splits for barrier in self.barriers)

@@ -260,7 +260,7 @@ class StepRecorder:
             of_rows, of_stop = [], []
         limits = [state.dt, self._max_iterations, rules.feasibility_tolerance]
         moving = [state.moving_dof, arrays.moving_variable, arrays.moving_factor]
-        programs = [scratch.program, scratch.dual, state.relaxed]
+        programs = [scratch.program, scratch.dual, state.is_relaxed]
         delta_q, status = state.rows(arrays.delta_q.array), state.rows(arrays.status.array)
         launch(
             kernel,

@@ -202,9 +202,9 @@ def test_motion_does_not_count_on_braking_that_stops_are_not_checked_for(then):
     rig.aim_joints(panda_joint7=rig.robot.upper[dof])
     rig.tick(60)
     stops = rig.servo._solver._stops
-    soft, passes = stops._deceleration.in_force.copy(), stops._passes
+    soft, passes = stops._deceleration.in_force.copy(), stops._blend
     # As if an obstacle blocked the shorter stop, but not the longer one.
-    stops._passes = lambda *steps: np.array_equal(steps[-1], soft) and passes(*steps)
+    stops._blend = lambda *steps: np.array_equal(steps[-1], soft) and passes(*steps)
     rig.set(limits__acceleration_scale=1.0)
     rig.tick(55)
     # Then an obstacle beside the hand permits only the stop: fingers that turn away from it on one

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from ros_ik.solvers.differential_ik.shared_graphs import MAX_PARALLEL_BATCH
+from ros_ik.solvers.differential_ik.shared_graphs import MAX_PART_SIZE
 from ros_ik.solvers.differential_ik.shared_graphs import shared_parts
 from ros_ik.solvers.differential_ik.shared_graphs import SharedGraphs
 
@@ -21,7 +21,7 @@ def test_every_robot_is_in_one_part(n, n_threads):
         sum(size for _, size in steps[:k]) for k in range(len(steps))
     ]
     assert sum(size for _, size in steps) == n
-    assert max(size for _, size in steps) <= MAX_PARALLEL_BATCH
+    assert max(size for _, size in steps) <= MAX_PART_SIZE
     assert all(parts)
     sizes = [sum(size for _, size in part) for part in parts]
     assert n_threads > 1 or len(parts) == 1

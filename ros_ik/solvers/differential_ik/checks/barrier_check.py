@@ -44,7 +44,7 @@ def _check_kernels() -> SimpleNamespace:
     zero, half = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(0.5))
 
     @wp.func
-    def is_unsafe(robot: int, unsafe: wp.array2d(dtype=wp.int32)) -> bool:
+    def take_unsafe(robot: int, unsafe: wp.array2d(dtype=wp.int32)) -> bool:
         """Return True if any barrier gets worse, and clear the flags."""
         found = bool(False)
         for barrier in range(unsafe.shape[1]):
@@ -68,7 +68,7 @@ def _check_kernels() -> SimpleNamespace:
             is_cut[robot, dof] = 0
 
     @compiled_kernel()
-    def mark_worsening_joints(
+    def mark_joints_of_unsafe_barriers(
         jacobian: wp.array3d(dtype=wp.float64),  # [n, total_rows, n_variables]
         barrier_start: wp.array(dtype=wp.int32),  # [barriers + 1]
         whole_step: int,
@@ -125,7 +125,7 @@ def _check_kernels() -> SimpleNamespace:
     ):
         robot = wp.tid()
         middle = half * (span[robot, 0] + span[robot, 1])
-        if is_unsafe(robot, unsafe):
+        if take_unsafe(robot, unsafe):
             span[robot, 1] = middle
         else:
             span[robot, 0] = middle
@@ -139,7 +139,7 @@ def _check_kernels() -> SimpleNamespace:
     ):
         robot = wp.tid()
         stop = status[robot] == wp.static(int(SolveStatus.NON_FINITE_INPUT))
-        if is_unsafe(robot, unsafe):
+        if take_unsafe(robot, unsafe):
             stop = True
         if stop and status[robot] == wp.static(int(SolveStatus.CONVERGED)):
             status[robot] = wp.static(int(SolveStatus.HALTED_BY_BARRIER))
@@ -151,7 +151,7 @@ def _check_kernels() -> SimpleNamespace:
 
     return SimpleNamespace(
         take_step=take_step,
-        mark_worsening_joints=mark_worsening_joints,
+        mark_joints_of_unsafe_barriers=mark_joints_of_unsafe_barriers,
         shorten=shorten,
         reset_span=reset_span,
         halve_span=halve_span,
@@ -243,7 +243,7 @@ class BarrierCheck:
         self._launch(kernels.take_step, [delta_q], [self._step, self._is_cut, self._unsafe])
         self._evaluation.launch_follow(self._check_joints)
         self._launch(
-            kernels.mark_worsening_joints,
+            kernels.mark_joints_of_unsafe_barriers,
             [
                 self._jacobian, self._barrier_start, int(self._mode is EnforceMode.WHOLE),
                 state.dof_variable, delta_q,

@@ -177,7 +177,7 @@ class StoppingCheck:
         """
         if n_checks < 1:
             raise ArgumentError(f'n_checks must be at least 1, got {n_checks}')
-        self._state, self._joint_q, self._n_checks = state, joint_q, n_checks
+        self._state, self._joint_q = state, joint_q
         self._evaluation = BarrierEvaluation(state, tree, barriers)
         n, device, group = state.n_robots, state.device, state.group
         self._dofs = dofs = state.model.joint_dof_count

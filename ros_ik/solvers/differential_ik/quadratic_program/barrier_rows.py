@@ -180,9 +180,9 @@ def recovery_functions() -> SimpleNamespace:
 def barrier_row_functions() -> SimpleNamespace:
     """Build the functions that load the rows of the barriers, float64.
 
-    - ``load_rows(i, barriers, values, dt, lead, stop, program, excluded)``: rows of this state; 1
-      if the robot is leaving a violation, -1 if it evades an obstacle, else 0. ``excluded[i]``
-      becomes 1 if a still row asks for growth.
+    - ``load_rows(i, barriers, values, dt, lead, stop, program, is_relaxed)``: rows of this state;
+      1 if the robot is leaving a violation, -1 if it evades an obstacle, else 0.
+      ``is_relaxed[i]`` becomes 1 if a still row asks for growth.
     - ``load_stop_rows(i, barriers, values, dt, leaving, is_near, lead, stop, program)``: rows at
       the end of the stop.
     """
@@ -227,7 +227,7 @@ def barrier_row_functions() -> SimpleNamespace:
         lead: Lead,
         stop: Stop,
         program: Program,
-        excluded: wp.array(dtype=wp.int32),
+        is_relaxed: wp.array(dtype=wp.int32),
     ) -> wp.float64:
         """Load the rows of this state; return the sign of ``recovering``, 0 if it fades."""
         violated = bool(False)
@@ -250,7 +250,7 @@ def barrier_row_functions() -> SimpleNamespace:
                 if is_still(slope):
                     gain = barriers.gain[barrier]
                     if leave_out(i, row, barriers.margin[barrier], gain, values, program):
-                        excluded[i] = 1
+                        is_relaxed[i] = 1
                     continue
                 speed = barriers.recovery[barrier]
                 push = wp.float64(wp.static(_PUSH))

@@ -165,7 +165,7 @@ def end_step_function(lists_failed: bool) -> wp.Function:
         factor: wp.array(dtype=wp.float64),
         program: Program,
         dual: Dual,
-        excluded: wp.array(dtype=wp.int32),
+        is_relaxed: wp.array(dtype=wp.int32),
         failed: wp.array(dtype=wp.int32),
         delta_q: wp.array2d(dtype=wp.float64),
         status: wp.array(dtype=wp.int32),
@@ -182,7 +182,7 @@ def end_step_function(lists_failed: bool) -> wp.Function:
         else:
             if taken < 0:
                 code = solve_dual(i, dt, max_iterations[0], tolerance, program, dual, status)
-        finish_step(i, code, excluded, dof, variable, factor, program, delta_q, status)
+        finish_step(i, code, is_relaxed, dof, variable, factor, program, delta_q, status)
 
     return end_step
 
@@ -207,7 +207,7 @@ def dual_step_kernel() -> wp.Kernel:
         factor: wp.array(dtype=wp.float64),  # [moving]
         program: Program,
         dual: Dual,
-        excluded: wp.array(dtype=wp.int32),  # [n], 1 if a limit is violated or gave way; cleared
+        is_relaxed: wp.array(dtype=wp.int32),  # [n], see finish_step; cleared
         # out
         delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count], zero where nothing moves
         status: wp.array(dtype=wp.int32),  # [n]
@@ -216,6 +216,6 @@ def dual_step_kernel() -> wp.Kernel:
         if i < 0:
             return
         code = solve_dual(i, dt, max_iterations[0], tolerance, program, dual, status)
-        finish_step(i, code, excluded, dof, variable, factor, program, delta_q, status)
+        finish_step(i, code, is_relaxed, dof, variable, factor, program, delta_q, status)
 
     return take_dual_step

@@ -135,7 +135,7 @@ def solve_levels_kernel() -> wp.Kernel:
         factor: wp.array(dtype=wp.float64),  # [moving]
         program: Program,
         dual: Dual,
-        excluded: wp.array(dtype=wp.int32),  # [n]
+        is_relaxed: wp.array(dtype=wp.int32),  # [n], cleared before; status has it
         # scratch
         turn: Program,  # with the constraints of the program
         turn_status: wp.array(dtype=wp.int32),  # [n]
@@ -168,6 +168,6 @@ def solve_levels_kernel() -> wp.Kernel:
         for j in range(turn.order.shape[0]):
             program.x[i, j] = turn.x[i, j]
         clamp_step(i, program)
-        finish_step(i, status[i], excluded, dof, variable, factor, program, delta_q, status)
+        finish_step(i, status[i], is_relaxed, dof, variable, factor, program, delta_q, status)
 
     return solve_levels

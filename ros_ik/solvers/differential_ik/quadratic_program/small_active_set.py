@@ -143,7 +143,7 @@ def solve_small_step_kernel(m: int, lists_failed: bool) -> wp.Kernel:
         factor: wp.array(dtype=wp.float64),  # [moving]
         program: Program,
         dual: Dual,
-        excluded: wp.array(dtype=wp.int32),  # [n], 1 if a limit is violated or gave way; cleared
+        is_relaxed: wp.array(dtype=wp.int32),  # [n], see finish_step; cleared
         # out
         failed: wp.array(dtype=wp.int32),  # [n], 1 for robots left to the dual method, if listed
         delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count], zero where nothing moves
@@ -154,7 +154,7 @@ def solve_small_step_kernel(m: int, lists_failed: bool) -> wp.Kernel:
         taken = solve_from_guess(i, program, is_warm != 0, tolerance)
         end_step(
             i, taken, dt, max_iterations, tolerance, dof, variable, factor, program, dual,
-            excluded, failed, delta_q, status, rounds,
+            is_relaxed, failed, delta_q, status, rounds,
         )  # fmt: skip
 
     return solve_small_step

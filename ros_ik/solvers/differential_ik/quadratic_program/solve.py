@@ -70,7 +70,7 @@ def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
         stop: Stop,
         program: Program,
         dual: Dual,
-        excluded: wp.array(dtype=wp.int32),  # [n], 1 if the step is RELAXED in any case; cleared
+        is_relaxed: wp.array(dtype=wp.int32),  # [n], see finish_step; cleared
         # out
         failed: wp.array(dtype=wp.int32),  # [n], 1 for robots left to the dual method, if listed
         delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count], zero where nothing moves
@@ -79,7 +79,7 @@ def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
     ):
         i = wp.tid()
         n = program.order.shape[0]
-        leaving = load_rows(i, barriers, values, dt, lead, stop, program, excluded)
+        leaving = load_rows(i, barriers, values, dt, lead, stop, program, is_relaxed)
         load_stop_rows(i, barriers, values, dt, leaving, is_near != 0, lead, stop, program)
         taken = int(0)
         if is_usable(i, program):
@@ -93,7 +93,7 @@ def solve_step_kernel(lists_failed: bool) -> wp.Kernel:
                 clamp_step(i, program)
         end_step(
             i, taken, dt, max_iterations, tolerance, dof, variable, factor, program, dual,
-            excluded, failed, delta_q, status, rounds,
+            is_relaxed, failed, delta_q, status, rounds,
         )  # fmt: skip
 
     return solve_step

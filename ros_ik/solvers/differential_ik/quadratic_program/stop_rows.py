@@ -6,21 +6,22 @@ In a stop, each variable brakes as hard as it can, so the variables come to rest
 times. Values that depend on several of them, such as the distance from a face, therefore change
 during the stop. Let D(x) be the displacement of the stop that begins with a step x, l the previous
 step and l' the step after it when braking. The stop now ends at q + D(l'). A row of a barrier
-there, with value H and derivatives J, is
+there, with value h and derivatives J, is
 
-    J (D(x) - D(l')) >= -r (max(H, 0) - m)
+    J (D(x) - D(l')) >= -p (max(h, 0) - m)
 
-with D to first order about l. r is a fraction per step and m the clearance that is kept. The
+with D to first order about l. p is a fraction per step and m the clearance that is kept. The
 required growth is bounded by the recovery speed of the barrier.
 
 Near a barrier the program also has the cost w_j (x_j - l_j)^2 with
 
-    w_j = s H_jj,    s = 0.3 n + r tau / dt
+    w_j = (0.3 n + c tau / dt) H_jj
 
-Rows depend on the speed, and without this cost steps would jump between equally good solutions. n
-falls from 1 at the clearance to 0 at 20 mm beyond it. r is 1 while the robot leaves a violation
-and falls to 0 within 0.2 s after it. The lag that it causes is made up within a few tau. Rows and
-cost affect only the proposed step; bounds, other rows and checks hold as without them.
+H is the Hessian of the program. Rows depend on the speed, and without this cost steps would jump
+between equally good solutions. n falls from 1 at the clearance to 0 at 20 mm beyond it. c is 1
+while the robot leaves a violation and falls to 0 within 0.2 s after it. The lag that it causes is
+made up within a few tau. Rows and cost affect only the proposed step; bounds, other rows and
+checks hold as without them.
 """
 
 import functools

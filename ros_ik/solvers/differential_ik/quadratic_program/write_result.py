@@ -17,9 +17,9 @@ from ros_ik.solvers.status import SolveStatus
 def finish_functions() -> SimpleNamespace:
     """Build ``clamp_step(i, program)`` and ``finish_step(i, code, ..., delta_q, status)``.
 
-    ``finish_step`` writes a zero step if the code is not ok. ``excluded`` is 1 if the robot
+    ``finish_step`` writes a zero step if the code is not ok. ``is_relaxed`` is 1 if the robot
     violates a limit, a limit was relaxed for another, or a violated barrier cannot change. The
-    status is then RELAXED, and ``excluded`` is reset.
+    status is then RELAXED, and ``is_relaxed`` is reset.
     """
     Program = step_program_struct()
     zero = wp.constant(wp.float64(0.0))
@@ -36,7 +36,7 @@ def finish_functions() -> SimpleNamespace:
     def finish_step(
         i: int,
         code: int,
-        excluded: wp.array(dtype=wp.int32),
+        is_relaxed: wp.array(dtype=wp.int32),
         dof: wp.array(dtype=wp.int32),
         variable: wp.array(dtype=wp.int32),
         factor: wp.array(dtype=wp.float64),
@@ -44,9 +44,9 @@ def finish_functions() -> SimpleNamespace:
         delta_q: wp.array2d(dtype=wp.float64),
         status: wp.array(dtype=wp.int32),
     ):
-        if code == converged and excluded[i] != 0:
+        if code == converged and is_relaxed[i] != 0:
             code = relaxed
-        excluded[i] = 0
+        is_relaxed[i] = 0
         status[i] = code
         if code != converged and code != relaxed:
             for j in range(program.order.shape[0]):

@@ -34,7 +34,7 @@ class Task:
 
     Attributes:
         objective: The objective; one with float32 kernels only is wrapped.
-        priority: Level, 1 or more; lower levels take precedence.
+        priority: Level, 1 or more; level 1 precedes level 2.
         version: Number of changes of this task.
         changes: Number of changes over all tasks, a quick test that nothing changed.
     """
@@ -88,7 +88,7 @@ class Task:
 
     @property
     def priority(self) -> int:
-        """Level, 1 or more; lower levels take precedence."""
+        """Level, 1 or more; level 1 precedes level 2."""
         return self._priority
 
     @priority.setter
