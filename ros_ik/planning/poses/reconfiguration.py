@@ -29,7 +29,7 @@ _MAX_SOLUTIONS = 16
 # Largest joint step between two checks of the path [rad or m].
 _STEP = 0.02
 # Clearance of the path beyond the margin of every barrier [m]; less if the start has less.
-_ROOM = 5e-4
+_CLEARANCE = 5e-4
 # Rounding error of barrier values at the start [m].
 _ROUNDING = 1e-5
 
@@ -98,7 +98,7 @@ def _is_free(planner: Planner, coords: np.ndarray, goal: np.ndarray) -> bool:
     start = planner.joint_q[coords]
     count = max(1, int(np.ceil(np.abs(goal - start).max() / _STEP)))
     path = start + np.linspace(0.0, 1.0, count + 1)[:, None] * (goal - start)
-    floor = _ROOM
+    floor = _CLEARANCE
     for index, joint_q in enumerate(planner.configurations(coords, path)):
         values = planner.steps.barrier_values(joint_q)
         least = float(values.min(initial=np.inf))

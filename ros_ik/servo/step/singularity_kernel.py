@@ -20,10 +20,10 @@ and at one without it. So the kernel also measures
 
     sigma_f = sqrt of the least eigenvalue of J S J^T + eps,    S_kk = x^2 (3 - 2 x)
 
-x is the distance of joint k from its nearer position limit, as a part of _ROOM, at most 1. (Joints
-are weighted by their distance from limits in: Chan and Dubey, A Weighted Least-Norm Solution Based
-Scheme for Avoiding Joint Limits for Redundant Robots, 1995.) sigma_f is at most sigma, and varies
-continuously with the configuration.
+x is the distance of joint k from its nearer position limit, as a part of _LIMIT_ZONE, at most 1.
+(Joints are weighted by their distance from limits in: Chan and Dubey, A Weighted Least-Norm
+Solution Based Scheme for Avoiding Joint Limits for Redundant Robots, 1995.) sigma_f is at most
+sigma, and varies continuously with the configuration.
 """
 
 import functools
@@ -40,7 +40,7 @@ from ros_ik.objectives.jacobian.gram import gram_functions
 _MIN_SQUARE = 1e-10
 _POWER_STEPS = 6
 # Distance from a position limit below which a joint counts less for sigma_f [rad or m].
-_ROOM = 0.05
+_LIMIT_ZONE = 0.05
 # Number of results per frame: sigma, sigma_f, d sigma / dq . w, the largest acceleration along w,
 # and u.
 FOUND = 10
@@ -54,7 +54,7 @@ def singularity_kernel() -> wp.Kernel:
     vec3, transform = types.vec3, types.transform
     matrix, vector, inverse = gram.matrix, gram.vector, gram.inverse
     least_square, power_steps = wp.constant(_MIN_SQUARE), wp.constant(_POWER_STEPS)
-    longest = wp.constant(_ROOM)
+    longest = wp.constant(_LIMIT_ZONE)
 
     @wp.func
     def joint_motion(

@@ -23,8 +23,8 @@ class DifferentialIKSettings:
         max_iterations: Bound on the constraints that the dual method adds and drops in one
             solution. Together with the twelve rounds of the active-set method before it, it bounds
             the worst tick. If barriers must be relaxed, there are several solutions, at most 34.
-            If the bound is too small, the robot stops: a humanoid with many deeply violated
-            barriers needs several hundred.
+            With strict priorities, each level has as many again. If the bound is too small, the
+            robot stops: a humanoid with many deeply violated barriers needs several hundred.
         feasibility_tolerance: Tolerated violation of a barrier row that is scaled to unit length
             [rad or m]. Limits are met exactly.
         warm_start: True to start from the constraints that were active in the last step of the

@@ -33,7 +33,7 @@ from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.status import SolveStatus
 
 # Tolerance that robots need to slide along a barrier without a margin [units of h].
-_ROOM = 1e-4
+_SLIDE_TOLERANCE = 1e-4
 
 
 class StepChecks:
@@ -211,4 +211,5 @@ class StepChecks:
 
 def stop_tolerance(barriers: Sequence[Barrier]) -> float:
     """Return the violation of h that the check of stops tolerates by default."""
-    return max(0.0, _ROOM - min((barrier.margin for barrier in barriers), default=_ROOM))
+    margin = min((barrier.margin for barrier in barriers), default=_SLIDE_TOLERANCE)
+    return max(0.0, _SLIDE_TOLERANCE - margin)

@@ -19,8 +19,8 @@ The closest point has the least sum of squared violations of rows with unit leng
 This function is piecewise quadratic and is minimised by Newton's method (Mangasarian, "A finite
 Newton method for classification", Optim. Methods Softw. 17, 2002). Starting from the feasible
 point nearest to 0, each round minimises the quadratic function of the violated rows, until these
-rows stay the same. Rows with b / |A| below -10^4 count as if it were -10^4: the sum of squares
-would lose its smaller terms, and the point its last digits, to rounding.
+rows stay the same. Rows with b / |A| below -10^4 (float32: -100) count as if it were that: the sum
+of squares would lose its smaller terms, and the point its last digits, to rounding.
 
 The program is then solved with the relaxed rows, so the cost is minimised and every bound holds.
 A row without coefficients changes nothing; with b < 0 no point meets it, and the program counts as
@@ -48,7 +48,7 @@ _CLOSEST_POINT_REGULARIZATION = 1e-9
 _MAX_ROUNDS = 16
 
 # Allowance around the closest point, in feasibility tolerances, and for rows near 0.
-_ROOM, _MIN_ROOM = 10.0, 3.0
+_SLACK, _MIN_SLACK = 10.0, 3.0
 
 # Largest distance -b / |A| of a row from 0 in the search for the closest point. Rounding at this
 # distance is below a tenth of the usual tolerances, 1e-10 in float64 and 1e-4 in float32.
@@ -124,7 +124,7 @@ def qp_function(scalar: type) -> wp.Function:
         """Return True if some row holds at no point within the bounds."""
         for row in range(b.shape[1]):
             if b[i, row] < scalar(0.0) and ws.row_norm[i, row] > scalar(0.0):
-                least = -b[i, row] - scalar(wp.static(_ROOM)) * tolerance * ws.row_norm[i, row]
+                least = -b[i, row] - scalar(wp.static(_SLACK)) * tolerance * ws.row_norm[i, row]
                 for j in range(lower.shape[1]):
                     a = A[i, row, j]
                     if a > scalar(0.0):
@@ -165,16 +165,16 @@ def qp_function(scalar: type) -> wp.Function:
                 # The closest point may be the only feasible one, so allow some violation, but
                 # no more than rounding if a recovery could otherwise reverse.
                 least = tolerance * ws.row_norm[i, row]
-                room = scalar(wp.static(_ROOM)) * least
+                room = scalar(wp.static(_SLACK)) * least
                 if bound < scalar(0.0) and reached <= least:
-                    most = scalar(wp.static(_MIN_ROOM)) * least
+                    most = scalar(wp.static(_MIN_SLACK)) * least
                     bound = wp.max(bound, wp.min(reached + room, most))
                 else:
                     bound = wp.max(bound, reached + room)
             ws.b[i, row] = bound
 
     @wp.func
-    def count_broken(
+    def mark_broken(
         i: int,
         stage: int,
         A: wp.array3d(dtype=scalar),
@@ -304,10 +304,10 @@ def qp_function(scalar: type) -> wp.Function:
                 rounds = 0
                 for j in range(n):
                     x[i, j] = wp.clamp(scalar(0.0), lower[i, j], upper[i, j])
-                count_broken(i, stage, A, b, x, ws)
+                mark_broken(i, stage, A, b, x, ws)
             elif code == wp.static(SOLVED) and is_closest:
                 rounds += 1
-                if not count_broken(i, stage, A, b, x, ws) or rounds == MAX_ROUNDS:
+                if not mark_broken(i, stage, A, b, x, ws) or rounds == MAX_ROUNDS:
                     stage = int(RELAXED)
             else:
                 break

@@ -238,16 +238,16 @@ def barrier_row_functions() -> SimpleNamespace:
         if stop.recovering.shape[0] > 0 and stop.recovering[i] != zero:
             evading = stop.recovering[i] < zero
         for barrier in range(barriers.gain.shape[0]):
-            square = wp.float64(0.0)
+            total_square = wp.float64(0.0)
             displacement_weight = barriers.displacement_weight[barrier]
             for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
                 if values[i, row] == inf:
                     program.d[i, row] = -inf
                     continue
-                slope = wp.float64(0.0)
+                square = wp.float64(0.0)
                 for j in range(program.order.shape[0]):
-                    slope += program.J[i, row, j] * program.J[i, row, j]
-                if is_still(slope):
+                    square += program.J[i, row, j] * program.J[i, row, j]
+                if is_still(square):
                     gain = barriers.gain[barrier]
                     if leave_out(i, row, barriers.margin[barrier], gain, values, program):
                         is_relaxed[i] = 1
@@ -261,7 +261,7 @@ def barrier_row_functions() -> SimpleNamespace:
                     push += share * wp.float64(wp.static(_EVASIVE_PUSH - _PUSH))
                 program.d[i, row] = row_bound(
                     values[i, row] - barriers.margin[barrier],
-                    wp.sqrt(slope),
+                    wp.sqrt(square),
                     barriers.gain[barrier],
                     speed,
                     dt,
@@ -277,10 +277,10 @@ def barrier_row_functions() -> SimpleNamespace:
                             leaving = wp.float64(1.0)
                     program.d[i, row] = recovery_bound(i, row, bound, steady, push, lead, program)
                 lead_row(i, row, lead, program)
-                square += slope
-            if displacement_weight > zero and square > zero:
+                total_square += square
+            if displacement_weight > zero and total_square > zero:
                 for j in range(program.order.shape[0]):
-                    program.H[i, j, j] = program.H[i, j, j] + displacement_weight / square
+                    program.H[i, j, j] = program.H[i, j, j] + displacement_weight / total_square
         if violated:
             slow_towards_violation(i, barriers, values, lead, program)
         return leaving

@@ -19,7 +19,8 @@ from ros_ik.kinematics.runtime.batch_layout import batch_zeros
 from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.solvers.least_squares.envelope import Elimination
 
-# Rounds of the active-set method before the dual method is used.
+# Rounds of the active-set method before the dual method is used; the docstring of
+# ``DifferentialIKSettings.max_iterations`` has the number.
 MAX_ROUNDS = 12
 # Largest number of active rows; programs with more use the dual method.
 _MAX_BINDING = 8

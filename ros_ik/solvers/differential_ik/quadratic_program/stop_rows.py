@@ -42,7 +42,7 @@ from ros_ik.solvers.differential_ik.quadratic_program.lead import step_lead_stru
 from ros_ik.solvers.differential_ik.quadratic_program.program import step_program_struct
 
 # Clearance that is kept at rest, at most the margin [units of h].
-_ROOM = 5e-4
+_CLEARANCE = 5e-4
 # Rate at which the value at rest may approach the clearance, or must return to it [1/s].
 _RATE = 20.0
 # Weight of changes of the step, as a fraction of the diagonal of H, and the distance beyond the
@@ -171,8 +171,8 @@ def stop_row_functions() -> SimpleNamespace:
     zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
 
     @wp.func
-    def kept_room(margin: wp.float64) -> wp.float64:
-        return wp.min(margin, wp.float64(wp.static(_ROOM)))
+    def kept_clearance(margin: wp.float64) -> wp.float64:
+        return wp.min(margin, wp.float64(wp.static(_CLEARANCE)))
 
     @wp.func
     def load_stop_row(
@@ -196,7 +196,7 @@ def stop_row_functions() -> SimpleNamespace:
                 return
             rate = wp.min(wp.float64(wp.static(_RATE)), lead.largest_gain)
             part = wp.min(rate * dt, one)
-            bound = -part * (wp.max(values[i, row], zero) - kept_room(margin))
+            bound = -part * (wp.max(values[i, row], zero) - kept_clearance(margin))
             if bound > zero:
                 bound = wp.min(bound, dt * recovery * wp.sqrt(square))
             for j in range(program.order.shape[0]):
@@ -208,7 +208,7 @@ def stop_row_functions() -> SimpleNamespace:
     def nearness(value: wp.float64, margin: wp.float64) -> wp.float64:
         if not wp.isfinite(value):
             return zero
-        beyond = (value - kept_room(margin)) / wp.float64(wp.static(_NEAR))
+        beyond = (value - kept_clearance(margin)) / wp.float64(wp.static(_NEAR))
         return wp.clamp(one - beyond, zero, one)
 
     @wp.func
