@@ -197,7 +197,7 @@ def _prepare(planner: Planner) -> None:
         solve_ik(planner, IkRequest(poses[0, :1] + _FAR))
     except RosIkError:
         pass  # joint states are missing; a request that needs them reports that
-    planner.steps.barrier_values(planner.joint_q)
+    _ = planner.barriers
 
 
 def _find_reconfiguration(

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,11 +17,11 @@ from ros_ik.model import ModelBuilder
 from ros_ik.planning.context.barrier_solvers import BarrierSolvers
 from ros_ik.planning.context.bounded_models import BoundedModels
 from ros_ik.planning.context.chain_solver_cache import ChainSolvers
+from ros_ik.planning.context.motion_barriers import MotionBarriers
 from ros_ik.planning.context.obstacles import PlacedObstacles
 from ros_ik.servo import Obstacle
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.controlled_robot import resolve_robot
-from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.settings import Settings
 from ros_ik.solvers import OptimalControl
 
@@ -108,9 +109,13 @@ class PlanningContext:
         return self._models.with_obstacles(self._placed)
 
     @property
-    def steps(self) -> StepSolver:
-        """The step solver of the servo; see :attr:`BarrierSolvers.steps`."""
-        return self._solvers.steps
+    def barriers(self) -> MotionBarriers:
+        """Barriers of the joints that the node controls."""
+        return self._solvers.own
+
+    def barriers_of(self, joint_names: Iterable[str]) -> MotionBarriers:
+        """Return those barriers and those of more joints; see :class:`BarrierSolvers`."""
+        return self._solvers.of_motion(joint_names)
 
     @property
     def optimal(self) -> OptimalControl:

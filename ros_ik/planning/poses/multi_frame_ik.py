@@ -126,11 +126,11 @@ def _reaches(
 
 
 def _collision_barriers(planner: Planner) -> list[int]:
-    barriers = planner.steps.barriers
+    barriers = planner.barriers.barriers
     return [k for k, barrier in enumerate(barriers) if isinstance(barrier, CollisionBarrier)]
 
 
 def _collides(planner: Planner, joint_q: np.ndarray) -> bool:
-    rows, values = planner.steps.rows, planner.steps.barrier_values(joint_q)
+    rows, values = planner.barriers.rows, planner.barriers.values(joint_q)
     collisions = np.flatnonzero(np.isin(rows.barrier, _collision_barriers(planner))).tolist()
     return any(rows.distance(row, values[row]) <= 0.0 for row in collisions)

@@ -100,7 +100,7 @@ def _is_free(planner: Planner, coords: np.ndarray, goal: np.ndarray) -> bool:
     path = start + np.linspace(0.0, 1.0, count + 1)[:, None] * (goal - start)
     floor = _CLEARANCE
     for index, joint_q in enumerate(planner.configurations(coords, path)):
-        values = planner.steps.barrier_values(joint_q)
+        values = planner.barriers.values(joint_q)
         least = float(values.min(initial=np.inf))
         if index == 0:
             floor = min(floor, least - _ROUNDING)

@@ -10,14 +10,13 @@ import dataclasses
 import numpy as np
 import warp as wp
 
-from ros_ik.barriers import Barrier
 from ros_ik.barriers import CollisionBarrier
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.context.budget import RequestError
-from ros_ik.planning.context.planner import Planner
+from ros_ik.planning.context.motion_barriers import MotionBarriers
 from ros_ik.planning.trajectories.spline import Spline
 from ros_ik.planning.trajectories.spline_limits import Violation
 
@@ -47,7 +46,7 @@ class BarrierRecord:
 
 
 def barriers_along(
-    planner: Planner,
+    motion_barriers: MotionBarriers,
     spline: Spline,
     configurations: Configurations,
     max_step: float,
@@ -58,7 +57,7 @@ def barriers_along(
     """Evaluate every barrier along a trajectory.
 
     Args:
-        planner: The robot.
+        motion_barriers: Barriers of the joints of the trajectory.
         spline: The trajectory.
         configurations: Function that returns complete configurations [n, joint_coord_count] for
             positions [n, joints].
@@ -72,12 +71,12 @@ def barriers_along(
         RequestError: More samples are needed, the time limit has passed, or the budget was
             cancelled.
     """
-    barriers = planner.steps.barriers
+    barriers = motion_barriers.barriers
     record = BarrierRecord(tuple(b.name for b in barriers), np.full(len(barriers), np.inf))
     segment, s = _samples(spline, max_step, factors, most_samples)
     if not barriers:
         return record
-    values_of = BarrierValues(planner)
+    values_of = BarrierValues(motion_barriers)
     for first in range(0, len(s), _CHUNK):
         budget.check_time()
         rows = slice(first, first + _CHUNK)
@@ -95,17 +94,16 @@ def barriers_along(
     return record
 
 
-def closest_pair(planner: Planner, record: BarrierRecord) -> tuple[str, str]:
+def closest_pair(motion_barriers: MotionBarriers, record: BarrierRecord) -> tuple[str, str]:
     """Return the closest pair of the collision barriers at the worst configuration, or ''."""
-    barriers: tuple[Barrier, ...] = planner.steps.barriers
     collision = [
         (record.minimum[k], barrier)
-        for k, barrier in enumerate(barriers)
+        for k, barrier in enumerate(motion_barriers.barriers)
         if isinstance(barrier, CollisionBarrier)
     ]
     if record.worst is None or not collision:
         return '', ''
-    planner.steps.barrier_values(record.worst)
+    motion_barriers.values(record.worst)
     pairs = min(collision, key=lambda entry: entry[0])[1].closest_pairs()[0]
     return pairs[0] if pairs else ('', '')
 
@@ -117,15 +115,16 @@ class BarrierValues:
         names: Names of the barriers.
     """
 
-    def __init__(self, planner: Planner) -> None:
+    def __init__(self, motion_barriers: MotionBarriers) -> None:
         """Allocate for :data:`_CHUNK` configurations."""
-        self._barriers = planner.steps.barriers
-        self._rows = planner.steps.rows.barrier
+        self._barriers = motion_barriers.barriers
+        self._rows = motion_barriers.rows.barrier
         self.names = tuple(barrier.name for barrier in self._barriers)
-        device = planner.model.device
-        self._tree = kinematic_tree(planner.model, wp.float64)
-        self._joint_q = HostBuffer((_CHUNK, planner.model.joint_coord_count), wp.float64, device)
-        shape = (_CHUNK, planner.model.body_count)
+        model = motion_barriers.robot.model
+        device = model.device
+        self._tree = kinematic_tree(model, wp.float64)
+        self._joint_q = HostBuffer((_CHUNK, model.joint_coord_count), wp.float64, device)
+        shape = (_CHUNK, model.body_count)
         self._body_q = wp.zeros(shape, dtype=wp.transformd, device=device)
         self._values = wp.zeros((_CHUNK, len(self._rows)), dtype=wp.float64, device=device)
 

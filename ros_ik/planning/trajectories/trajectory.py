@@ -76,6 +76,9 @@ def check_trajectory(
 ) -> TrajectoryReport:
     """Check joint limits and every barrier along a trajectory.
 
+    Barriers have all pairs of links and obstacles that the joints of the trajectory or those of
+    the node move.
+
     Limits are those of the node: tightened by ``joint_limits``, scaled by
     ``limits.velocity_scale`` and ``limits.acceleration_scale``, without
     ``limits.position_margin``. Accelerations are checked if ``joint_limits`` gives a limit and the
@@ -113,18 +116,19 @@ def check_trajectory(
     def configurations(positions: np.ndarray) -> np.ndarray:
         return planner.configurations(coords, positions)
 
+    motion_barriers = planner.barriers_of(joint_names)
     record = barriers_along(
-        planner, spline, configurations, max_step or MAX_STEP,
+        motion_barriers, spline, configurations, max_step or MAX_STEP,
         _largest_factors(planner, joint_names), most_checks, budget,
     )  # fmt: skip
-    barriers = planner.steps.barriers
+    barriers = motion_barriers.barriers
     margins = [margin_of(barrier, planner.settings) for barrier in barriers]
     values = np.where(_is_far(barriers, record.minimum), np.nan, record.minimum + margins)
     limit = first_limit_violation(spline, _bounds(planner, joint_names), budget)
     found = [v for v in (limit, record.violation) if v is not None]
     return TrajectoryReport(
         violation=min(found, key=lambda violation: violation.time, default=None),
-        closest_pair=closest_pair(planner, record),
+        closest_pair=closest_pair(motion_barriers, record),
         barriers=record.names,
         minimum_values=values,
         unmeasured_links=planner.robot.unmeasured_links,
