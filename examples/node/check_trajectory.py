@@ -45,9 +45,12 @@ def verdict(answer: CheckTrajectory.Response) -> str:
     """Return an answer as text."""
     if not answer.success:
         return f'not checked: {answer.message}'
-    unmeasured = f', without the shapes of {", ".join(answer.unmeasured_links)}'
-    if answer.safe or not answer.violated:
-        return 'safe' if answer.complete else 'nothing found' + unmeasured
+    if answer.safe:
+        return 'safe'
+    if not answer.violated:
+        shapes = ', '.join(answer.unmeasured_links)
+        faults = (f'without the shapes of {shapes}' if shapes else '', answer.message)
+        return ', '.join(filter(None, ('nothing found', *faults)))
     time = answer.first_violation.sec + 1e-9 * answer.first_violation.nanosec
     pair = f'{answer.worst_pair_a} and {answer.worst_pair_b}' if answer.worst_pair_a else 'none'
     return f'violates {answer.violated} after {time:.2f} s (closest pair: {pair})'

@@ -49,6 +49,7 @@ from ros_ik.node.parameters import NodeParameters
 from ros_ik.node.reports.reporter import Reminder
 from ros_ik.node.reports.reporter import Reporter
 from ros_ik.node.reports.topic_senders import TopicSenders
+from ros_ik.node.reports.unknown_joints import UnknownJoints
 from ros_ik.node.services.moveit_package import missing_package
 from ros_ik.node.services.planner_client import PlannerServices
 from ros_ik.node.services.process_link import PlannerRobotState
@@ -124,6 +125,9 @@ class IkNode(GuardedNode, StreamNode):
         self._autostart = Autostart(self, self._loop, is_enabled=settings.autostart and is_valid)
         self._reporter = Reporter(self, settings, self._loop, self._message_stats)
         self._condition = NodeCondition(self.get_logger(), self._inbox, self._reporter)
+        self._unknown_joints = UnknownJoints(
+            self.get_logger(), self._inbox, self._reporter, self._loop.now
+        )
         self._source = ModelSource(
             self,
             lambda: self._given.settings,
@@ -382,6 +386,7 @@ class IkNode(GuardedNode, StreamNode):
         self._topic_senders.count(self._loop.output.code, time.monotonic())
         self._message_stats.log()
         self._reporter.log()
+        self._unknown_joints.update(time.monotonic())
         if self._servo is None:
             code = self._inbox.waiting.get().code
             if self._reminder.remind(code, time.monotonic()) and not self._source.has_description:
@@ -393,7 +398,13 @@ class IkNode(GuardedNode, StreamNode):
         if controlled is None:
             return None
         measurement = controlled.measurement.get()
-        return PlannerRobotState(controlled.generation, measurement.joint_q, measurement.known)
+        timeout = controlled.servo.settings.joint_state_timeout
+        return PlannerRobotState(
+            controlled.generation,
+            measurement.joint_q,
+            measurement.known,
+            measurement.current(self._loop.now(), timeout),
+        )
 
     def _send_world(self) -> None:
         """Send changed obstacles to the planners' process."""

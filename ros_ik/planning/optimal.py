@@ -38,6 +38,8 @@ class OptimalAnswer:
         fault: Reason why the motion is invalid, or ''.
         unmeasured_links: Links whose collision shapes are missing in whole or in part, and ignored
             by barriers.
+        unknown_joints: Joints on which barriers depend and whose state is unknown. They count as
+            being at their last positions, or at neutral ones.
     """
 
     joint_names: tuple[str, ...]
@@ -47,6 +49,12 @@ class OptimalAnswer:
     velocities: np.ndarray
     fault: str
     unmeasured_links: tuple[str, ...] = ()
+    unknown_joints: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """True if barriers have the shapes of all links, at known positions of the joints."""
+        return not self.unmeasured_links and not self.unknown_joints
 
 
 def solve_optimal(
@@ -80,11 +88,15 @@ def solve_optimal(
         result.velocities[:, robot.group.variable_dof],
         '' if result.reason is not StopReason.FAILED else _failure(result),
         robot.unmeasured_links,
+        planner.unknown_joints(planner.barriers.watched, coords),
     )
     if answer.fault or result.relaxed:
         # A violation at the start cannot be avoided; the answer names it.
         return answer
-    return dataclasses.replace(answer, fault=_violation(planner, answer, joint_q, budget))
+    # The motion is checked with the other joints where the request puts them.
+    with planner.at(request.start_names, joint_q[coords].tolist()):
+        fault = _violation(planner, answer, joint_q, budget)
+    return dataclasses.replace(answer, fault=fault)
 
 
 def _failure(result: OptimalControlResult) -> str:

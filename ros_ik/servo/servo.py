@@ -16,6 +16,7 @@ import numpy as np
 
 from ros_ik.former_names import FormerName
 from ros_ik.model import Model
+from ros_ik.servo.barriers.watched_joints import WatchedJoints
 from ros_ik.servo.interface.codes import StatusCode
 from ros_ik.servo.interface.command import Command
 from ros_ik.servo.interface.measurement import Measurement
@@ -64,6 +65,8 @@ class Servo:
         targets: Known and active targets.
         joint_q: Commanded coordinates [joint_coord_count].
         following: Following error of the robot.
+        watched: Joints on which the barriers depend; for one thread, which need not be that of the
+            ticks.
     """
 
     def __init__(self, model: Model, settings: Settings) -> None:
@@ -74,6 +77,7 @@ class Servo:
         """
         self.settings = settings
         self.robot = resolve_robot(model, settings)
+        self.watched = WatchedJoints.of_barriers(self.robot, self.robot.group.joint_names)
         self.targets = TargetSelection(self.robot, settings)
         self._solver = StepSolver(self.robot, settings)
         self._rollout = (

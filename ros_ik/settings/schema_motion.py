@@ -95,7 +95,8 @@ TARGETS = (
     Parameter(
         'joint_state_timeout', 'double', 0.1,
         'Age at which the state of a joint is ignored, counted from its receipt. Use several '
-        'periods of joint_states; those of 10 Hz need 0.3.',
+        'periods of joint_states; those of 10 Hz need 0.3. Joints that only distances depend on '
+        'have 1 s at least; then planners and the status name them.',
         unit='s', minimum=0.0, exclusive_minimum=True,
     ),
     Parameter(

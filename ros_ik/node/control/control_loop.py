@@ -313,7 +313,8 @@ class ControlLoop:
     ) -> None:
         if not self._status.has_subscribers():
             return
-        notice = self.inbox.notice.get()
+        remarks = self.inbox.notice.get(), self.inbox.unknown_joints.get()
+        notice = '; '.join(filter(None, remarks))
         state = NodeState(output.waiting_for, generation, notice, base, unmeasured)
         tick_ms = 1e3 * (time.perf_counter() - started)
         self._status.publish(output, state, self.statistics, tick_ms, self._ros_nanoseconds())

@@ -60,6 +60,7 @@ class Inbox:
         publishers: Publishers of the commands, or None without topics.
         waiting: Status without a servo.
         notice: Sentence to add to the status, or ''.
+        unknown_joints: Another one, about joints on which distances depend, or ''.
         not_following: Sentence to add to the status of a robot that does not follow, or ''.
     """
 
@@ -70,6 +71,7 @@ class Inbox:
     publishers: Mailbox[CommandPublishers | None]
     waiting: Mailbox[WaitingStatus]
     notice: Mailbox[str]
+    unknown_joints: Mailbox[str]
     not_following: Mailbox[str]
 
     @classmethod
@@ -83,5 +85,6 @@ class Inbox:
             publishers=Mailbox(None),
             waiting=Mailbox(WaitingStatus(StatusCode.WAITING_FOR_MODEL, 'starting')),
             notice=Mailbox(''),
+            unknown_joints=Mailbox(''),
             not_following=Mailbox(''),
         )

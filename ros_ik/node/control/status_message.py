@@ -38,7 +38,7 @@ class NodeState:
     Attributes:
         waiting_for: Names of missing inputs.
         generation: Number of models loaded since the start.
-        notice: Sentence to add to the text, or ''.
+        notice: Sentences to add to the text, or ''.
         base_frame: Name of the base frame, '' while there is none.
         unmeasured_links: Links whose collision shapes are missing in whole or in part.
     """

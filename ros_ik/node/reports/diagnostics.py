@@ -20,6 +20,7 @@ from ros_ik.node.control.statistics import TickStatistics
 from ros_ik.servo import Command
 from ros_ik.servo import ServoOutput
 from ros_ik.servo import StatusCode
+from ros_ik.servo.barriers.watched_joints import unknown_sentence
 from ros_ik.servo.interface.codes import MISSING_STATE_CODES
 
 _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
@@ -39,6 +40,8 @@ _OF_SAFETY = {
     StatusCode.SOLVER_FAILED: _ERROR,
     StatusCode.NON_FINITE_BLOCKED: _ERROR,
 }
+# Number of joints that a message names; the values name all.
+_NAMED = 5
 # Fraction of missed deadlines that causes a warning.
 _MISSED_PART = 0.01
 
@@ -64,6 +67,7 @@ class Snapshot:
         dropped: Number of dropped messages, by reason.
         notice: Fault of the robot description or the parameters, or ''.
         same_name: Sentence about other nodes of the same name, or ''.
+        unknown_joints: Joints on which distances depend and whose state is unknown.
     """
 
     node_name: str
@@ -80,6 +84,7 @@ class Snapshot:
     dropped: Mapping[str, int]
     notice: str
     same_name: str
+    unknown_joints: tuple[str, ...] = ()
 
 
 def diagnostics(snapshot: Snapshot) -> DiagnosticArray:
@@ -145,9 +150,12 @@ def _joint_states(snapshot: Snapshot) -> Entry:
             oldest = int(age.argmax())
             values['oldest joint'] = robot.needed[oldest]
             values['oldest age s'] = f'{age[oldest]:.3f}'
+        values['joints unknown'] = ', '.join(snapshot.unknown_joints)
     values |= _following_errors(snapshot.output)
     if snapshot.code == StatusCode.FOLLOWING_ERROR:
         return 'joint states', _WARN, snapshot.text, values
+    if snapshot.unknown_joints and snapshot.code not in MISSING_STATE_CODES:
+        return 'joint states', _WARN, unknown_sentence(snapshot.unknown_joints, _NAMED), values
     level, text = _level(snapshot, snapshot.code in MISSING_STATE_CODES, _ERROR)
     return 'joint states', level, text, values
 

@@ -74,6 +74,7 @@ class Reporter:
 
     Attributes:
         problem: Fault of the parameters or the newest description, or ''.
+        unknown_joints: Joints on which distances depend and whose state is unknown.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class Reporter:
             message_stats: Counters of used and dropped messages.
         """
         self.problem = ''
+        self.unknown_joints: tuple[str, ...] = ()
         self._node, self._settings, self._loop = node, settings, loop
         self._message_stats = message_stats
         self._same_name = SameName(node)
@@ -154,6 +156,7 @@ class Reporter:
                 rates=self._rates(),
                 dropped=self._message_stats.counts,
                 notice=self.problem,
+                unknown_joints=self.unknown_joints,
                 same_name=self._same_name.sentence(time.monotonic()),
             )
         )

@@ -265,7 +265,7 @@ class Jobs:
             planner.apply(settings)
         state = self._state
         if state is not None and state.generation == generation:
-            planner.measure(state.joint_q, state.known)
+            planner.measure(state.joint_q, state.known, state.current)
         world = self._world
         if world is not None and world.generation == generation:
             if world.obstacles is not planner.obstacles:

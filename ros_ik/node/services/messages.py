@@ -35,6 +35,7 @@ from ros_ik.planning import solve_ik
 from ros_ik.planning import UnmeasuredError
 from ros_ik.planning.poses.ik_request import searched_solutions
 from ros_ik.planning.poses.ik_request import Seed
+from ros_ik.servo.barriers.watched_joints import unknown_sentence
 from ros_ik.settings import Settings
 from ros_ik_interfaces.srv import CheckTrajectory
 from ros_ik_interfaces.srv import SolveFk
@@ -75,6 +76,7 @@ def answer_solve_ik(
     what = 'poses' if wanted.set_size == 1 else 'goal sets'
     late_text = f'{late} of {len(found.codes)} {what} were not reached in {budget.seconds:g} s'
     faults = (
+        unknown_sentence(found.unknown_joints),
         _first_fault('poses', wanted.poses), _first_fault('base_poses', wanted.base_poses),
         _first_seed_fault(wanted.seeds),
     )  # fmt: skip
@@ -122,6 +124,7 @@ def answer_check_trajectory(
     violation = report.violation
     return CheckTrajectory.Response(
         success=True,
+        message=unknown_sentence(report.unknown_joints),
         safe=report.safe,
         complete=report.complete,
         unmeasured_links=list(report.unmeasured_links),

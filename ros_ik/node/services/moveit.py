@@ -8,6 +8,7 @@ need a remapping.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
@@ -30,6 +31,7 @@ from ros_ik.planning import UnmeasuredError
 from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.planner import Frame
 from ros_ik.planning.poses.multi_frame_ik import solve_frames_together
+from ros_ik.servo.barriers.watched_joints import unknown_sentence
 
 if HAS_MOVEIT:
     from moveit_msgs.msg import MoveItErrorCodes as Code
@@ -132,6 +134,7 @@ def _solve_one(
         ),
         budget,
     )
+    _refuse_unknown(found.unknown_joints)
     code = PoseCode(found.codes[0])
     if code is PoseCode.TIMED_OUT:
         raise _MoveItError(Code.TIMED_OUT, f'no solution within {budget.seconds:g} s')
@@ -146,6 +149,9 @@ def _solve_several(
 ) -> np.ndarray:
     """Return a configuration that brings several frames to their poses in the world."""
     _require(planner, [(frame.link, planner.robot.base_link) for frame in frames], wanted)
+    if wanted.avoid_collisions:
+        solved = planner.robot.coords[planner.variables_of(wanted.group_name)]
+        _refuse_unknown(planner.unknown_joints(planner.barriers.watched, solved))
     joint_q = solve_frames_together(
         planner,
         frames,
@@ -226,6 +232,15 @@ def _require(planner: Planner, pairs: list[tuple[int, int]], wanted: Any = None)
             planner.require_measured(planner.moving_dofs(link, reference), np.array(solved))
     except RequestError as error:
         raise _MoveItError(Code.ROBOT_STATE_STALE, str(error)) from error
+
+
+def _refuse_unknown(names: Sequence[str]) -> None:
+    """Refuse a check of collisions that depends on joints without a state; names may be none.
+
+    The response has no field for it, and a request may contain the state of these joints.
+    """
+    if names:
+        raise _MoveItError(Code.ROBOT_STATE_STALE, unknown_sentence(names))
 
 
 def _link(planner: Planner, name: str) -> int:

@@ -20,6 +20,7 @@ from ros_ik.planning import OptimalRequest
 from ros_ik.planning import Planner
 from ros_ik.planning import PoseCost
 from ros_ik.planning import solve_optimal
+from ros_ik.servo.barriers.watched_joints import unknown_sentence
 from ros_ik_interfaces.srv import SolveOptimal
 
 
@@ -31,8 +32,16 @@ def answer_solve_optimal(planner: Planner, request: Any, budget: Budget) -> Solv
     response = SolveOptimal.Response(
         success=not answer.fault,
         message=answer.fault
-        or '; '.join((*result.relaxed, *result.violated_targets, *result.unreachable_targets)),
-        complete=not answer.unmeasured_links,
+        or '; '.join(
+            filter(
+                None,
+                (
+                    unknown_sentence(answer.unknown_joints),
+                    *result.relaxed, *result.violated_targets, *result.unreachable_targets,
+                ),
+            )
+        ),
+        complete=answer.complete,
         unmeasured_links=list(answer.unmeasured_links),
         reason=int(SolveOptimal.Response.FAILED if answer.fault else result.reason),
         total_cost=costs.total_cost,

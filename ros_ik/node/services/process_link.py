@@ -63,11 +63,13 @@ class PlannerRobotState:
         generation: Number of the model.
         joint_q: Coordinates [joint_coord_count].
         known: Mask of the coordinates that were ever measured, bool [joint_coord_count].
+        current: Mask of those whose states have not ended; None for the known ones.
     """
 
     generation: int
     joint_q: np.ndarray
     known: np.ndarray
+    current: np.ndarray | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

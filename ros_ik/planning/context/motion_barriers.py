@@ -14,6 +14,7 @@ from ros_ik.servo.barriers.barrier_rows import BarrierRows
 from ros_ik.servo.barriers.configured_barriers import apply_settings
 from ros_ik.servo.barriers.configured_barriers import make_barriers
 from ros_ik.servo.barriers.configured_barriers import make_scene
+from ros_ik.servo.barriers.watched_joints import WatchedJoints
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.settings import Settings
 from ros_ik.solvers import DifferentialIK
@@ -31,6 +32,7 @@ class MotionBarriers:
         barriers: The barriers.
         rows: Rows of the barrier values.
         scene: Collision shapes of the robot, and obstacles; None without barriers of collisions.
+        watched: Joints on which the barriers depend.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class MotionBarriers:
         self.rows = BarrierRows(self.barriers, 0.0, settings)
         if placed.obstacles:
             self.place(placed)
+        self.watched = WatchedJoints.of_barriers(robot, joint_names)
         # The first evaluation allocates the arrays of the barriers.
         self.values(robot.model.neutral_joint_q())
 

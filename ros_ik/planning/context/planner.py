@@ -21,6 +21,7 @@ from ros_ik.planning.context.budget import argument_errors_as_request_errors
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.budget import UnmeasuredError
 from ros_ik.planning.context.planning_context import PlanningContext
+from ros_ik.servo.barriers.watched_joints import WatchedJoints
 from ros_ik.servo.interface.measurement import completed_coords
 from ros_ik.servo.motion.pose_math import IDENTITY
 from ros_ik.servo.robot.controlled_robot import link_offset
@@ -46,6 +47,7 @@ class Planner(PlanningContext):
     Attributes:
         joint_q: Measured configuration, neutral for unknown joints, [joint_coord_count].
         known: Mask of the measured coordinates, bool [joint_coord_count].
+        current: Mask of those whose states have not ended, bool [joint_coord_count].
     """
 
     def __init__(
@@ -59,13 +61,22 @@ class Planner(PlanningContext):
         """Build the model; see :class:`PlanningContext`."""
         super().__init__(urdf, srdf, settings, package_paths, device)
         self.joint_q = self.model.neutral_joint_q()
-        self.known = np.zeros(self.model.joint_coord_count, dtype=bool)
+        self.known = self.current = np.zeros(self.model.joint_coord_count, dtype=bool)
         self._coord_of_dof = dof_coordinates(self.model)
         self._names = {coord: name for name, coord in self.robot.coord_of.items()}
 
-    def measure(self, joint_q: np.ndarray, known: np.ndarray) -> None:
-        """Store a measured state: coordinates and the mask of known ones."""
-        self.known = known
+    def measure(
+        self, joint_q: np.ndarray, known: np.ndarray, current: np.ndarray | None = None
+    ) -> None:
+        """Store a measured state.
+
+        Args:
+            joint_q: Coordinates [joint_coord_count].
+            known: Mask of those that were ever measured, bool [joint_coord_count].
+            current: Mask of those whose states have not ended; None for the known ones.
+        """
+        self.known = np.asarray(known, dtype=bool)
+        self.current = self.known if current is None else np.asarray(current, dtype=bool)
         self.joint_q = completed_coords(self.model, joint_q, known)
 
     @contextlib.contextmanager
@@ -86,14 +97,15 @@ class Planner(PlanningContext):
             )
         with argument_errors_as_request_errors():
             check_bounded('position', np.asarray(positions))
-        coords, before = self.coordinates(names), (self.joint_q, self.known)
-        joint_q, known = self.joint_q.copy(), self.known.copy()
-        joint_q[coords], known[coords] = positions, True
-        self.measure(joint_q, known)
+        coords = self.coordinates(names)
+        before = self.joint_q, self.known, self.current
+        joint_q = self.joint_q.copy()
+        joint_q[coords] = positions
+        self.measure(joint_q, with_given(self.known, coords), with_given(self.current, coords))
         try:
             yield
         finally:
-            self.joint_q, self.known = before
+            self.joint_q, self.known, self.current = before
 
     def frame(self, link: str) -> Frame:
         """Return the origin of a link; for '' the controlled frame of the first frame task.
@@ -205,8 +217,46 @@ class Planner(PlanningContext):
         coords = {int(self._coord_of_dof[start[k]]) for k in drivers} - {-1}
         missing = sorted(c for c in coords - {int(c) for c in given} if not self.known[c])
         if missing:
-            names = ', '.join(self._names[c] for c in missing)
-            raise RequestError(f'no joint states yet of {names}, which the request omits')
+            raise RequestError(_omitted(self._names[c] for c in missing))
+
+    def unknown_joints(self, watched: WatchedJoints, given: np.ndarray) -> tuple[str, ...]:
+        """Return the joints on which distances depend and whose state is unknown.
+
+        These joints have no state yet, or their states have ended.
+
+        Args:
+            watched: Joints on which the distances depend.
+            given: Coordinates that need no measurement.
+        """
+        return watched.unknown(with_given(self.current, given), self.obstacles)
+
+    def require_arm(
+        self, watched: WatchedJoints, names: Sequence[str], given: np.ndarray
+    ) -> None:
+        """Check the joints that carry the joints of a request, as seen from the base frame.
+
+        Args:
+            watched: Joints on which distances depend; the others need no state.
+            names: Joints of the request.
+            given: Coordinates that need no measurement.
+
+        Raises:
+            RequestError: Joints that have no state yet, with their names.
+        """
+        model, links = self.model, self.model.joint_child.numpy()[
+            [self.model.joint_index(name) for name in names]
+        ]
+        below = np.column_stack([links, np.full_like(links, self.robot.base_link)])
+        carries = self.robot.link_joints.between(below)
+        unknown = watched.unknown(with_given(self.known, given), self.obstacles)
+        # A joint with several degrees of freedom has no position that a request could give.
+        missing = [
+            name
+            for name in unknown
+            if carries[model.joint_index(name)] and name in self.robot.coord_of
+        ]
+        if missing:
+            raise RequestError(_omitted(missing))
 
     def needed_dofs(self) -> np.ndarray:
         """Return the degrees of freedom whose state the node needs for its own steps."""
@@ -254,6 +304,18 @@ class Planner(PlanningContext):
         except ArgumentError as error:
             return str(error)
         return f'joint {name!r} does not have one degree of freedom'
+
+
+def with_given(mask: np.ndarray, coords: np.ndarray) -> np.ndarray:
+    """Return a mask with some coordinates set, bool [joint_coord_count]."""
+    mask = mask.copy()
+    mask[coords] = True
+    return mask
+
+
+def _omitted(names: Iterable[str]) -> str:
+    """Return the fault of a request that omits joints whose state is needed and unknown."""
+    return f'no joint states yet of {", ".join(names)}, which the request omits'
 
 
 def _is_default(link: str) -> bool:

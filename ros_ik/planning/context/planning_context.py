@@ -20,10 +20,12 @@ from ros_ik.planning.context.chain_solver_cache import ChainSolvers
 from ros_ik.planning.context.motion_barriers import MotionBarriers
 from ros_ik.planning.context.obstacles import PlacedObstacles
 from ros_ik.servo import Obstacle
+from ros_ik.servo.barriers.watched_joints import WatchedJoints
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import Settings
 from ros_ik.solvers import OptimalControl
+from ros_ik.solvers.graph_cache import GraphCache
 
 
 class PlanningContext:
@@ -64,6 +66,7 @@ class PlanningContext:
         self.model: Model = self.robot.model
         self.settings = settings
         self.chains = ChainSolvers()
+        self._contacts: GraphCache[WatchedJoints] = GraphCache()
         self._placed = PlacedObstacles((), self.model, self.model.neutral_joint_q())
         # Replaced with the margin, and with any setting.
         self._models = self._bounded_models()
@@ -116,6 +119,12 @@ class PlanningContext:
     def barriers_of(self, joint_names: Iterable[str]) -> MotionBarriers:
         """Return those barriers and those of more joints; see :class:`BarrierSolvers`."""
         return self._solvers.of_motion(joint_names)
+
+    def contacts_of(self, joint_names: tuple[str, ...]) -> WatchedJoints:
+        """Return the joints on which contacts depend that some joints cause."""
+        return self._contacts.get(
+            joint_names, lambda: WatchedJoints.of_contacts(self.robot, joint_names)
+        )
 
     @property
     def optimal(self) -> OptimalControl:

@@ -214,7 +214,10 @@ class IkAnswer:
         position_errors: Distance of each solution to its pose [m], without free axes, [m].
         rotation_errors: Angle of each solution to its pose [rad], likewise, [m].
         codes: :class:`PoseCode` of each problem, uint8 [n_problems].
-        complete: True if collisions were checked, with the shapes of all links.
+        complete: True if collisions were checked, with the shapes of all links and at known
+            positions of the joints.
+        unknown_joints: Joints on which collisions depend and whose state is unknown; empty without
+            a check. They count as being at their last positions, or at neutral ones.
     """
 
     joint_names: tuple[str, ...]
@@ -224,6 +227,7 @@ class IkAnswer:
     rotation_errors: np.ndarray
     codes: np.ndarray
     complete: bool = False
+    unknown_joints: tuple[str, ...] = ()
 
 
 def searched_solutions(max_solutions: int, preference: str) -> int:

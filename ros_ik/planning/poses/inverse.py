@@ -86,8 +86,12 @@ def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None)
         poses = targets[n_goals * rows.start : n_goals * rows.stop]
         found = planner.chains.solve_goal_sets(task, poses, some, n_goals, wanted, preference)
         parts.append(_found(found, rows.start, n_goals, solved))
-    answer = _answer(_joint_names(planner, solved), parts, n)
-    return dataclasses.replace(answer, complete=request.check_collisions)
+    names = _joint_names(planner, solved)
+    answer = _answer(names, parts, n)
+    if not request.check_collisions:
+        return answer
+    unknown = planner.unknown_joints(planner.contacts_of(names), solved)
+    return dataclasses.replace(answer, complete=not unknown, unknown_joints=unknown)
 
 
 def _slices(n: int, most: int, n_goals: int, budget: Budget) -> Iterator[slice]:

@@ -46,6 +46,8 @@ class TrajectoryReport:
             NaN if no pair of a collision barrier came within its range.
         unmeasured_links: Links whose collision shapes are missing in whole or in part, and
             ignored.
+        unknown_joints: Joints on which distances depend and whose state is unknown. They count
+            as being at their last positions, or at neutral ones.
     """
 
     violation: Violation | None
@@ -53,15 +55,16 @@ class TrajectoryReport:
     barriers: tuple[str, ...]
     minimum_values: np.ndarray
     unmeasured_links: tuple[str, ...] = ()
+    unknown_joints: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
-        """True if the shapes of all links were measured."""
-        return not self.unmeasured_links
+        """True if the shapes of all links were measured, at known positions of the joints."""
+        return not self.unmeasured_links and not self.unknown_joints
 
     @property
     def safe(self) -> bool:
-        """True if all shapes were measured and nothing is violated."""
+        """True if the check is complete and nothing is violated."""
         return self.complete and self.violation is None
 
 
@@ -86,7 +89,8 @@ def check_trajectory(
 
     Args:
         planner: The robot.
-        joint_names: Joints of the trajectory; the others stay as measured.
+        joint_names: Joints of the trajectory; the others stay as measured. Those that carry them,
+            as seen from the base frame, must have a state or be named if distances depend on them.
         points: Trajectory; the time before its first point is not checked.
         max_step: Largest joint displacement between two checks of the barriers [rad or m], of
             mimic joints too; 0 selects 0.01.
@@ -117,6 +121,7 @@ def check_trajectory(
         return planner.configurations(coords, positions)
 
     motion_barriers = planner.barriers_of(joint_names)
+    planner.require_arm(motion_barriers.watched, joint_names, coords)
     record = barriers_along(
         motion_barriers, spline, configurations, max_step or MAX_STEP,
         _largest_factors(planner, joint_names), most_checks, budget,
@@ -132,6 +137,7 @@ def check_trajectory(
         barriers=record.names,
         minimum_values=values,
         unmeasured_links=planner.robot.unmeasured_links,
+        unknown_joints=planner.unknown_joints(motion_barriers.watched, coords),
     )
 
 

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from ros_ik.model import Model
 
 
+# Age after which the states of a joint count as ended, unless joint_state_timeout is longer [s].
+# Grippers and other joints that the servo does not move may report seldom.
+ENDED_AFTER = 1.0
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class ControllerReference:
     """Reference of the controllers for the controlled joints, as they report it.
@@ -56,6 +61,18 @@ class Measurement:
     def known(self) -> np.ndarray:
         """Mask of the coordinates with a state, bool [joint_coord_count]."""
         return np.isfinite(self.received)
+
+    def current(self, now: float, timeout: float) -> np.ndarray:
+        """Return the mask of the coordinates whose states have not ended.
+
+        Args:
+            now: Current time [s].
+            timeout: ``joint_state_timeout`` [s].
+
+        Returns:
+            bool [joint_coord_count].
+        """
+        return np.abs(now - self.received) <= max(timeout, ENDED_AFTER)
 
 
 def completed_coords(

@@ -23,6 +23,7 @@ from ros_ik.servo.robot.collision_setup import ignored_pairs
 from ros_ik.servo.robot.collision_setup import robot_shapes
 from ros_ik.servo.robot.collision_setup import RobotShapes
 from ros_ik.servo.robot.joint_limits import resolve_joint_limits
+from ros_ik.servo.robot.link_joints import LinkJoints
 from ros_ik.servo.robot.settings_checks import check_center
 from ros_ik.servo.robot.settings_checks import check_output_joints
 from ros_ik.servo.robot.settings_checks import check_per_joint
@@ -132,6 +133,11 @@ class ControlledRobot:
     def driver_limits(self) -> tuple[np.ndarray, np.ndarray]:
         """Position limits, those of drivers narrowed by mimic joints [joint_dof_count]."""
         return driver_limits(self.model)
+
+    @functools.cached_property
+    def link_joints(self) -> LinkJoints:
+        """Joints that move the links relative to each other."""
+        return LinkJoints(self.model)
 
     @functools.cached_property
     def shapes(self) -> RobotShapes:

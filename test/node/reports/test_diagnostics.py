@@ -79,6 +79,7 @@ def test_every_figure_is_that_of_its_name():
     assert found['joint states'] == {
         'rate Hz': '100.0', 'joints needed': '3', 'joints heard': '2', 'oldest joint': 'b',
         'oldest age s': '3.000', 'largest following error': '-0.5000', 'its joint': 'b',
+        'joints unknown': '',
     }  # fmt: skip
     assert found['command'] == {
         'active': 'True', 'mode': 'POSE', 'obstacles': '2', 'target_pose Hz': '30.0',
@@ -107,6 +108,15 @@ def test_what_is_unknown_is_left_out():
 def test_joint_states_from_before_a_backward_jump_of_the_clock_are_old():
     values = entries(now=6.0)['joint states'][2]
     assert (values['oldest joint'], values['oldest age s']) == ('a', '3.500')
+
+
+def test_joints_without_a_state_are_a_warning_unless_the_node_waits_for_states():
+    names = tuple(f'j{k}' for k in range(9))
+    level, message, values = entries(unknown_joints=names)['joint states']
+    assert level == WARN and values['joints unknown'] == ', '.join(names)
+    assert message.startswith('no current joint states of j0, j1, j2, j3, j4 and 4 more')
+    found = entries(StatusCode.JOINT_STATE_STALE, unknown_joints=names)['joint states']
+    assert found[:2] == (ERROR, 'as the status says')
 
 
 def test_other_nodes_of_the_name_are_a_warning():

@@ -3,12 +3,15 @@
 """MoveIt's ~/compute_ik and ~/compute_fk over DDS, where moveit_msgs is installed."""
 
 import math
+from types import SimpleNamespace
 
 from geometry_msgs.msg import PoseStamped
 from lifecycle_msgs.msg import Transition
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
+from support.rigs.ball_arms import A
+from support.rigs.ball_arms import URDF
 from support.rigs.planning_rig import make_planner
 from support.rigs.planning_rig import random_configurations
 from support.rigs.planning_rig import Twin
@@ -21,7 +24,11 @@ from support.rigs.services_rig import pose_message
 from support.rigs.services_rig import start
 
 from ros_ik.node.control.command_messages import duration
+from ros_ik.node.services import moveit
 from ros_ik.node.services.moveit import HAS_MOVEIT
+from ros_ik.planning import Budget
+from ros_ik.planning import Planner
+from ros_ik.settings import read_settings
 from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
@@ -62,6 +69,30 @@ def configuration(planner, state):
     """Return the whole configuration of a joint state."""
     coords = planner.coordinates(state.name)
     return planner.configurations(coords, np.array([state.position]))[0]
+
+
+def test_a_check_of_collisions_needs_every_joint_on_which_they_depend(monkeypatch):
+    """A response has no field for an incomplete check."""
+    monkeypatch.setattr(moveit, 'Code', SimpleNamespace(ROBOT_STATE_STALE=-17), raising=False)
+    constraints = SimpleNamespace(
+        joint_constraints=(), position_constraints=(), orientation_constraints=(),
+        visibility_constraints=(),
+    )  # fmt: skip
+    planner = Planner(URDF, '', read_settings({'ee.frame': 'a_ball', 'base_frame': 'torso'}))
+    pose = pose_message([0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    one = PoseStamped(pose=pose)
+    for names in (['a_ball'], ['a_ball', 'a_upper']):
+        wanted = SimpleNamespace(
+            constraints=constraints, group_name='', pose_stamped_vector=[one] * len(names),
+            ik_link_names=names, avoid_collisions=True,
+        )  # fmt: skip
+        with planner.at([*A, 'b1'], [0.0, 0.0, 0.0]):
+            with pytest.raises(moveit._MoveItError, match='finger, b2') as error:
+                moveit._solve(planner, wanted, Budget(), threads=1)
+            assert error.value.code == -17
+            wanted.avoid_collisions = False
+            if len(names) == 1:
+                assert len(moveit._solve(planner, wanted, Budget(), threads=1))
 
 
 @needs_moveit

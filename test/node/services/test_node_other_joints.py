@@ -1,14 +1,18 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Answers to planners about joints that the node does not control, from a running node."""
+"""Joints that a running node does not control: moved by planners, or without a state."""
 
 import contextlib
+import math
 
+from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
+from support.rigs.ball_arms import A
 from support.rigs.ball_arms import ALL
 from support.rigs.ball_arms import B
+from support.rigs.ball_arms import gap
 from support.rigs.ball_arms import place_of_ball
 from support.rigs.ball_arms import RADIUS
 from support.rigs.ball_arms import URDF
@@ -16,6 +20,7 @@ from support.rigs.ros_rig import LATCHED
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import NEVER_STALE
 from support.rigs.ros_rig import ros_rig
+from support.rigs.ros_rig import UNWATCHED
 from support.rigs.services_rig import ask
 from support.rigs.services_rig import points
 from support.rigs.services_rig import pose_message
@@ -26,8 +31,12 @@ from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import Obstacle
 from ros_ik_interfaces.msg import ObstacleArray
 from ros_ik_interfaces.srv import CheckTrajectory
+from ros_ik_interfaces.srv import SolveIk
 
 pytestmark = pytest.mark.dds
+# Positions of arm b at which its ball is in the middle of that of arm a at 0.
+MEETING = {'b1': math.pi, 'b2': 0.0}
+PASSING = (-0.5, 0.0), (0.5, 0.0)
 
 
 @contextlib.contextmanager
@@ -81,3 +90,81 @@ def test_a_trajectory_of_the_other_arm_meets_an_obstacle(tmp_path):
         assert check(client, B, (-1.0, 0.0), (0.0, 0.0)).safe
         gaps = [np.linalg.norm(place_of_ball('b', q, 0.0) - (x, y)) for q in (0.0, -1.0)]
         assert min(gaps) > 0.2
+
+
+def of_joints(client):
+    """Return the newest entry on joint states of the diagnostics: level, message, unknown ones."""
+    client.diagnostics.clear()
+    found = []
+
+    def is_heard():
+        found.extend(s for s in client.diagnostics if s.name.endswith('joint states'))
+        return bool(found)
+
+    client.wait_for(is_heard, 'diagnostics')
+    values = {value.key: value.value for value in found[-1].values}
+    return found[-1].level, found[-1].message, values['joints unknown']
+
+
+def test_an_arm_that_was_never_reported_is_never_silent(tmp_path):
+    known = [*A, 'finger', 'lift']
+    with arms_rig(tmp_path, known, diagnostics_period=0.2, **UNWATCHED) as (client, positions):
+        # Planners: the arm may be where the trajectory goes.
+        found = check(client, A, *PASSING)
+        assert found.success and not found.complete and not found.safe and found.violated == ''
+        assert 'b1, b2' in found.message and found.unmeasured_links == []
+        pose = pose_message([0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+        request = SolveIk.Request(poses=[pose], reference_frame='torso', check_collisions=True)
+        found = ask(client, SolveIk, 'solve_ik', request)
+        assert list(found.codes) == [SolveIk.Response.CONVERGED] and not found.complete
+        assert 'b1, b2' in found.message
+        found = check(client, ['b2'], [0.0], [0.1])
+        assert not found.success and 'b1' in found.message
+        # The node goes on, and says so in the status, the diagnostics and once in the log.
+        target = JointState(name=['a1'], position=[0.1])
+        client.stream('joints', target)
+        client.wait_for(
+            lambda: client.sent and client.sent[-1][1].points[0].positions[0] > 0.05, 'motion'
+        )
+        client.wait_for_text('no current joint states of b1, b2')
+        client.stream('joints', None)
+        level, text, names = of_joints(client)
+        assert level == DiagnosticStatus.WARN and 'b1, b2' in text and names == 'b1, b2'
+        line = 'no joint states of b1, b2: distances depend'
+        client.wait_for(lambda: line in client.processes.text('node'), 'the warning')
+        # Its true place is in the way.
+        positions |= {'a1': 0.0, **MEETING}
+        client.wait_for(lambda: of_joints(client)[2] == '', 'a known arm')
+        assert of_joints(client)[0] == DiagnosticStatus.OK
+        found = check(client, A, *PASSING)
+        assert found.complete and not found.safe and found.violated == 'self_collision'
+        assert gap((0.0, 0.0), MEETING.values()) < -0.09 and found.message == ''
+        client.statuses.clear()
+        client.wait_for(lambda: client.statuses, 'a status')
+        assert 'no current joint states' not in client.status.text
+        assert client.processes.text('node').count(line) == 1
+
+
+def test_an_arm_whose_states_ended_is_told(tmp_path):
+    with arms_rig(
+        tmp_path, diagnostics_period=0.2, joint_state_timeout=2.0, **UNWATCHED
+    ) as (client, positions):
+        positions |= MEETING
+        found = []
+
+        def is_complete():
+            found[:] = [check(client, A, *PASSING)]
+            return found[0].complete and found[0].violated == 'self_collision'
+
+        client.wait_for(is_complete, 'a complete answer')
+        for name in B:
+            del positions[name]
+        client.wait_for_text('no current joint states of b1, b2')
+        found = check(client, A, *PASSING)
+        # It is still where it was last.
+        assert found.success and not found.complete and found.violated == 'self_collision'
+        assert 'b1, b2' in found.message
+        line = 'the joint states of b1, b2 have ended'
+        client.wait_for(lambda: line in client.processes.text('node'), 'the warning')
+        positions |= MEETING
+        client.wait_for(lambda: check(client, A, *PASSING).complete, 'its return')

@@ -116,6 +116,7 @@ def found(codes):
         codes=np.array(codes, dtype=np.uint8), complete=True, joint_names=('a', 'b'),
         pose_index=np.array([1, 0]), positions=np.array([[1.0, 2.0], [3.0, 4.0]]),
         position_errors=np.array([0.1, 0.2]), rotation_errors=np.array([0.3, 0.4]),
+        unknown_joints=(),
     )  # fmt: skip
 
 
@@ -158,6 +159,12 @@ def test_the_message_counts_what_was_late_and_what_is_no_pose(play, n_goals, wha
     request = SolveIk.Request(poses=poses(6), n_goals=n_goals)
     text = f'2 of 3 {what} were not reached in 0.5 s'
     assert messages.answer_solve_ik(PLANNER, request, Budget(0.5), 1).message == text
+    incomplete = found([0, 0, 0])
+    incomplete.unknown_joints = ('c', 'd')
+    play(messages, 'solve_ik', incomplete)
+    unknown = 'no current joint states of c, d, on which distances depend'
+    assert messages.answer_solve_ik(PLANNER, request, Budget(0.5), 1).message == unknown
+    play(messages, 'solve_ik', found([late, reached, late]))
     for index in (1, 4, 5):
         request.poses[index] = pose_message([0.1, math.nan, 0.3, 0.0, 0.0, 0.0, 1.0])
     message = messages.answer_solve_ik(PLANNER, request, Budget(0.5), 1).message
@@ -184,7 +191,7 @@ def test_every_field_of_a_check_of_a_trajectory_is_used(play):
     report = SimpleNamespace(
         safe=False, complete=True, unmeasured_links=('hand',), violation=violation,
         closest_pair=('ball', 'post'), barriers=('world', 'box'),
-        minimum_values=np.array([-0.1, 0.2]),
+        minimum_values=np.array([-0.1, 0.2]), unknown_joints=(),
     )  # fmt: skip
     calls = play(messages, 'check_trajectory', report)
     point = JointTrajectoryPoint(
@@ -209,6 +216,10 @@ def test_every_field_of_a_check_of_a_trajectory_is_used(play):
     report.violation, report.safe = None, True
     answer = messages.answer_check_trajectory(PLANNER, request, budget, most_checks=99)
     assert answer.safe and answer.violated == '' and answer.first_violation == Duration()
+    assert answer.message == ''
+    report.unknown_joints = ('c', 'd')
+    answer = messages.answer_check_trajectory(PLANNER, request, budget, most_checks=99)
+    assert answer.message == 'no current joint states of c, d, on which distances depend'
 
 
 def motion(fault=''):
@@ -224,7 +235,7 @@ def motion(fault=''):
     return SimpleNamespace(
         result=result, fault=fault, unmeasured_links=('hand',), joint_names=('a',),
         times=np.array([0.0, 1.25]), positions=np.array([[1.0], [2.0]]),
-        velocities=np.array([[3.0], [4.0]]),
+        velocities=np.array([[3.0], [4.0]]), complete=False, unknown_joints=('b',),
     )  # fmt: skip
 
 
@@ -258,7 +269,8 @@ def test_every_field_of_an_optimal_control_command_is_used(play):
     starts = (wanted.start_names, wanted.start_positions, wanted.start_velocities)
     assert [list(part) for part in starts] == [['a'], [0.5], [0.6]]
     assert answer.success and not answer.complete and list(answer.unmeasured_links) == ['hand']
-    assert answer.message == 'a limit; a pose; a joint'
+    unknown = 'no current joint states of b, on which distances depend'
+    assert answer.message == f'{unknown}; a limit; a pose; a joint'
     assert answer.reason == SolveOptimal.Response.MINIMUM
     assert (answer.total_cost, answer.center_of_mass_cost) == (1.0, 4.0)
     assert (list(answer.cartesian_costs), list(answer.joint_costs)) == ([2.0, 3.0], [5.0])
