@@ -387,6 +387,8 @@ class IkNode(GuardedNode, StreamNode):
         self._message_stats.log()
         self._reporter.log()
         self._unknown_joints.update(time.monotonic())
+        if self._interface is not None:
+            self._interface.inputs.settle_obstacles()
         if self._servo is None:
             code = self._inbox.waiting.get().code
             if self._reminder.remind(code, time.monotonic()) and not self._source.has_description:

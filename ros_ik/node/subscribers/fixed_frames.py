@@ -5,6 +5,9 @@
 An obstacle stays where it was on arrival. Its pose in a link that moves would be another place for
 each process and each model that reads it later. It is evaluated at the measured configuration,
 where it is in the world; targets are evaluated at the commanded one (``accepted_targets``).
+
+While a joint without a state moves the link, its place in the world is unknown. Then the pose is
+expressed in the base, if no such joint is between the two, or it stays in its link.
 """
 
 from __future__ import annotations
@@ -43,23 +46,41 @@ class FixedFrames:
         fixed = np.flatnonzero(world).tolist()
         # A robot whose root moves has no such link; its base is used if it can be.
         self._fixed = robot.base_link if world[robot.base_link] else next(iter(fixed), -1)
+        # Mask of the coordinates that had a state at the last call of have_states_changed.
+        self._known: np.ndarray | None = None
+
+    def have_states_changed(self) -> bool:
+        """Return True if joints have their first state since the last call."""
+        known, before = self._measured().known, self._known
+        self._known = known
+        return before is None or not np.array_equal(known, before)
 
     def express(self, link: str, pose: np.ndarray) -> tuple[str, np.ndarray]:
         """Return a pose [7] in a link that does not move, with the name of that link.
 
         The pose stays in its link, '' for the base, if the link does not move, if every link
-        moves, or before the joints have a state.
+        moves, or before the joints have a state. It may be in the base, which moves, see above.
         """
         index = self._moves.get(link)
         if index is None or self._fixed < 0:
             return link, pose
         model = self._robot.model
-        joint_q = measured_coords(self._robot, self._measured(), model.neutral_joint_q())
+        measurement = self._measured()
+        joint_q = measured_coords(self._robot, measurement, model.neutral_joint_q())
         if joint_q is None:
+            return link, pose
+        anchor = self._anchor(index, measurement.known)
+        if anchor == index:
             return link, pose
         poses = link_poses(model, joint_q)
         in_world = pose_multiply(poses[index], pose)
-        return (
-            model.body_label[self._fixed],
-            pose_multiply(pose_inverse(poses[self._fixed]), in_world),
-        )
+        return model.body_label[anchor], pose_multiply(pose_inverse(poses[anchor]), in_world)
+
+    def _anchor(self, link: int, known: np.ndarray) -> int:
+        """Return the link in which a pose in another link is known: fixed, base or that link."""
+        joints = self._robot.link_joints
+        unknown = joints.without_state(known)
+        for anchor in (self._fixed, self._robot.base_link):
+            if not (unknown & joints.between(np.array([[link, anchor]]))).any():
+                return anchor
+        return link

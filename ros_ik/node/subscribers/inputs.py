@@ -117,6 +117,10 @@ class Inputs:
         self._obstacles.adopt(servo.robot, merger.measurement.get)
         return merger.measurement
 
+    def settle_obstacles(self) -> None:
+        """Fix obstacles in the world whose place was unknown; call it regularly."""
+        self._obstacles.settle()
+
     def jump_counter(self, servo: Servo) -> JumpCounter:
         """Return a counter of the targets that a servo rejects as jumps."""
         return JumpCounter(servo, self._message_stats)

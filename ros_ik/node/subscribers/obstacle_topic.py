@@ -101,6 +101,19 @@ class ObstacleTopic:
                 self._carry_over(obstacle, before.robot, registry)
         self._put(registry, lambda: None)
 
+    def settle(self) -> None:
+        """Fix obstacles in the world whose link was at an unknown place before."""
+        registry, frames = self._registry, self._frames
+        if registry is None or frames is None or not frames.have_states_changed():
+            return
+        labels, requests = registry.robot.model.body_label, []
+        for obstacle in registry.obstacles:
+            link, pose = frames.express(labels[obstacle.frame_link], obstacle.pose)
+            if link != labels[obstacle.frame_link]:
+                requests.append(_repeated(obstacle, link, pose))
+        if requests and not isinstance(registry.apply(requests), Rejection):
+            self._put(registry, self._changed)
+
     def destroy(self) -> None:
         """Destroy subscription and publisher."""
         self._subscription.destroy()
@@ -170,16 +183,7 @@ class ObstacleTopic:
     ) -> None:
         """Repeat the request for an obstacle of the previous robot."""
         frame = before.model.body_label[obstacle.frame_link]
-        request = ObstacleRequest(
-            ObstacleOperation.ADD,
-            obstacle.name,
-            ObstacleKind[obstacle.kind.upper()],
-            obstacle.dimensions,
-            frame,
-            obstacle.pose[:3].tolist(),
-            obstacle.pose[3:].tolist(),
-        )
-        result = registry.apply([request])
+        result = registry.apply([_repeated(obstacle, frame, obstacle.pose)])
         log = self._node.get_logger().warning
         if isinstance(result, Rejection):
             self._message_stats.add(
@@ -208,6 +212,19 @@ class ObstacleTopic:
         clear = ObstacleMessage(operation=ObstacleOperation.CLEAR)
         entries = [message for _, message in self._entries.values()]
         self._current.publish(ObstacleArray(obstacles=[clear, *entries]))
+
+
+def _repeated(obstacle: Obstacle, frame: str, pose: np.ndarray) -> ObstacleRequest:
+    """Return the request for an obstacle at a pose [7] in a frame."""
+    return ObstacleRequest(
+        ObstacleOperation.ADD,
+        obstacle.name,
+        ObstacleKind[obstacle.kind.upper()],
+        obstacle.dimensions,
+        frame,
+        pose[:3].tolist(),
+        pose[3:].tolist(),
+    )
 
 
 def _addition(obstacle: Obstacle, frame_id: str) -> ObstacleMessage:

@@ -45,7 +45,6 @@ class WatchedJoints:
         moving = np.isin(model.joint_label, list(joint_names))
         pairs = np.unique(np.sort(pairs.reshape(-1, 2), axis=1), axis=0)
         self._links, self._names = links, model.joint_label
-        self._coords = model.joint_q_start.numpy()
         self._of_robot = links.between(
             np.concatenate([pairs[links.moved(pairs, moving)], boxes.reshape(-1, 2)])
         )
@@ -86,14 +85,10 @@ class WatchedJoints:
 
         Args:
             known: Mask of the known coordinates, bool [joint_coord_count].
-            obstacles: Obstacles, each at a known pose in its link.
+            obstacles: Obstacles, each fixed to its link as far as its place is known.
         """
-        missing = np.concatenate([[0], np.cumsum(~known)])
-        # A joint with several degrees of freedom has several coordinates.
-        unknown = missing[self._coords[1:]] > missing[self._coords[:-1]]
-        return tuple(
-            self._names[joint] for joint in np.flatnonzero(unknown & self._among(obstacles))
-        )
+        unknown = self._links.without_state(known) & self._among(obstacles)
+        return tuple(self._names[joint] for joint in np.flatnonzero(unknown))
 
     def _among(self, obstacles: tuple[Obstacle, ...]) -> np.ndarray:
         """Return the joints on which distances depend, bool [joint_count]."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Joints that move links relative to each other; a mimic joint counts as its driver."""
+"""Joints that move links, and those without a state; a mimic joint counts as its driver."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class LinkJoints:
             [model.mimic_driver.get(joint, (joint,))[0] for joint in joints.tolist()], dtype=int
         )
         self._n_joints = model.joint_count
+        self._coords = model.joint_q_start.numpy()
 
     def between(self, pairs: np.ndarray) -> np.ndarray:
         """Return the joints that move the links of any pair relative to each other.
@@ -47,6 +48,16 @@ class LinkJoints:
             joints: Mask of the joints, bool [joint_count].
         """
         return (self._apart(pairs) & joints[self._driver]).any(axis=1)
+
+    def without_state(self, known: np.ndarray) -> np.ndarray:
+        """Return the joints of which a coordinate is unknown, bool [joint_count].
+
+        Args:
+            known: Mask of the known coordinates, bool [joint_coord_count].
+        """
+        missing = np.concatenate([[0], np.cumsum(~known)])
+        # A joint with several degrees of freedom has several coordinates.
+        return missing[self._coords[1:]] > missing[self._coords[:-1]]
 
     def _apart(self, pairs: np.ndarray) -> np.ndarray:
         """Return the degrees of freedom that move one link of each pair, bool [n, dofs]."""

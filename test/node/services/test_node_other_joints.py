@@ -15,6 +15,7 @@ from support.rigs.ball_arms import B
 from support.rigs.ball_arms import gap
 from support.rigs.ball_arms import place_of_ball
 from support.rigs.ball_arms import RADIUS
+from support.rigs.ball_arms import REACH
 from support.rigs.ball_arms import URDF
 from support.rigs.ros_rig import LATCHED
 from support.rigs.ros_rig import LONG
@@ -168,3 +169,36 @@ def test_an_arm_whose_states_ended_is_told(tmp_path):
         client.wait_for(lambda: line in client.processes.text('node'), 'the warning')
         positions |= MEETING
         client.wait_for(lambda: check(client, A, *PASSING).complete, 'its return')
+
+
+def test_an_obstacle_in_a_link_of_unknown_place_is_placed_once_it_is_known(tmp_path):
+    known = [*A, 'finger', 'b2', 'lift']
+    with arms_rig(tmp_path, known, **UNWATCHED) as (client, positions):
+        # On the ball of arm b, which is at a quarter of a turn.
+        post = Obstacle(id='post', type=Obstacle.SPHERE, dimensions=[0.1])
+        post.header.frame_id = 'b_upper'
+        post.pose = pose_message([2.0 * REACH, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+        publisher = client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
+        placed = []
+        client.node.create_subscription(
+            ObstacleArray, 'ros_ik/current_obstacles',
+            lambda message: placed.extend(o for o in message.obstacles if o.id == 'post'), LATCHED,
+        )  # fmt: skip
+        publisher.publish(ObstacleArray(obstacles=[post]))
+        client.wait_for(lambda: placed, 'the obstacle')
+        assert placed[-1].header.frame_id == 'b_upper'
+        client.wait_for_text('no current joint states of b1,')
+        found = check(client, A, *PASSING)
+        assert not found.complete and 'b1,' in found.message
+        positions['b1'] = 0.5 * math.pi
+        client.wait_for(lambda: placed[-1].header.frame_id == 'base', 'its place')
+        center = placed[-1].pose.position
+        assert [center.x, center.y] == pytest.approx(place_of_ball('b', 0.5 * math.pi, 0.0))
+        client.wait_for(lambda: check(client, A, *PASSING).safe, 'a complete answer')
+        # It stays there.
+        positions['b1'] = -0.5 * math.pi
+        found = check(client, B, (0.4 * math.pi, 0.0), (0.6 * math.pi, 0.0))
+        assert found.violated == 'world'
+        assert found.minimum_values[found.barriers.index('world')] == pytest.approx(
+            -RADIUS - 0.1, abs=1e-2
+        )

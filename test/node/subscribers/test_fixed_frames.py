@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.rigs import ball_arms
 from support.robots.ball_robot import place_of_ball
 from support.robots.ball_robot import URDF
 
@@ -49,3 +50,25 @@ def test_other_poses_stay_as_they_are():
         assert frames_of().express(link, ORIGIN) == (link, pytest.approx(ORIGIN))
     # No joint has a state.
     assert frames_of(known=False).express('ball', ORIGIN)[0] == 'ball'
+
+
+def test_a_pose_stays_where_it_is_known():
+    """The lift carries the base, and the first joint of arm b its upper link."""
+    settings = read_settings({'ee.frame': 'a_ball', 'base_frame': 'torso'})
+    robot = resolve_robot(Model.from_urdf(ball_arms.URDF, device='cpu'), settings)
+    joint_q = robot.model.neutral_joint_q()
+    joint_q[robot.coord_of['b1']] = 0.5 * np.pi
+    received = np.full(len(joint_q), -np.inf)
+    frames = FixedFrames(robot, lambda: Measurement(joint_q, received.copy()))
+    assert frames.have_states_changed() and not frames.have_states_changed()
+    pose = np.array([0.3, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    for names, of_torso, of_upper in (
+        (ball_arms.A, '', 'b_upper'), (['b1'], '', 'torso'), (['lift'], 'base', 'base'),
+    ):  # fmt: skip
+        received[[robot.coord_of[name] for name in names]] = 1.0
+        assert frames.have_states_changed() and not frames.have_states_changed()
+        assert frames.express('', pose)[0] == of_torso
+        link, found = frames.express('b_upper', pose)
+        assert link == of_upper
+        expected = pose[:3] if link == 'b_upper' else [ball_arms.APART, 0.3, 0.0]
+        np.testing.assert_allclose(found[:3], expected, atol=1e-9)
