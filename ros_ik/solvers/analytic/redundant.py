@@ -62,6 +62,7 @@ from ros_ik.solvers.analytic.structure.structure import joint_axes
 from ros_ik.solvers.analytic.unsolved_poses import SearchedPoses
 from ros_ik.solvers.analytic.unsolved_poses import UnsolvedPoses
 from ros_ik.solvers.analytic.unsolved_poses import VALUE_OFFSETS
+from ros_ik.solvers.analytic.unsolved_seeds import UnsolvedSeeds
 from ros_ik.solvers.analytic.values_stage import redundancy_of
 from ros_ik.solvers.analytic.values_stage import ValueRows
 from ros_ik.solvers.analytic.values_stage import ValuesStage
@@ -158,9 +159,9 @@ class RedundantClosedFormIK:
         )  # fmt: skip
         self._range.check(self._given, self.form.redundant_joint)
         n_entries = max(self.max_solutions, MAX_CANDIDATES) if all_turns else MAX_CANDIDATES
+        self._device = wp.get_device(model.device)
         rows = self._value_rows()
         self.n_bytes = self._checked_bytes(rows, n_entries)
-        self._device = wp.get_device(model.device)
         common: dict[str, Any] = {'joint_q': locked_joint_q, 'offset': offset}
         six_joints = self._six_joints(settings, rows.longest, all_turns=all_turns, **common)
         reach = joint_axes(self.chain).reach
@@ -182,19 +183,22 @@ class RedundantClosedFormIK:
             six_joints, redundancy, self._poses, self._seeds, rows, n_entries
         )
         self._allocate()
-        self._unsolved = self._unsolved_poses(joint_group=joint_group, **common)
         self._nearest: NearestSearch | None = None
         if self._n_sampled > 1:
             # A tenth of the tolerances of the verification.
             finest = min(six_joints.position_tolerance, settings.rotation_tolerance * length)
             self._nearest = NearestSearch(self._stage, self.chain, length, 0.1 * finest)
+        self._unsolved = self._unsolved_poses(joint_group=joint_group, **common)
         launch_first = self._launch_samples if self._n_sampled else self._launch_given
         self._solve_first = Graph(launch_first, self._device)
         self._input = ProblemInput(
             self._poses, self._seeds, self.chain, model.joint_coord_count,
             None if self._follows_seeds else launch_first,
         )  # fmt: skip
-        self._finish = Graph(self._launch_finish, self._device)
+        self._finish = {
+            end: Graph(functools.partial(self._launch_finish, end), self._device)
+            for end in self._unsolved.ends
+        }
 
     def _checked_bytes(self, rows: ValueRows, n_entries: int) -> int:
         """Return the memory of all arrays, or raise ArgumentError if there is not as much.
@@ -214,7 +218,8 @@ class RedundantClosedFormIK:
         given = again = self._n_sampled or len(self._given)
         if self._n_sampled:
             again = len(VALUE_OFFSETS)
-        return ValueRows.of(self.n_problems, given, again, int(self._n_sampled > 1))
+        local, nearest = int(self._searches_locally), int(self._n_sampled > 1)
+        return ValueRows.of(self.n_problems, given, local, again, nearest)
 
     def _six_joints(
         self,
@@ -245,7 +250,15 @@ class RedundantClosedFormIK:
             self.model, self._link_index, self.n_problems, **chain,
             position_tolerance=_SEARCH_TOLERANCE, rotation_tolerance=_SEARCH_TOLERANCE,
         )  # fmt: skip
-        return SearchedPoses(self._stage, search, self._joint_index, self._bounds)
+        stage, joint, bounds = self._stage, self._joint_index, self._bounds
+        if not self._searches_locally:
+            return SearchedPoses(stage, search, joint, bounds)
+        return UnsolvedSeeds(stage, search, self.chain, joint, bounds, self._launch_finish)
+
+    @property
+    def _searches_locally(self) -> bool:
+        """True if a search of several starts together precedes the search with restarts."""
+        return self._n_sampled == 1 and bool(self._device.is_cpu)
 
     @property
     def _follows_seeds(self) -> bool:
@@ -297,8 +310,9 @@ class RedundantClosedFormIK:
                 self._bounds.host[:] = self._range.near(self._seeds.host[:, self._joint_index])
             self._solve_first.enqueue()
         wait_for(self._device)
-        self._unsolved.solve()
-        self._finish.launch()
+        end = self._unsolved.solve()
+        if end:
+            self._finish[end].launch()
         return self._result if xp is np else self._result.in_arrays_of(xp, self._device)
 
     def redundant_range(self) -> tuple[float, float]:
@@ -364,18 +378,23 @@ class RedundantClosedFormIK:
         self._stage.launch(self._stage.rows.given)
         self._unsolved.launch_marks()
 
-    def _launch_finish(self) -> None:
-        """Enqueue search for the nearest, sorting and verification of the solutions."""
+    def _launch_finish(self, end: int) -> None:
+        """Enqueue search for the nearest, sorting and verification of the solutions.
+
+        Args:
+            end: End of the rows whose solutions count.
+        """
         if self._nearest is not None:
             self._nearest.launch()
         stage, out = self._stage, self._out
+        arrays = stage.arrays.rows(slice(0, end))
         launch(
             merge_kernel(),
             dim=self.n_problems,
             inputs=[
-                stage.redundancy, self._seeds.array, stage.values, stage.arrays.solutions,
-                stage.arrays.distances, stage.arrays.directions, stage.arrays.singular,
-                stage.arrays.n_exist, stage.arrays.n_branches, stage.arrays.least_cost,
+                stage.redundancy, self._seeds.array, stage.values[:end], arrays.solutions,
+                arrays.distances, arrays.directions, arrays.singular, arrays.n_exist,
+                arrays.n_branches, arrays.least_cost,
             ],
             outputs=[
                 self._distances, self._origin, self._merged, out.free_direction.array,

@@ -25,6 +25,12 @@ from ros_ik.solvers.pose_ik.solver import ChainIK
 VALUE_OFFSETS = np.array([0.0, -1e-8, 1e-8, -1e-6, 1e-6, -1e-4, 1e-4])
 
 
+def is_any(marks: np.ndarray) -> bool:
+    """Return True if any pose is marked."""
+    # A single number is read in a third of the time of a count.
+    return bool(marks[0] if len(marks) == 1 else np.count_nonzero(marks))
+
+
 class UnsolvedPoses:
     """Poses without a solution at given values, which get configurations of least error there."""
 
@@ -42,7 +48,8 @@ class UnsolvedPoses:
         # Views with a row for each value.
         self._rows = self._values.host.reshape(-1, self._n)
         self._n_exist = stage.n_exist.host[stage.rows.unsolved].reshape(-1, self._n)
-        self._had_some = False
+        # The search between the values reads all rows, other launches only those of this solve.
+        self._reads_all, self._had_some = stage.rows.nearest.stop > stage.rows.nearest.start, False
         self._solve_least_error = self._graph(least_error=True)
 
     def _graph(self, *, least_error: bool) -> Graph:
@@ -57,34 +64,56 @@ class UnsolvedPoses:
 
     def launch_marks(self) -> None:
         """Enqueue the marking of poses without a solution in the rows ``given``."""
+        self._launch_marks(self._stage.rows.given.stop, self._marks)
+
+    def _launch_marks(self, end: int, marks: HostBuffer) -> None:
+        """Enqueue the marking of poses without a solution in the rows before an end."""
         launch(
             unsolved_kernel(),
             dim=self._n,
-            inputs=[self._stage.n_exist.array[self._stage.rows.given]],
-            outputs=[self._marks.array],
+            inputs=[self._stage.n_exist.array[:end]],
+            outputs=[marks.array],
             device=self._device,
         )
-        self._marks.download()
+        marks.download()
 
-    def solve(self) -> None:
-        """Solve the marked poses; call it after the launches are complete."""
-        n_marked = int(np.count_nonzero(self._marks.host))
-        # Without any, results of the previous solve are still to be removed.
-        if self._had_some or n_marked:
-            self._solve(n_marked)
-            self._had_some = n_marked > 0
+    @property
+    def ends(self) -> set[int]:
+        """Results of :meth:`solve` that are not 0."""
+        rows = self._stage.rows
+        return {rows.total} if self._reads_all else {rows.given.stop, rows.unsolved.stop}
 
-    def _solve(self, n_marked: int) -> None:
-        """Solve the marked poses, so many."""
+    def solve(self) -> int:
+        """Solve the marked poses; call it after the launches are complete.
+
+        Returns:
+            The end of the rows whose solutions are still to be merged; 0 for none.
+        """
+        rows = self._stage.rows
+        has_some = is_any(self._marks.host)
+        end = rows.given.stop
+        if has_some or (self._reads_all and self._had_some):
+            end = self._solve()
+            self._had_some = has_some
+        return rows.total if self._reads_all else end
+
+    def _solve(self) -> int:
+        """Solve the marked poses, see :meth:`solve`; without any, remove earlier results."""
         self._rows[:] = np.where(self._marks.host > 0, self._given[:, None], np.nan)
         self._solve_least_error.launch()
+        return self._stage.rows.unsolved.stop
 
 
 class SearchedPoses(UnsolvedPoses):
     """Poses without a solution at sampled values, solved at values that a search finds."""
 
     def __init__(
-        self, stage: ValuesStage, search: ChainIK, joint_index: int, bounds: HostBuffer
+        self,
+        stage: ValuesStage,
+        search: ChainIK,
+        joint_index: int,
+        bounds: HostBuffer,
+        searched: HostBuffer | None = None,
     ) -> None:
         """Allocate and capture the graphs.
 
@@ -93,9 +122,12 @@ class SearchedPoses(UnsolvedPoses):
             search: Search for the poses.
             joint_index: Index of the redundant joint in the chain.
             bounds: Range of the redundant joint for each pose, a buffer of pairs [n].
+            searched: Marks of the poses to search for, a buffer [n]; None for those of
+                :meth:`launch_marks`.
         """
         super().__init__(stage, VALUE_OFFSETS)
         self._search, self._bounds = search, bounds
+        self._searched = self._marks if searched is None else searched
         self._first = slice(stage.rows.unsolved.start, stage.rows.unsolved.start + self._n)
         self._solved_beside = False
         self._coordinate = int(search.chain.coordinates[joint_index])
@@ -123,7 +155,7 @@ class SearchedPoses(UnsolvedPoses):
         launch(
             searched_poses_kernel(),
             dim=self._n,
-            inputs=[self._marks.array, self._stage.poses.array, self._stage.seeds.array],
+            inputs=[self._searched.array, self._stage.poses.array, self._stage.seeds.array],
             outputs=[search.poses.array, search.seeds.array],
             device=self._device,
         )
@@ -135,37 +167,32 @@ class SearchedPoses(UnsolvedPoses):
             found_values_kernel(),
             dim=self._n,
             inputs=[
-                self._marks.array, self._bounds.array, self._search.joint_q.array,
+                self._searched.array, self._bounds.array, self._search.joint_q.array,
                 self._coordinate,
             ],
             outputs=[stage.values[rows]],
             device=self._device,
         )  # fmt: skip
         stage.launch(rows)
-        launch(
-            unsolved_kernel(), dim=self._n, inputs=[stage.n_exist.array[rows]],
-            outputs=[self._unsolved.array], device=self._device,
-        )  # fmt: skip
-        self._unsolved.download()
+        self._launch_marks(rows.stop, self._unsolved)
 
-    def _solve(self, n_marked: int) -> None:
+    def _solve(self) -> int:
         if self._solved_beside:
             self._rows[:] = np.nan
             self._solve_again.launch()
             self._solved_beside = False
         self._run_steps()
         wait_for(self._device)
-        # Poses that are not marked have no solution here.
-        if np.count_nonzero(self._unsolved.host) > self._n - n_marked:
-            self._solve_beside(self._marks.host > 0)
+        if is_any(self._unsolved.host):
+            self._solve_beside(self._unsolved.host > 0)
+        return self._stage.rows.unsolved.stop
 
-    def _solve_beside(self, marked: np.ndarray) -> None:
-        """Solve marked poses, bool [n], also beside the values that were found."""
+    def _solve_beside(self, left: np.ndarray) -> None:
+        """Solve the poses that are left, bool [n], also beside the values that were found."""
         self._solved_beside = True
         self._search.download()
-        left = marked & (self._unsolved.host > 0)
         found = self._search.joint_q.host[:, self._coordinate]
-        self._rows[0] = np.where(marked, self._in_range(found), np.nan)
+        self._rows[0] = np.where(self._searched.host > 0, self._in_range(found), np.nan)
         beside = self._in_range(found + VALUE_OFFSETS[1:, None])
         self._rows[1:] = np.where(left, beside, np.nan)
         self._solve_again.launch()

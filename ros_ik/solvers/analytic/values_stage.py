@@ -24,20 +24,22 @@ class ValueRows(NamedTuple):
 
     Attributes:
         given: Values that are given or sampled.
+        local: Values that a search from the seeds finds, if no others are sampled.
         unsolved: Values at which poses without a solution are solved again.
         nearest: Values of the solutions nearest to the seeds, along the curves of solutions.
         beside_nearest: The same values, for the other branches there.
     """
 
     given: slice
+    local: slice
     unsolved: slice
     nearest: slice
     beside_nearest: slice
 
     @classmethod
-    def of(cls, n: int, given: int, unsolved: int, nearest: int) -> ValueRows:
+    def of(cls, n: int, given: int, local: int, unsolved: int, nearest: int) -> ValueRows:
         """Return the rows of n poses for numbers of values of each."""
-        stops = n * np.cumsum([0, given, unsolved, nearest, nearest])
+        stops = n * np.cumsum([0, given, local, unsolved, nearest, nearest])
         return cls(*(slice(int(a), int(b)) for a, b in zip(stops, stops[1:], strict=False)))
 
     @property

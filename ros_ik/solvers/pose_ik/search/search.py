@@ -250,7 +250,7 @@ class ChainSearch(ReadOnce):
         if self._graph is not None and count == self.n_problems:
             self._graph.enqueue()
         elif self._threads > 1 and count >= _WORTH_SHARING:
-            self._run_in_threads(count)
+            share_among_threads(self._launch, count, self._threads)
         else:
             self._launch(0, count)
         if copies:
@@ -289,25 +289,6 @@ class ChainSearch(ReadOnce):
         """Copy the results from host to device after changes; does nothing on a CPU."""
         for buffer in self._outputs:
             buffer.upload()
-
-    def _run_in_threads(self, count: int) -> None:
-        """Share the batch among threads, as a CPU kernel uses one core and releases the GIL."""
-        # Large enough to amortise a launch, with several parts per thread for an even load.
-        least, most = (-(-count // (parts * self._threads)) for parts in (4, 2))
-        chunk = max(least, min(CPU_CHUNK, most))
-        threads: SimpleQueue[int] = SimpleQueue()
-        for k in range(self._threads):
-            threads.put(k)
-
-        def solve(first: int) -> None:
-            thread = threads.get()
-            try:
-                self._launch(first, min(chunk, count - first), thread)
-            finally:
-                threads.put(thread)
-
-        with ThreadPoolExecutor(self._threads) as pool:
-            list(pool.map(solve, range(0, count, chunk)))
 
     def _launch(self, first: int, count: int, thread: int = 0) -> None:
         """Search and verify ``count`` problems from ``first`` on."""
@@ -384,3 +365,32 @@ def thread_count(model: Model, n_threads: int | None) -> int:
     if n_threads is None:
         return os.cpu_count() or 1
     return checked_count('n_threads', n_threads, 1)
+
+
+def share_among_threads(
+    launch_some: Callable[[int, int, int], None], count: int, n_threads: int
+) -> None:
+    """Share a batch among threads, as a CPU kernel uses one core and releases the GIL.
+
+    Args:
+        launch_some: Function that solves some problems: the first, their number, and the index of
+            the thread.
+        count: Number of problems.
+        n_threads: Number of threads.
+    """
+    # Large enough to amortise a launch, with several parts per thread for an even load.
+    least, most = (-(-count // (parts * n_threads)) for parts in (4, 2))
+    chunk = max(least, min(CPU_CHUNK, most))
+    threads: SimpleQueue[int] = SimpleQueue()
+    for k in range(n_threads):
+        threads.put(k)
+
+    def solve(first: int) -> None:
+        thread = threads.get()
+        try:
+            launch_some(first, min(chunk, count - first), thread)
+        finally:
+            threads.put(thread)
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(solve, range(0, count, chunk)))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 # Least damping, relative to the squared reach, above the rounding error of the Hessian. It makes
 # the step of a redundant chain unique.
-_LEAST_DAMPING: dict[type, float] = {wp.float32: 1e-5, wp.float64: 1e-7}
+LEAST_DAMPING: dict[type, float] = {wp.float32: 1e-5, wp.float64: 1e-7}
 
 
 def make_chain(chain: SerialChain, scalar: type = wp.float64) -> Any:
@@ -84,7 +84,7 @@ def make_search(
         search.bounds = axis_bounds(tolerance)
     search.position_weight, search.length = cost_weights(chain, settings, tolerance)
     search.damping = settings.damping
-    search.least_damping = _LEAST_DAMPING[scalar] * chain.reach**2
+    search.least_damping = LEAST_DAMPING[scalar] * chain.reach**2
     for name in (
         'separation', 'max_iterations', 'window', 'patient_window', 'progress', 'seed',
     ):
