@@ -113,6 +113,18 @@ def refine_kernel(
             branch += 1
         return count
 
+    @wp.func
+    def is_left_out(
+        refinement: Refinement, problem: int, misses: wp.array2d(dtype=wp.float64)
+    ) -> bool:
+        """Return True for a pose without candidates that leaves unused entries unchanged."""
+        result = refinement.sparse != 0 and refinement.least_error == 0
+        slot = int(0)
+        while result and slot < misses.shape[1]:
+            result = not (misses[problem, slot] <= refinement.slack)
+            slot += 1
+        return result
+
     # Loops over the joints unroll.
     @compiled_kernel(max_unroll=16, registers=255)
     def refine(
@@ -137,6 +149,24 @@ def refine_kernel(
         thread = wp.tid()
         problem = listed_row(rows, thread)
         more = problem >= 0
+        if wp.static(lanes > 1):
+            # Poses without candidates, before the loop whose constants take time to prepare.
+            while more and is_left_out(refinement, problem, misses):
+                pose, valid = unit_pose(problem, target, seed)
+                if valid:
+                    q = vecm()
+                    for j in range(n):
+                        q[j] = seed[problem, j]
+                    insert(q, 0, problem, 0, seed, solutions, distances, branch_of)
+                n_beside[problem] = 0
+                n_exist[problem] = 0
+                n_branches[problem] = 0
+                least_cost[problem] = wp.float64(wp.inf)
+                thread += 1
+                more = thread < target.shape[0]
+                if more:
+                    problem = listed_row(rows, thread)
+                    more = problem >= 0
         while more:
             pose, valid = unit_pose(problem, target, seed)
             R_t = wp.quat_to_matrix(wp.transform_get_rotation(pose))

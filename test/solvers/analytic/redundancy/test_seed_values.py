@@ -159,3 +159,22 @@ def test_a_value_that_is_found_turns_to_the_seed(turns, monkeypatch):
     result = one.solve(it.poses(it.random(n, 12)), it.whole(seeds))
     assert not restarts and np.all(result.status == SolveStatus.CONVERGED)
     assert np.abs(it.own(result.joint_q[:, 0]) - seeds).max() <= np.pi + 1e-6
+
+
+# Poses without candidates are left out up to the first one that has some.
+@pytest.mark.parametrize('options', [{}, {'redundant_values': [-0.5, 0.5]}])
+def test_results_do_not_depend_on_the_order_of_poses(options):
+    it, n = judge('panda'), 8
+    poses, seeds = it.poses(it.random(n, 17)), it.random(n, 18)
+    poses[:3, 0] += 3.0
+    poses[3, 0] = np.nan
+    ours = solver(it, n, **options)
+    # Solutions that a pose without candidates must not keep.
+    ours.solve(poses[::-1], it.whole(seeds[::-1]))
+    first = ours.solve(poses, it.whole(seeds)).copy()
+    last = ours.solve(poses[::-1], it.whole(seeds[::-1]))
+    for name in ('status', 'n_found', 'n_exist'):
+        np.testing.assert_array_equal(getattr(first, name), getattr(last, name)[::-1])
+    np.testing.assert_array_equal(first.joint_q[4:], last.joint_q[::-1][4:])
+    assert np.all(first.n_found[:4] == 0)
+    assert set(first.status[:3]) <= {SolveStatus.UNREACHABLE, SolveStatus.AT_LIMITS}
