@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ros_ik.kinematics import eval_fk
     from ros_ik.kinematics import eval_jacobian
     from ros_ik.kinematics import eval_mass_matrix
+    from ros_ik.kinematics import link_dofs
     from ros_ik.limits import AccelerationLimit
     from ros_ik.limits import JerkLimit
     from ros_ik.limits import JointFunctionLimit
@@ -181,6 +182,7 @@ __all__ = [
     'fit_capsules',
     'fit_spheres',
     'inverse_kinematics',
+    'link_dofs',
     'redundant_intervals',
     'rollout',
     'solve_path',

@@ -75,6 +75,7 @@ CALLS = [
     ('links', lambda r, v: rk.fit_capsules(r.worlds, links=[v])),
     ('links', lambda r, v: rk.fit_spheres(r.worlds, links=[v])),
     ('link_index', lambda r, v: rk.eval_jacobian(r.worlds, r.q, v, np.zeros((1, 6, 2)))),
+    ('link_index', lambda r, v: rk.link_dofs(r.worlds, v)),
     ('link_index', lambda r, v: rk.IKObjectivePose(v, POSE)),
     ('link_index', lambda r, v: rk.IKObjectivePosition(v, Z, Z)),
     ('link_index', lambda r, v: rk.IKObjectiveRotation(v, POSE[0, 3:], POSE[0, 3:])),

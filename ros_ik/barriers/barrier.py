@@ -247,6 +247,10 @@ class Barrier(StepConstraint):
     def launch_jacobian(self, jacobian: wp.array, start_idx: int) -> None:
         """Write dh/dx of the step's variables into the rows of this barrier.
 
+        A degree of freedom adds ``dof_scale`` times its derivative to the column ``dof_variable``.
+        Both are arrays of ``_state``; several may share a column, as a mimic joint and its driver
+        do. :func:`ros_ik.link_dofs` gives those that move a link.
+
         Args:
             jacobian: Output, shape [n, total_rows, n_variables]; every column is written.
             start_idx: First row of this barrier.

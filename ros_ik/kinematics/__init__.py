@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ros_ik.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from ros_ik.kinematics.chain import link_dofs
     from ros_ik.kinematics.collision.checks.collisions import always_colliding_pairs
     from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
     from ros_ik.kinematics.dynamics.evaluate_dynamics import eval_bias_force
@@ -25,4 +26,5 @@ __all__ = [
     'eval_fk',
     'eval_jacobian',
     'eval_mass_matrix',
+    'link_dofs',
 ]

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import checked_link
+from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.kinematics.tree import precise_array
 from ros_ik.model.conventions.joint_type import JointType
@@ -22,16 +24,23 @@ _ONE_COORDINATE_PER_DOF = (JointType.PRISMATIC, JointType.REVOLUTE, JointType.D6
 
 
 def link_dofs(model: Model, link_index: int) -> np.ndarray:
-    """Return the degrees of freedom between the world and a link, ascending.
+    """Return the degrees of freedom that move a link: those between the world and the link.
+
+    Those that move a link relative to another one belong to one of both:
+    ``np.setxor1d(link_dofs(model, a), link_dofs(model, b))``.
 
     Args:
-        model: Any object with Newton's joint arrays.
-        link_index: Body index; -1 for the world, which has none.
+        model: A :class:`Model`, or any object with Newton's joint arrays.
+        link_index: Index of the link; -1 for the world, which has none.
+
+    Returns:
+        Their indices, ascending, int32 [n_dofs]. Mimic joints have their own.
 
     Raises:
         ArgumentError: The index is outside the model.
     """
-    return dofs_of_links(model, (link_index,))[0]
+    checked_model(model)
+    return dofs_of_links(model, (checked_link('link_index', link_index),))[0]
 
 
 def dofs_of_links(model: Model, link_indices: Iterable[int]) -> list[np.ndarray]:

@@ -13,6 +13,7 @@ from ros_ik.kinematics import eval_com
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics import eval_jacobian
 from ros_ik.kinematics import eval_mass_matrix
+from ros_ik.kinematics import link_dofs
 from ros_ik.kinematics.runtime import arguments
 from ros_ik.solvers import ChainIKSettings
 from ros_ik.solvers import ClosedFormSettings
@@ -36,6 +37,7 @@ def test_kinematics_of_no_model():
         lambda m: eval_com(m, q, out),
         lambda m: eval_mass_matrix(m, q, out),
         lambda m: eval_bias_force(m, q, q, out),
+        lambda m: link_dofs(m, 0),
         lambda m: IkChain(m, 'panda_hand'),
     ):
         for nothing in (None, 'robot.urdf', object()):

@@ -16,6 +16,7 @@ import warp as wp
 
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics import eval_jacobian
+from ros_ik.kinematics import link_dofs
 from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import JointType
@@ -61,8 +62,12 @@ def check(model, rng):
         jacobian = np.zeros((N, 6, model.joint_dof_count))
         eval_jacobian(model, joint_q, link, jacobian)
         for q, exact in zip(joint_q, jacobian, strict=True):
+            found = finite_difference_jacobian(model, q, link)
             # Central differences: truncation 1e-12, rounding 1e-16 / 1e-6 times a few operations.
-            assert np.abs(finite_difference_jacobian(model, q, link) - exact).max(initial=0) < 1e-8
+            assert np.abs(found - exact).max(initial=0) < 1e-8
+            # One component of a unit axis is at least 0.57.
+            moved = np.flatnonzero(np.abs(found).max(axis=0, initial=0) > 0.5)
+            np.testing.assert_array_equal(link_dofs(model, link), moved)
 
 
 @pytest.mark.parametrize(

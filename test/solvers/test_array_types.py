@@ -45,6 +45,7 @@ ELSEWHERE = {
     'ModelBuilder', 'OptimalControlCommand',
     'OptimalControlFeedback', 'OptimalControlResult', 'OptimalControlSettings', 'PathResult',
     'RolloutResult', 'SelfCollisionBarrier', 'SolveStatus', 'StopReason', 'fit_spheres',
+    'link_dofs',
 }  # fmt: skip
 
 # Number type, True for Warp, True for a vector in an array.

@@ -12,6 +12,7 @@ import warp as wp
 from ros_ik.barriers import Barrier
 from ros_ik.barriers import PositionBarrier
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics import link_dofs
 from ros_ik.limits import VelocityLimit
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
@@ -42,17 +43,25 @@ def height_values(
 def height_jacobian(
     body_q: wp.array2d(dtype=wp.transformd),
     joint_S_s: wp.array2d(dtype=wp.spatial_vectord),
-    dof_variable: wp.array(dtype=wp.int32),
+    link_dof: wp.array(dtype=wp.int32),  # degrees of freedom that move the link
+    dof_variable: wp.array(dtype=wp.int32),  # column of each, -1 for a locked one
+    dof_scale: wp.array(dtype=wp.float64),  # that of a mimic joint follows its driver
     link: int,
     start: int,
     jacobian: wp.array3d(dtype=wp.float64),
 ):
-    robot, dof = wp.tid()
-    if dof_variable[dof] >= 0:
-        S = joint_S_s[robot, dof]
-        p = wp.transform_get_translation(body_q[robot, link])
-        turned = wp.cross(wp.vec3d(S[3], S[4], S[5]), p)
-        jacobian[robot, start, dof_variable[dof]] = S[2] + turned[2]
+    robot = wp.tid()
+    for variable in range(jacobian.shape[2]):
+        jacobian[robot, start, variable] = wp.float64(0.0)
+    p = wp.transform_get_translation(body_q[robot, link])
+    for k in range(link_dof.shape[0]):
+        dof = link_dof[k]
+        variable = dof_variable[dof]
+        if variable >= 0:
+            S = joint_S_s[robot, dof]
+            velocity = wp.spatial_top(S) + wp.cross(wp.spatial_bottom(S), p)
+            added = dof_scale[dof] * velocity[2]
+            jacobian[robot, start, variable] = jacobian[robot, start, variable] + added
 
 
 class HeightBarrier(Barrier):
@@ -65,7 +74,8 @@ class HeightBarrier(Barrier):
         self.link, self.floor = link, floor
 
     def _allocate(self, state):
-        pass
+        dofs = link_dofs(state.model, self.link)
+        self._link_dof = wp.array(dofs, dtype=wp.int32, device=state.device)
 
     def launch_values(self, body_q, values, start_idx):
         wp.launch(
@@ -80,9 +90,10 @@ class HeightBarrier(Barrier):
         state = self._state
         wp.launch(
             height_jacobian,
-            dim=(state.n_robots, state.dof_variable.shape[0]),
+            dim=state.n_robots,
             inputs=[
-                state.body_q, state.joint_S_s, state.dof_variable, self.link, start_idx
+                state.body_q, state.joint_S_s, self._link_dof, state.dof_variable,
+                state.dof_scale, self.link, start_idx,
             ],
             outputs=[jacobian],
             device=state.device,
@@ -91,6 +102,89 @@ class HeightBarrier(Barrier):
 
 class UncheckedBarrier(HeightBarrier):
     is_checked = False
+
+
+# Links that some joints of their robot do not move; a chain of the last three has mimic joints.
+BRANCHING = {
+    'panda': 'panda_hand_tcp',
+    'tiago_dual': 'hand_left_grasping_frame',
+    'g1_29dof_with_hand_rev_1_0': 'left_hand_palm_link',
+    'allegro_right_hand': 'link_15.0_tip',
+    'baxter': 'r_gripper_r_finger_tip',
+    'romeo': 'RThumb3Link',
+    'talos_full_v2': 'gripper_right_fingertip_3_link',
+}
+
+
+class Branching:
+    """A robot with a task that pulls one of its links down, and a floor below the link."""
+
+    def __init__(self, name, part, n_robots=1):
+        self.model = load(next(path for path in ALL_URDFS if path.stem == name))
+        self.link = self.model.body_index(BRANCHING[name])
+        self.q = self.model.random_joint_q(n_robots, np.random.default_rng(3))
+        moving = link_dofs(self.model, self.link)
+        group = {'all': '', 'chain': self.joints(moving), 'half': self.joints(moving[::2])}[part]
+        self.diff = DifferentialIK(self.model, group, n_robots=n_robots)
+        self.pose = self.diff.body_poses(self.q)[:, self.link]
+        self.floor = self.pose[0, 2] - 0.02
+        own = HeightBarrier(self.link, self.floor, gain=5.0, safe_displacement_gain=0.0)
+        built_in = PositionBarrier(
+            self.link, [-np.inf, -np.inf, self.floor], [np.inf] * 3, gain=5.0,
+            safe_displacement_gain=0.0,
+        )  # fmt: skip
+        self.barriers = own, built_in
+
+    def joints(self, dofs):
+        """Return the names of the joints with these degrees of freedom."""
+        starts = self.model.joint_qd_start.numpy()
+        found = np.searchsorted(starts, dofs, side='right') - 1
+        return [self.model.joint_label[joint] for joint in found]
+
+    def values(self, variables):
+        """Return h [n] after a step of each variable [n_variables]."""
+        group = self.diff.group
+        step = np.zeros((len(self.q), self.model.joint_dof_count))
+        moved = group.dof_variable >= 0
+        step[:, moved] = variables[group.dof_variable[moved]] * group.dof_scale[moved]
+        q = self.diff.integrate(self.q, step)
+        return self.diff.barrier_values(q, self.barriers[:1])[:, 0]
+
+
+@pytest.mark.parametrize('part', ['all', 'chain', 'half'])
+@pytest.mark.parametrize('name', BRANCHING)
+def test_the_derivatives_of_a_barrier_of_ones_own(name, part):
+    """Those of joints that do not move the link are zero; drivers have those of mimic joints."""
+    rig = Branching(name, part, n_robots=3)
+    n_variables = rig.diff.group.n_variables
+    expected = np.zeros((3, n_variables))
+    for k, way in enumerate(1e-6 * np.eye(n_variables)):
+        expected[:, k] = (rig.values(way) - rig.values(-way)) / 2e-6
+    own, _ = rig.barriers
+    posture = Task(IKObjectiveJointPosition(rig.model, rig.model.neutral_joint_q()))
+    step = np.zeros((3, rig.model.joint_dof_count))
+    rig.diff.solve_ik(rig.q, [posture], [], [own], step)  # writes the motion subspaces
+    jacobian = wp.full((3, 3, n_variables), wp.nan, dtype=wp.float64, device='cpu')
+    own.launch_jacobian(jacobian, 1)
+    np.testing.assert_allclose(jacobian.numpy()[:, 1], expected, atol=1e-8)
+    assert np.all(np.isnan(jacobian.numpy()[:, ::2])), 'rows of others were written'
+
+
+@pytest.mark.parametrize('name', BRANCHING)
+def test_a_barrier_of_ones_own_keeps_a_link_of_a_branching_robot_above_its_floor(name):
+    rig = Branching(name, 'all')
+    steps, limits = np.zeros((2, 1, rig.model.joint_dof_count)), [VelocityLimit()]
+    down = rig.pose - [0, 0, 0.15, 0, 0, 0, 0]
+    task = Task(IKObjectivePose(rig.link, down, rotation_weight=0.02), gain=0.1, damping=1e-3)
+    least = np.inf
+    for _ in range(either(60, 300)):
+        for barrier, step in zip(rig.barriers, steps, strict=True):
+            status = rig.diff.solve_ik(rig.q, [task], limits, [barrier], step)
+            assert status == SolveStatus.CONVERGED
+        np.testing.assert_allclose(*steps, atol=1e-9)
+        rig.q = rig.diff.integrate(rig.q, steps[0])
+        least = min(least, rig.diff.barrier_values(rig.q, rig.barriers[:1])[0, 0])
+    assert -1e-4 < least < 0.02
 
 
 def panda(mode='stop'):
