@@ -147,6 +147,30 @@ def test_gradients_pass_through_every_type_of_array():
         np.testing.assert_allclose(q.grad.numpy(), expected, atol=near * np.abs(expected).max())
 
 
+def test_gradients_pass_through_arrays_with_gaps():
+    model, rng = MODELS['panda'](), np.random.default_rng(2)
+    joint_q = model.random_joint_q(2, rng)
+    for label, (function, shape) in outputs(model).items():
+        weights = rng.normal(size=(2, *shape))
+        expected = gradient(model, function, joint_q, weights)
+        for axis in range(weights.ndim):
+            places = tuple(slice(None, None, 1 + (k == axis)) for k in range(weights.ndim))
+            wide = rng.normal(
+                size=[size * (1 + (k == axis)) for k, size in enumerate((2, *shape))]
+            )
+            wide[places] = weights
+            q = wp.array(joint_q, dtype=wp.float64, device='cpu', requires_grad=True)
+            every = wp.zeros(wide.shape, dtype=wp.float64, device='cpu', requires_grad=True)
+            with wp.Tape() as tape:
+                function(model, q, every[places])
+            for _ in range(2):
+                tape.backward(grads={every: wp.array(wide, dtype=wp.float64, device='cpu')})
+                np.testing.assert_allclose(
+                    q.grad.numpy(), expected, atol=1e-12, err_msg=f'{label} {axis}'
+                )
+                tape.zero()
+
+
 def test_what_requires_no_gradient_is_not_recorded_with_one():
     model = MODELS['panda']()
     q = wp.array(model.random_joint_q(2, 0), dtype=wp.float64, device='cpu')

@@ -97,8 +97,9 @@ def test_other_types_are_refused(model):
         wp.zeros((N, model.body_count), dtype=wp.vec3d, device='cpu'),
         wp.zeros((N, model.body_count, 8), dtype=wp.float64, device='cpu'),
         wp.zeros((N, model.body_count, 7), dtype=wp.float32, device='cpu'),
-        wp.zeros((N, model.body_count, 14), dtype=wp.float64, device='cpu')[:, :, ::2],
+        wp.zeros((N, model.body_count, 14), dtype=wp.float32, device='cpu')[:, :, ::2],
+        wp.zeros((N, model.body_count, 12), dtype=wp.float64, device='cpu')[:, :, ::2],
     ):
-        with pytest.raises(ArgumentError, match='body_q must have shape') as caught:
+        with pytest.raises(ArgumentError, match=r'body_q must .* 7\] of float64 or ') as caught:
             eval_fk(model, q, wrong)
         assert 'wp.transformd, got' in str(caught.value) and '_t' not in str(caught.value)

@@ -72,6 +72,8 @@ def batch_output(
 ) -> wp.array:
     """Return the Warp array to compute into, in the memory of the given array if possible.
 
+    Otherwise :func:`copy_back` copies it there, as where the components of vectors have gaps.
+
     Args:
         name: Name of the argument, for errors.
         given: The caller's output array, of any library.
@@ -86,12 +88,19 @@ def batch_output(
     """
     target: Any = wp.get_device(device)
     check_writable(name, given)
+    scalar = getattr(dtype, '_wp_scalar_type_', dtype)
+    components = () if scalar is dtype else (dtype._length_,)
     if is_exchanged(given):
         array = exchanged(name, given)
         view = _as_type(array, shape, dtype)
+        has_gaps = view is None and tuple(array.shape) == (*shape, *components)
+        if has_gaps and array.dtype is scalar:
+            check_device(name, array, target)
+            return _separate_output(array, shape, dtype)
         if view is None:
+            numbers = f'{[*shape, *components]} of {scalar.__name__} or ' if components else ''
             raise ArgumentError(
-                f'{name} must have shape {list(shape)} of {type_name(dtype)}, got '
+                f'{name} must have shape {numbers}{list(shape)} of {type_name(dtype)}, got '
                 f'{list(array.shape)} of {type_name(array.dtype)}'
             )
         check_device(name, view, target)
@@ -101,8 +110,6 @@ def batch_output(
             f'{name} must be a NumPy or Warp array to write into, or one of another library, got '
             f'{type(given).__name__}'
         )
-    scalar = getattr(dtype, '_wp_scalar_type_', dtype)
-    components = () if scalar is dtype else (dtype._length_,)
     if given.shape != (*shape, *components) or _SCALARS.get(given.dtype) is not scalar:
         raise ArgumentError(
             f'{name} must have shape {[*shape, *components]} of {scalar.__name__}, got '
@@ -118,7 +125,11 @@ def copy_back(result: wp.array, given: Any) -> None:
     if isinstance(given, np.ndarray):
         if result.ptr != given.__array_interface__['data'][0]:
             given[...] = result.numpy()
-    elif wp.get_device(result.device).is_cuda:
+        return
+    target = getattr(result, '_target', None)
+    if target is not None:
+        wp.copy(target, as_numbers(result))
+    if wp.get_device(result.device).is_cuda:
         wait_for_warp(given)
 
 
@@ -192,6 +203,14 @@ def _as_type(given: wp.array, shape: tuple[int, ...], dtype: Any) -> wp.array | 
     )  # fmt: skip
     view._source = given  # type: ignore[attr-defined]  # its memory lives as long as the view
     return view
+
+
+def _separate_output(given: wp.array, shape: tuple[int, ...], dtype: Any) -> wp.array:
+    """Return an array in memory of its own that :func:`copy_back` copies to numbers with gaps."""
+    grad = given.requires_grad
+    separate = wp.zeros(shape, dtype=dtype, device=given.device, requires_grad=grad)
+    separate._target = given  # type: ignore[attr-defined]
+    return separate
 
 
 def type_name(dtype: Any) -> str:

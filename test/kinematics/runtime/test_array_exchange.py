@@ -150,6 +150,34 @@ def test_arrays_may_have_gaps(model, kind):
     assert not np.any(found)
 
 
+@pytest.mark.parametrize('scalar', [np.float32, np.float64])
+@pytest.mark.parametrize('kind', WRITABLE)
+def test_outputs_may_have_gaps_in_any_axis(model, kind, scalar):
+    q = model.random_joint_q(3, 0).astype(scalar)
+    for name, (function, shape) in cases(model, 3).items():
+        if name == 'eval_bias_force':
+            speeds = np.full(shape, 0.1, dtype=scalar)
+
+            def function(m, q, out, speeds=speeds):
+                eval_bias_force(m, q, speeds, out)
+
+        expected = np.zeros(shape, dtype=scalar)
+        function(model, q, expected)
+        for axis in range(len(shape)):
+            sizes = np.array(shape)
+            sizes[axis] *= 2
+            places = tuple(slice(None, None, 1 + (k == axis)) for k in range(len(shape)))
+            every = MAKERS[kind](np.full(sizes, 7.0, dtype=scalar))
+            if kind == 'dlpack':
+                function(model, q, type(every)(every.values[places]))
+            else:
+                function(model, q, every[places])
+            found = np.array(numbers(every))
+            np.testing.assert_array_equal(found[places], expected, err_msg=f'{name} {axis}')
+            found[places] = 7.0
+            assert np.all(found == 7.0)
+
+
 def test_numbers_that_lie_backwards_or_repeat_are_read(model):
     q = model.random_joint_q(3, 0)
     expected, found = (np.zeros((3, model.body_count, 7)) for _ in range(2))
