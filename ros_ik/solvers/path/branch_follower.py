@@ -16,7 +16,10 @@ LOCAL = ChainIKSettings(max_attempts=1, window=12)
 # Joint motion between two poses above which the segment is subdivided [rad or m].
 SHORT_STEP = 0.3
 # Number of halvings of a segment, to 1 / 64, after which a jump is a change of the branch.
-_MAX_HALVINGS = 6
+MAX_HALVINGS = 6
+# Distance from the last pose, in largest steps, beyond which a branch is not followed to the next.
+# It would have to come back, and many steps of a path that is too fast are thus saved.
+MAX_DETOUR = 2.0
 
 
 class BranchFollower:
@@ -59,7 +62,8 @@ class BranchFollower:
         self, before: np.ndarray, pose: np.ndarray, target: np.ndarray, *, is_bounded: bool
     ) -> np.ndarray | None:
         """Return the configuration at ``target`` on the branch of ``before``, or None."""
-        after = self._advance(before, pose, target, _MAX_HALVINGS)
+        far = MAX_DETOUR * self.max_joint_step if is_bounded else np.inf
+        after = self._advance(before, pose, target, MAX_HALVINGS, (before, far))
         if after is None:
             return None
         if is_bounded and np.max(np.abs(after - before)) > self.max_joint_step:
@@ -67,24 +71,44 @@ class BranchFollower:
         return after if self._check.is_free_to(before[None], after[None])[0] else None
 
     def _advance(
-        self, before: np.ndarray, pose: np.ndarray, target: np.ndarray, halvings: int
+        self,
+        before: np.ndarray,
+        pose: np.ndarray,
+        target: np.ndarray,
+        halvings: int,
+        ball: tuple[np.ndarray, float],
     ) -> np.ndarray | None:
-        """Return the configuration at ``target`` without a jump, or None."""
+        """Return the configuration at ``target`` without a jump, or None.
+
+        Args:
+            before: Configuration at ``pose``.
+            pose: Start of the segment, [7].
+            target: End of the segment, [7].
+            halvings: Number of times that the segment may be halved.
+            ball: Configuration, and the distance that no joint may have from it [rad or m].
+        """
         answer = self._local.solve(target[None], before[None])
         after = answer.joint_q[0].copy()
         short = np.max(np.abs(after - before)) <= min(self.max_joint_step, SHORT_STEP)
         if answer.status[0] == SolveStatus.CONVERGED and short:
-            return after
+            center, far = ball
+            return after if np.max(np.abs(after - center)) <= far else None
         if halvings == 0:
             return None
         middle = halfway(pose, target)
-        there = self._advance(before, pose, middle, halvings - 1)
-        return None if there is None else self._advance(there, middle, target, halvings - 1)
+        there = self._advance(before, pose, middle, halvings - 1, ball)
+        return None if there is None else self._advance(there, middle, target, halvings - 1, ball)
 
 
 def halfway(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the pose halfway, with mean position and interpolated rotation (shorter arc)."""
+    """Return the poses halfway, with mean position and interpolated rotation (shorter arc).
+
+    Args:
+        a: Poses [.., 7].
+        b: Poses [.., 7].
+    """
     middle = 0.5 * (a + b)
-    rotation = a[3:] + (b[3:] if a[3:] @ b[3:] >= 0.0 else -b[3:])
-    middle[3:] = rotation / np.linalg.norm(rotation)
+    same = np.sum(a[..., 3:] * b[..., 3:], axis=-1, keepdims=True) >= 0.0
+    rotation = a[..., 3:] + np.where(same, b[..., 3:], -b[..., 3:])
+    middle[..., 3:] = rotation / np.linalg.norm(rotation, axis=-1, keepdims=True)
     return middle

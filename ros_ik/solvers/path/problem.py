@@ -32,7 +32,8 @@ class PathResult:
 
     Attributes:
         joint_q: Configurations, shape [n, joint_coord_count]. After a break the path continues at
-            a solution of the pose, or at the best configuration found.
+            the solution of the pose from which it gets furthest, or at the best configuration
+            found.
         status: :class:`SolveStatus` codes, shape [n].
         breaks: Indices of poses that cannot be reached, or not from the previous pose without a
             jump, a longer step or a collision.

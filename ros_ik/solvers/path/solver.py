@@ -69,12 +69,13 @@ def solve_path(
             furthest, and among equals the one of the least joint motion.
         max_joint_step: Largest change of a joint from one pose to the next [rad or m]. Between
             its configurations, a path deviates from the line by about reach times step^2 / 8. If
-            that matters, give poses close to each other, or a smaller step. inf only forbids
-            jumps.
+            that matters, give poses close to each other, or a smaller step. The path also breaks
+            if a search leaves the last configuration by twice this step. inf only forbids jumps.
         position_tolerance: Largest distance of a solution [m].
         rotation_tolerance: Largest angle of a solution [rad].
-        n_branches: Number of solutions of the first pose to follow if ``start`` is None. Chains of
-            six joints with a closed form follow all solutions.
+        n_branches: Number of solutions of the first pose to follow if ``start`` is None. After a
+            break the search follows as many solutions near the last configuration, and as many of
+            a path that begins there. Chains of six joints with a closed form follow all solutions.
         method: 'closed_form' to find the path of the least joint motion over all branches; for
             seven joints, the best of those near samples of all solutions. 'search' to follow
             branches from pose to pose. 'auto' for 'closed_form' if :func:`closed_form` supports
