@@ -75,7 +75,7 @@ def solve_optimal(
     budget = checked_options('budget', Budget, budget)
     checked_instance('request', OptimalRequest, request)
     command = make_command(planner, request)
-    coords, joint_q, joint_qd = _start(planner, request)
+    names, coords, joint_q, joint_qd = _start(planner, request)
     planner.require_measured(planner.needed_dofs(), coords)
     budget.check_time()
     result = planner.optimal.solve(command, joint_q, joint_qd)
@@ -94,7 +94,7 @@ def solve_optimal(
         # A violation at the start cannot be avoided; the answer names it.
         return answer
     # The motion is checked with the other joints where the request puts them.
-    with planner.at(request.start_names, joint_q[coords].tolist()):
+    with planner.at(names, joint_q[coords].tolist()):
         fault = _violation(planner, answer, joint_q, budget)
     return dataclasses.replace(answer, fault=fault)
 
@@ -120,8 +120,10 @@ def _violation(
     return '' if violation is None else f'{violation.what} at {violation.time:g} s'
 
 
-def _start(planner: Planner, request: OptimalRequest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the coordinates of the request, and the complete state at the start."""
+def _start(
+    planner: Planner, request: OptimalRequest
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
+    """Return joints and coordinates of the request, and the complete state at the start."""
     with argument_errors_as_request_errors():
         names = checked_items('start_names', request.start_names, 'joint names')
         positions = real_array('start_positions', request.start_positions)
@@ -142,4 +144,4 @@ def _start(planner: Planner, request: OptimalRequest) -> tuple[np.ndarray, np.nd
         starts = planner.model.joint_qd_start.numpy()
         dofs = [starts[planner.model.joint_index(name)] for name in names]
         joint_qd[dofs] = velocities
-    return coords, planner.configurations(coords, positions[None])[0], joint_qd
+    return names, coords, planner.configurations(coords, positions[None])[0], joint_qd
