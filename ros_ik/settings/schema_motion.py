@@ -206,7 +206,8 @@ FOLLOWING_ERROR = (
     ),
     Parameter(
         'synchronise_to', 'string', 'reference',
-        "Start of a motion. 'reference' is the reference that the controllers publish, see "
+        "Start of a motion. 'reference' is the last command if the reference that the controllers "
+        "publish shows that they follow it, otherwise that reference, see "
         "outputs.<output>.state_topic. Without one, it is the same as 'command'. 'command' is the "
         'last command, if the robot is within synchronise_tolerance of it and has not been moved '
         'since. Otherwise it is the measured state: the mean of the last 0.1 s for a robot at '

@@ -133,7 +133,7 @@ class ControllerStates:
             variable = variable_of.get(name)
             if variable is not None:
                 reference.positions[variable] = positions[entry]
-                reference.velocities[variable] = velocities[entry] if len(velocities) else 0.0
+                reference.velocities[variable] = velocities[entry] if len(velocities) else np.nan
                 reference.received[variable] = heard.time
 
 

@@ -25,7 +25,7 @@ class ControllerReference:
 
     Attributes:
         positions: [rad or m], [n_variables].
-        velocities: [rad/s or m/s], [n_variables].
+        velocities: [rad/s or m/s], [n_variables]; NaN where they are not reported.
         received: Time of receipt of each [s], -inf before the first.
     """
 

@@ -37,9 +37,12 @@ class Controller:
     def _publish(self):
         if not self.speaks:
             return
+        self.report([self._robot.position[name] for name in ARM], [0.0] * len(ARM))
+
+    def report(self, positions, velocities):
+        """Publish a reference."""
         message = self.kind(joint_names=self.names)
-        message.reference.positions = [self._robot.position[name] for name in ARM]
-        message.reference.velocities = [0.0] * len(ARM)
+        message.reference.positions, message.reference.velocities = positions, velocities
         self._publisher.publish(message)
 
 
@@ -97,6 +100,34 @@ def test_after_an_activation_too(client, controller):
     client.wait_for_ticks(30)
     off, source = start_of(client)
     assert off < 2e-3 and source == 'reference'
+
+
+@pytest.mark.parametrize('tells_velocities', [True, False])
+def test_a_restart_after_a_reference_from_before_the_stop_is_no_step(
+    client, controller, tells_velocities
+):
+    # Velocities of the controller's setpoint, which follows the commands.
+    controller.speaks = False
+    client.wait_for_ticks(10)
+    first, since = client.robot.position['panda_joint1'], len(client.sent)
+    goal = first + np.copysign(1.5, -first)
+    client.stream('joints', JointState(name=['panda_joint1'], position=[goal]))
+    client.wait_for(lambda: len(client.sent) > since + 15, 'a motion')
+    before, last = (np.array(m.points[0].positions) for _, m, _ in client.sent[-2:])
+    assert abs(last[0] - before[0]) > 5e-3
+    speeds = (100.0 * (last - before)).tolist() if tells_velocities else []
+    controller.report(last.tolist(), speeds)
+    client.wait_for_ticks(3)
+    assert client.pause(True).success
+    client.wait_for_text('pause')
+    client.wait_for(lambda: not client._hears_motion(), 'rest')
+    rest, since = np.array(client.sent[-1][1].points[0].positions), len(client.sent)
+    assert client.pause(False).success
+    client.wait_for(lambda: len(client.sent) > since + 3, 'a restart')
+    begun = np.array(client.sent[since][1].points[0].positions)
+    # The first step of a motion at 100 Hz.
+    assert np.abs(begun - rest).max() < 2e-3
+    assert client.status.motion_start == 'command'
 
 
 def test_without_one_it_begins_where_the_robot_is_measured(client, controller):
