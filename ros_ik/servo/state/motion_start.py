@@ -8,8 +8,8 @@ command from the measured state would step by the difference. A motion therefore
 
 1. at the last command, if a fresh reference shows that the controller follows it;
 2. otherwise at that reference;
-3. without a reference at the last command, while the robot is near it;
-4. otherwise at the filtered measured state, with its velocity, ahead by the expected lag.
+3. without a reference at the last command, while the robot is near it or on its way to it;
+4. otherwise at the filtered measured state, with its velocity, ahead by the least expected lag.
 
 The first is :mod:`ros_ik.servo.state.reference_check`. Otherwise something else moved the
 controller, with the velocity v at the age t of the reference. With limits a of the acceleration it
