@@ -186,6 +186,11 @@ class CollisionBarrier(Barrier):
         """Return the pair of one row of the last step; None if the row was inactive."""
         return self._named(self._pair_numbers().item(robot, row))
 
+    def closest_rows(self, row: int, robot: int = 0) -> tuple[int, int] | None:
+        """Return the rows of the scene of :meth:`closest_pair`."""
+        number, pairs = self._pair_numbers().item(robot, row), self._measurement.pairs
+        return tuple(pairs[number].tolist()) if 0 <= number < len(pairs) else None
+
     def _pair_numbers(self) -> np.ndarray:
         """Return the number of the pair of each row of the last step, -1 for none."""
         if self._pair_view is None:

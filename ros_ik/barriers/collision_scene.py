@@ -74,10 +74,12 @@ class CollisionScene(ReadOnce):
         geometry: The primitives of the robot.
         max_obstacles: Largest number of obstacles at a time.
         max_attached: Largest number of carried objects at a time.
+        link_only: Number of the last primitives of the robot that are only for pairs of links;
+            they meet neither obstacles nor carried objects.
         rows: All primitives: those of the robot, then carried objects, then obstacles.
     """
 
-    read_once = frozenset(('geometry', 'max_obstacles', 'max_attached'))
+    read_once = frozenset(('geometry', 'max_obstacles', 'max_attached', 'link_only'))
 
     def __init__(
         self,
@@ -85,6 +87,7 @@ class CollisionScene(ReadOnce):
         *,
         max_obstacles: int = 16,
         max_attached: int = 4,
+        link_only: int = 0,
     ) -> None:
         """Allocate the rows.
 
@@ -92,6 +95,7 @@ class CollisionScene(ReadOnce):
             geometry: The primitives, or a model, whose shapes are used unchanged.
             max_obstacles: Largest number of obstacles at a time.
             max_attached: Largest number of carried objects at a time.
+            link_only: Number of the last primitives that are only for pairs of links.
 
         Raises:
             ArgumentError: Neither primitives nor a model, or a number of rows out of range.
@@ -99,6 +103,7 @@ class CollisionScene(ReadOnce):
         self.geometry = geometry = as_geometry('geometry', geometry)
         self.max_obstacles = checked_index('max_obstacles', max_obstacles, _MAX_SLOTS)
         self.max_attached = checked_index('max_attached', max_attached, _MAX_SLOTS)
+        self.link_only = checked_index('link_only', link_only, len(geometry))
         self.rows = CollisionRows(geometry, self.max_obstacles + self.max_attached)
         self._rigid = rigid_parts(geometry.model)
         self._obstacles: dict[str, _Obstacle] = {}
@@ -128,6 +133,15 @@ class CollisionScene(ReadOnce):
     def attached_names(self) -> tuple[str, ...]:
         """Names of the carried objects."""
         return tuple(self._carried)
+
+    @property
+    def meeting_rows(self) -> range:
+        """Rows of the robot that meet obstacles and carried objects."""
+        return range(len(self.geometry) - self.link_only)
+
+    def is_link_only(self, pair: tuple[int, int]) -> bool:
+        """Return True if a pair of rows has a primitive that is only for pairs of links."""
+        return any(self.meeting_rows.stop <= row < len(self.geometry) for row in pair)
 
     @property
     def attached_rows(self) -> range:
@@ -255,7 +269,7 @@ class CollisionScene(ReadOnce):
 
     def attached_pairs(self) -> np.ndarray:
         """Return the pairs of carried objects with the robot and each other, int [n, 2]."""
-        body = self.geometry.body
+        body = self.geometry.body[self.meeting_rows]
         pairs = []
         carried = list(self._carried.values())
         for k, one in enumerate(carried):
@@ -266,7 +280,7 @@ class CollisionScene(ReadOnce):
 
     def world_pairs(self) -> np.ndarray:
         """Return the pairs of robot and carried objects with enabled obstacles, int [n, 2]."""
-        own = np.array([*range(len(self.geometry)), *(c.row for c in self._carried.values())])
+        own = np.array([*self.meeting_rows, *(c.row for c in self._carried.values())])
         own = own[self.rows.kind[own] != int(GeoType.PLANE)] if len(own) else own.astype(int)
         body = self.rows.body[own]
         pairs = [np.zeros((0, 2), dtype=int)]

@@ -129,11 +129,13 @@ COLLISION: tuple[Parameter, ...] = (
     ),
     Parameter(
         'collision.exclude_touching_pairs', 'bool', True,
-        'Ignore pairs of collision shapes that are nearer than the margin at the neutral and at '
-        '95 % of random configurations. Ignore also pairs whose fits touch often while the hulls '
-        'of their meshes meet at none of 4000 configurations. The pairs are found '
-        'once and stored with the fits; ~/srdf_lines writes the pairs of links that always touch '
-        'for an SRDF.',
+        'Ignore pairs of collision shapes that touch at the neutral and at 95 % of random '
+        'configurations. Ignore also pairs whose fits touch often while the shapes meet at none '
+        'of 4000 configurations. Some fits are always nearer than the margin while the shapes '
+        'meet at some configurations: their convex hulls are watched, without the margin. Where '
+        'the hulls would hold the robot, nothing is watched, and the log names the links. The '
+        'pairs are found once and stored with the fits; ~/srdf_lines writes the pairs of links '
+        'that always touch for an SRDF.',
         read_only=True,
     ),
 )  # fmt: skip

@@ -30,6 +30,7 @@ from ros_ik.settings.reading import unknown_parameters
 from ros_ik.setup_assistant.speeds import immobile
 from ros_ik.setup_assistant.speeds import rangeless
 from ros_ik.setup_assistant.speeds import speed_warnings
+from ros_ik.setup_assistant.start import moves_apart
 from ros_ik.setup_assistant.start import start_warnings
 
 if TYPE_CHECKING:
@@ -161,9 +162,24 @@ def _of_joints(robot: ControlledRobot) -> list[str]:
             'workspace that has them, or extend AMENT_PREFIX_PATH'
         )
     found += _thickened(robot)
+    found += _unwatched(robot)
     if robot.settings.limits_velocity_scale > _CAREFUL:
         found.append('limits.velocity_scale is above 0.5: begin slower on hardware')
     return found
+
+
+def _unwatched(robot: ControlledRobot) -> list[str]:
+    """Return a warning about links that the robot moves and that may meet unwatched."""
+    index, names = robot.model.body_index, []
+    for pair in robot.shapes.hidden:
+        if 'world' not in pair and moves_apart(robot, *map(index, pair)):
+            names.append(':'.join(pair))
+    if not names:
+        return []
+    return [
+        f'{listed(names)}: not watched although they may meet, because their hulls would hold the '
+        'robot'
+    ]
 
 
 def _thickened(robot: ControlledRobot) -> list[str]:

@@ -70,11 +70,11 @@ def near_pairs(robot: ControlledRobot, start: Mapping[str, float] | None) -> tup
     shapes, joint_q = robot.shapes, model.neutral_joint_q(start)
     distance = sample_pair_distances(shapes.geometry, shapes.pairs, joint_q[None])[0]
     least: dict[tuple[str, ...], NearPair] = {}
-    near = np.flatnonzero(distance < settings.barriers_self_collision_margin)
+    near = np.flatnonzero(distance < shapes.margins(settings.barriers_self_collision_margin))
     for row in near[np.argsort(distance[near], kind='stable')].tolist():
         first, second = shapes.geometry.body[shapes.pairs[row]].tolist()
         links = link_names(model.body_label, (first, second))
-        if links not in least and _moves(robot, first, second):
+        if links not in least and moves_apart(robot, first, second):
             least[links] = NearPair(links, float(distance[row]))
     return tuple(least.values())
 
@@ -107,7 +107,7 @@ def _overlap_sentence(count: int, start: Mapping[str, float] | None) -> str:
     return f'{several} {where}: the node lets them only move apart, which may hold the whole robot'
 
 
-def _moves(robot: ControlledRobot, first: int, second: int) -> bool:
+def moves_apart(robot: ControlledRobot, first: int, second: int) -> bool:
     """Return True if a controlled joint moves one of two links relative to the other one."""
     group = robot.group
     dofs = np.setxor1d(link_dofs(robot.model, first), link_dofs(robot.model, second))

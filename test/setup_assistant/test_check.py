@@ -148,3 +148,25 @@ def test_primitives_that_become_much_larger_are_named():
     told = 'arm: capsules stand for boxes, cylinders or cones, up to 41 mm larger'
     assert told in warnings
     assert not any('capsules' in sentence for sentence in check().warnings)
+
+
+def test_links_that_may_meet_unwatched_are_named():
+    # The last ball is always within 10 mm of the first one, and touches it where it starts and at
+    # seven of eight configurations.
+    ball = '<collision><origin xyz="{}"/><geometry><sphere radius="{}"/></geometry></collision>'
+    places = (('0 0 0', 0.1), ('0 0 0', 0.02), ('0 0.143 0', 0.05))
+    text = '<robot name="r">' + ''.join(
+        f'<link name="{name}">{ball.format(*place)}</link>'
+        for name, place in zip('abc', places, strict=True)
+    )
+    text += ''.join(
+        f'<joint name="j{parent}" type="prismatic"><parent link="{parent}"/>'
+        f'<child link="{child}"/><axis xyz="1 0 0"/>'
+        '<limit lower="-0.035" upper="0.035" velocity="1" effort="1"/></joint>'
+        for parent, child in ('ab', 'bc')
+    )
+    given = {'ee.frame': 'c', 'outputs.default.topic': TOPIC}
+    warnings = check_parameters(given, Model.from_urdf(f'{text}</robot>', device='cpu')).warnings
+    told = 'a:c: not watched although they may meet, because their hulls would hold the robot'
+    assert told in warnings
+    assert not any('not watched' in sentence for sentence in check().warnings)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Disk cache of fits and pair masks, keyed by their inputs and bounded in size."""
+"""Disk cache of fits, hulls and pair masks, keyed by their inputs and bounded in size."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _VERSION = 2
 
 
 class FitCache:
-    """Cache of fits of shapes and of masks over pairs of shapes, one file each.
+    """Cache of fits and hulls of shapes, and of masks over pairs of shapes, one file each.
 
     A damaged or inaccessible file counts as missing.
     """
@@ -64,6 +64,24 @@ class FitCache:
         ends = np.array([one.ends for one in fit])
         radius = np.array([one.radius for one in fit])
         self._write(self._path('fit', key), {'ends': ends, 'radius': radius, 'error': error})
+
+    def load_hull(self, key: str) -> tuple[np.ndarray, float] | None:
+        """Return the points of a hull [n, 3] and the thickness about it [m], or None."""
+        found = self._read(self._path('hull', key), ('points', 'radius'))
+        if found is None:
+            return None
+        points, radius = found
+        if points.ndim != 2 or points.shape[1] != 3 or not len(points) or radius.shape != ():
+            return None
+        if points.dtype != np.float64 or radius.dtype != np.float64:
+            return None
+        if not np.all(np.isfinite(points)) or not 0.0 <= radius < np.inf:
+            return None
+        return points, float(radius)
+
+    def store_hull(self, key: str, points: np.ndarray, radius: float) -> None:
+        """Store a hull; writing is atomic."""
+        self._write(self._path('hull', key), {'points': points, 'radius': np.float64(radius)})
 
     def load_masks(
         self, key: str, names: Sequence[str], count: int

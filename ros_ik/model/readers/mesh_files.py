@@ -1,17 +1,20 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Reader of vertices of mesh files: STL, Wavefront OBJ with trimesh, COLLADA with pycollada.
+"""Reader of mesh files: STL, Wavefront OBJ with trimesh, COLLADA with pycollada.
 
-Collision checks use convex hulls and need only vertices. A mesh is read at its first use, so
-kinematics alone needs neither meshes nor these libraries. STL in text is read with trimesh too.
+Collision checks use convex hulls and need only vertices; triangles tell links that touch from
+links with hollows. A mesh is read at its first use, so kinematics alone needs neither meshes nor
+these libraries. STL in text is read with trimesh too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 import io
 import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +53,17 @@ class MeshFile(MeshSource):
         """
         return None if self.path is None else read_vertices(self.path)
 
+    def read_triangles(self) -> np.ndarray | None:
+        """Return the corners of the triangles [m, before the scale], float64 [n, 3, 3].
+
+        Returns:
+            The corners, or None if the file was not found inside the package paths.
+
+        Raises:
+            ModelError: As :meth:`read_vertices`, and for a mesh without triangles.
+        """
+        return None if self.path is None else read_triangles(self.path)
+
 
 def read_vertices(path: Path) -> np.ndarray:
     """Return the vertices of a mesh file in the units and axes of its scene.
@@ -65,13 +79,26 @@ def read_vertices(path: Path) -> np.ndarray:
     Raises:
         ModelError: As :meth:`MeshFile.read_vertices`; also if the library is not installed.
     """
-    where = f'mesh {str(path)!r}'
-    kind, content = read_content(path)
-    vertices = _facet_vertices(where, kind, content)
+    vertices = _read(path, _facet_vertices)
     if not len(vertices):
-        raise ModelError(where, 'has no vertices')
-    check_vertices(where, vertices)
+        raise ModelError(f'mesh {str(path)!r}', 'has no vertices')
+    check_vertices(f'mesh {str(path)!r}', vertices)
     return unique_rows(vertices)
+
+
+def read_triangles(path: Path) -> np.ndarray:
+    """Return the corners of the triangles of a mesh file, float64 [n, 3, 3].
+
+    Units and axes are those of :func:`read_vertices`. Polygons are cut into triangles.
+
+    Raises:
+        ModelError: As :meth:`MeshFile.read_triangles`.
+    """
+    triangles = _read(path, _facet_triangles)
+    if not len(triangles):
+        raise ModelError(f'mesh {str(path)!r}', 'has no triangles')
+    check_vertices(f'mesh {str(path)!r}', triangles)
+    return triangles
 
 
 def check_vertices(where: str, vertices: np.ndarray) -> None:
@@ -113,12 +140,12 @@ def _check_xml(where: str, content: bytes) -> None:
         raise ModelError(where, str(error)) from error
 
 
-def _facet_vertices(where: str, kind: str, content: bytes) -> np.ndarray:
-    """Return the vertices of all facets, float64 [n, 3]."""
+def _read(path: Path, read: Callable[[str, bytes], np.ndarray]) -> np.ndarray:
+    """Return an array of a mesh file by its format and content, or raise ModelError."""
+    where = f'mesh {str(path)!r}'
+    kind, content = read_content(path)
     try:
-        if kind == 'stl' and (vertices := _binary_stl_vertices(content)) is not None:
-            return vertices
-        return _collada_vertices(content) if kind == 'dae' else _mesh_vertices(kind, content)
+        return read(kind, content)
     except ImportError as error:
         raise ModelError(
             where, f'reading it needs {error.name}, which is not installed'
@@ -128,8 +155,22 @@ def _facet_vertices(where: str, kind: str, content: bytes) -> np.ndarray:
         raise ModelError(where, f'cannot be read as {kind}: {error!r}') from error
 
 
-def _binary_stl_vertices(content: bytes) -> np.ndarray | None:
-    """Return the vertices of a binary STL file, or None if it has another length than one."""
+def _facet_vertices(kind: str, content: bytes) -> np.ndarray:
+    """Return the vertices of all facets, float64 [n, 3]."""
+    if kind == 'stl' and (corners := _binary_stl_corners(content)) is not None:
+        return corners.reshape(-1, 3)
+    return _collada_vertices(content) if kind == 'dae' else _mesh_vertices(kind, content)
+
+
+def _facet_triangles(kind: str, content: bytes) -> np.ndarray:
+    """Return the corners of all triangles, float64 [n, 3, 3]."""
+    if kind == 'stl' and (corners := _binary_stl_corners(content)) is not None:
+        return corners
+    return _collada_triangles(content) if kind == 'dae' else _mesh_triangles(kind, content)
+
+
+def _binary_stl_corners(content: bytes) -> np.ndarray | None:
+    """Return the facets of a binary STL file, [n, 3, 3], None if it has another length."""
     first = _STL_HEADER + 4
     if len(content) < first:
         return None
@@ -137,28 +178,48 @@ def _binary_stl_vertices(content: bytes) -> np.ndarray | None:
     if len(content) != first + count * _STL_FACET.itemsize:
         return None
     facets = np.frombuffer(content, _STL_FACET, offset=first)
-    return facets['corners'].reshape(-1, 3).astype(np.float64)
+    return facets['corners'].astype(np.float64)
 
 
 def _mesh_vertices(kind: str, content: bytes) -> np.ndarray:
-    """Read OBJ, or STL in text."""
+    """Read the vertices of OBJ, or of STL in text; files may have points that no facet uses."""
+    return _mesh_triangles(kind, content).reshape(-1, 3)
+
+
+def _mesh_triangles(kind: str, content: bytes) -> np.ndarray:
+    """Read the triangles of OBJ, or of STL in text."""
     import trimesh  # noqa: PLC0415  # large, and needed by few
 
     scene = trimesh.load_scene(
         io.BytesIO(content), file_type=kind, process=False, skip_materials=True
     )
     if not scene.geometry:
-        return np.zeros((0, 3))
+        return np.zeros((0, 3, 3))
     mesh = scene.to_mesh()
-    # Files may contain points that no facet uses.
-    vertices = np.asarray(mesh.vertices, dtype=np.float64)
-    is_used = np.zeros(len(vertices), dtype=bool)
-    is_used[np.asarray(mesh.faces)] = True
-    return vertices[is_used]
+    return np.asarray(mesh.vertices, dtype=np.float64)[np.asarray(mesh.faces)]
 
 
 def _collada_vertices(content: bytes) -> np.ndarray:
-    """Read COLLADA, with the nodes of its scene and its unit."""
+    """Read the vertices of COLLADA, with the nodes of its scene and its unit."""
+    parts, unit = _collada_parts(content)
+    found = [part.vertex[np.unique(part.vertex_index)] for part in parts]
+    return np.concatenate([np.zeros((0, 3)), *found]).astype(np.float64) * unit
+
+
+def _collada_triangles(content: bytes) -> np.ndarray:
+    """Read the triangles of COLLADA, as :func:`_collada_vertices`."""
+    parts, unit = _collada_parts(content)
+    cut = [part.triangleset() if hasattr(part, 'triangleset') else part for part in parts]
+    found = [
+        part.vertex[part.vertex_index]
+        for part in cut
+        if np.ndim(part.vertex_index) == 2 and np.shape(part.vertex_index)[1] == 3
+    ]
+    return np.concatenate([np.zeros((0, 3, 3)), *found]).astype(np.float64) * unit
+
+
+def _collada_parts(content: bytes) -> tuple[list[Any], float]:
+    """Return the primitives of COLLADA that have vertices, placed in its scene, and its unit."""
     import collada  # noqa: PLC0415
     from collada.common import DaeBrokenRefError  # noqa: PLC0415
     from collada.common import DaeUnsupportedError  # noqa: PLC0415
@@ -166,15 +227,11 @@ def _collada_vertices(content: bytes) -> np.ndarray:
     # Ignore broken or unknown materials and effects.
     passed_over = [DaeUnsupportedError, DaeBrokenRefError]
     document = collada.Collada(io.BytesIO(content), ignore=passed_over)
-    found = [np.zeros((0, 3))]
+    found: list[Any] = []
     if document.scene is not None:
         placed = itertools.islice(document.scene.objects('geometry'), MAX_PLACED + 1)
         for count, geometry in enumerate(placed):
             if count == MAX_PLACED:
                 raise ValueError(f'more than the {MAX_PLACED} placed geometries accepted')
-            found += [
-                part.vertex[np.unique(part.vertex_index)]
-                for part in geometry.primitives()
-                if part.vertex_index is not None
-            ]
-    return np.concatenate(found).astype(np.float64) * (document.assetInfo.unitmeter or 1.0)
+            found += [part for part in geometry.primitives() if part.vertex_index is not None]
+    return found, float(document.assetInfo.unitmeter or 1.0)

@@ -3,7 +3,7 @@
 """Closest pairs of links and obstacles: nearest points and barrier values.
 
 The primitives and pairs are those of the barriers. The value of a pair is its distance minus the
-margin of its barrier.
+margin of its barrier; hulls of links have no margin.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ class ClosestPairs:
     def __init__(self, shapes: RobotShapes, settings: Settings) -> None:
         """Allocate memory; kernels are compiled at the first use."""
         geometry, room = shapes.geometry, settings.barriers_max_obstacles
-        self.scene = CollisionScene(geometry, max_obstacles=room, max_attached=0)
+        self.scene = CollisionScene(
+            geometry, max_obstacles=room, max_attached=0, link_only=shapes.hulls
+        )
         self._own, self._settings = shapes.pairs, settings
         self.placed: dict[str, tuple[Obstacle, np.ndarray]] = {}
         # Two measurements, because links that are always near would displace obstacles in one.
@@ -129,7 +131,9 @@ class ClosestPairs:
         found = work.pair.numpy()[0]
         close = np.flatnonzero(found >= 0)
         distances, points = self._values.numpy()[0, close], self._points.numpy()[0, close]
-        return points, distances, distances - margin, measurement.pairs[found[close]]
+        pairs = measurement.pairs[found[close]]
+        margins = [0.0 if self.scene.is_link_only(pair) else margin for pair in pairs.tolist()]
+        return points, distances, distances - np.array(margins), pairs
 
     def _measurement(self, most: int) -> PairMeasurement:
         return PairMeasurement(

@@ -54,7 +54,8 @@ class MarkerScene:
         self._solids: list[Marker] = []
         links, local = [], []
         geometry = shapes.geometry
-        for row in range(len(geometry)):
+        # Hulls are drawn by the primitives of their links.
+        for row in range(len(geometry) - shapes.hulls):
             given = geometry.size[row], float(geometry.radius[row]), float(geometry.bound[row])
             for marker, pose in marker_shapes.primitive(int(geometry.kind[row]), *given):
                 self._solids.append(marker)

@@ -39,12 +39,29 @@ def touching_sentences(servo: Servo) -> list[str]:
     """Return the log lines about pairs of links that touch."""
     shapes, found = servo.robot.shapes, []
     for pairs, what in (
-        (shapes.near, 'at nearly all configurations; ~/srdf_lines writes them for an SRDF'),
-        (shapes.thick, 'only because their fits are thicker'),
+        (
+            shapes.near,
+            'have shapes that touch at nearly all configurations; ~/srdf_lines writes them for '
+            'an SRDF',
+        ),
+        (
+            shapes.thick,
+            'have shapes that touch only because their fits are thicker',
+        ),
+        (
+            shapes.tight,
+            'are always nearer than their fits allow: the hulls of their shapes are watched, '
+            'without a margin',
+        ),
+        (
+            shapes.hidden,
+            'have shapes that are not watched although they may meet, because their hulls touch '
+            'at the neutral configuration or at most others',
+        ),
     ):
         if pairs:
             names = listed(' - '.join(pair) for pair in pairs)
-            found.append(f'{len(pairs)} pairs of links have shapes that touch {what}: {names}')
+            found.append(f'{len(pairs)} pairs of links {what}: {names}')
     if shapes.often:
         margin = servo.robot.settings.barriers_self_collision_margin
         names = listed(' - '.join(pair) for pair in shapes.often)

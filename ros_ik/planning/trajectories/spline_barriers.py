@@ -35,12 +35,14 @@ class BarrierRecord:
     Attributes:
         names: Names of the barriers.
         minimum: Smallest value of each [m].
+        at: Configuration with the smallest value of each, none before the first one.
         violation: The first violation, or None.
         worst: Configuration with the smallest of all values, None without barriers.
     """
 
     names: tuple[str, ...]
     minimum: np.ndarray
+    at: dict[int, np.ndarray] = dataclasses.field(default_factory=dict)
     violation: Violation | None = None
     worst: np.ndarray | None = None
 
@@ -85,6 +87,9 @@ def barriers_along(
         least = int(np.argmin(values.min(axis=1)))
         if values[least].min() < record.minimum.min():
             record.worst = joint_q[least]
+        lower = values.min(axis=0) < record.minimum
+        for barrier in np.flatnonzero(lower).tolist():
+            record.at[barrier] = joint_q[np.argmin(values[:, barrier])]
         record.minimum = np.minimum(record.minimum, values.min(axis=0))
         bad = np.flatnonzero((values < -_ROUNDING).any(axis=1))
         if len(bad) and record.violation is None:
@@ -92,6 +97,15 @@ def barriers_along(
                 spline, segment, s, first + int(bad[0]), configurations, values_of
             )
     return record
+
+
+def least_distances(motion_barriers: MotionBarriers, record: BarrierRecord) -> np.ndarray:
+    """Return the smallest distance of each barrier along a trajectory [m]; inf for none."""
+    found = np.full(len(record.names), np.inf)
+    for barrier, joint_q in record.at.items():
+        values = motion_barriers.values(joint_q)
+        found[barrier] = motion_barriers.rows.least_distance(barrier, values)
+    return found
 
 
 def closest_pair(motion_barriers: MotionBarriers, record: BarrierRecord) -> tuple[str, str]:

@@ -25,10 +25,10 @@ from ros_ik.planning.trajectories.spline import make_spline
 from ros_ik.planning.trajectories.spline import Point
 from ros_ik.planning.trajectories.spline_barriers import barriers_along
 from ros_ik.planning.trajectories.spline_barriers import closest_pair
+from ros_ik.planning.trajectories.spline_barriers import least_distances
 from ros_ik.planning.trajectories.spline_limits import first_limit_violation
 from ros_ik.planning.trajectories.spline_limits import JointBounds
 from ros_ik.planning.trajectories.spline_limits import Violation
-from ros_ik.servo.barriers.configured_barriers import margin_of
 
 # A link 1 m from a joint moves 1 cm in such a step [rad or m].
 MAX_STEP = 0.01
@@ -127,8 +127,8 @@ def check_trajectory(
         _largest_factors(planner, joint_names), most_checks, budget,
     )  # fmt: skip
     barriers = motion_barriers.barriers
-    margins = [margin_of(barrier, planner.settings) for barrier in barriers]
-    values = np.where(_is_far(barriers, record.minimum), np.nan, record.minimum + margins)
+    distances = least_distances(motion_barriers, record)
+    values = np.where(_is_far(barriers, record.minimum), np.nan, distances)
     limit = first_limit_violation(spline, _bounds(planner, joint_names), budget)
     found = [v for v in (limit, record.violation) if v is not None]
     return TrajectoryReport(

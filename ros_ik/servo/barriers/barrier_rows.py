@@ -71,5 +71,25 @@ class BarrierRows:
         return barrier.closest_pair(row - self._first_row[index]) or ('', '')
 
     def distance(self, row: int, value: float) -> float:
-        """Return the distance for a value of a row [m]; the value lacks the margin."""
-        return value + margin_of(self._barriers[self.barrier[row]], self._settings)
+        """Return the distance for a value of a row at the last evaluation [m].
+
+        The value lacks the margin, except between primitives that have none.
+        """
+        index = self.barrier[row]
+        barrier = self._barriers[index]
+        if isinstance(barrier, CollisionBarrier) and barrier.scene.link_only:
+            rows = barrier.closest_rows(row - self._first_row[index])
+            if rows is not None and barrier.scene.is_link_only(rows):
+                return value
+        return value + margin_of(barrier, self._settings)
+
+    def least_distance(self, index: int, values: np.ndarray) -> float:
+        """Return the distance of the smallest value of a barrier [m], as :meth:`distance`.
+
+        Args:
+            index: Index of the barrier.
+            values: Values of all rows at the last evaluation.
+        """
+        first, last = self._first_row[index : index + 2]
+        row = first + int(np.argmin(values[first:last]))
+        return self.distance(row, float(values[row]))

@@ -36,7 +36,7 @@ def make_scene(robot: ControlledRobot, settings: Settings) -> ObstacleScene | No
     if not watches_self and not watches_world:
         return None
     room = settings.barriers_max_obstacles if watches_world else 0
-    return ObstacleScene(robot.shapes.geometry, room)
+    return ObstacleScene(robot.shapes.geometry, room, robot.shapes.hulls)
 
 
 def make_barriers(

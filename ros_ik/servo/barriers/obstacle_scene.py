@@ -23,25 +23,32 @@ _SHAPE_COLUMNS = ('kind', 'pose', 'size', 'radius', 'bound')
 class ObstacleScene(CollisionScene):
     """Scene with the obstacles of a command; no object is attached to the robot."""
 
-    def __init__(self, geometry: CollisionGeometry, max_obstacles: int) -> None:
+    def __init__(
+        self, geometry: CollisionGeometry, max_obstacles: int, link_only: int = 0
+    ) -> None:
         """Allocate the rows.
 
         Args:
             geometry: The primitives of the robot.
             max_obstacles: Maximum number of obstacles.
+            link_only: Number of the last primitives that meet no obstacles and have no margin.
         """
-        super().__init__(geometry, max_obstacles=max_obstacles, max_attached=0)
+        super().__init__(
+            geometry, max_obstacles=max_obstacles, max_attached=0, link_only=link_only
+        )
         # The obstacle in each slot.
         self._slots: list[Obstacle | None] = [None] * max_obstacles
         # Their own dimensions, and the margin added to them.
         self._thickness = {name: np.zeros(max_obstacles) for name in ('radius', 'bound')}
         self._more = 0.0
         self._margins: tuple[float, float] | None = None
-        own = np.arange(len(geometry))
-        self._own = own[(geometry.kind != int(GeoType.PLANE)) & (geometry.body >= 0)]
+        own = np.array(self.meeting_rows, dtype=int)
+        self._own = own[(geometry.kind[own] != int(GeoType.PLANE)) & (geometry.body[own] >= 0)]
 
     def set_margins(self, between_links: float, around_obstacles: float) -> None:
-        """Thicken all shapes so that distance zero is the margin [m].
+        """Thicken shapes so that distance zero is the margin [m].
+
+        Primitives that are only for pairs of links stay as they are.
 
         Args:
             between_links: Margin between links.
@@ -50,12 +57,12 @@ class ObstacleScene(CollisionScene):
         if (between_links, around_obstacles) == self._margins:
             return  # writing them takes much of a tick
         self._margins = between_links, around_obstacles
-        own, others = len(self.geometry), slice(self.obstacle_rows.start, None)
+        own, others = self.meeting_rows.stop, slice(self.obstacle_rows.start, None)
         half = 0.5 * between_links
         self._more = around_obstacles - half
         for name in ('radius', 'bound'):
             column = getattr(self.rows, name)
-            column[:own] = getattr(self.geometry, name) + half
+            column[:own] = getattr(self.geometry, name)[:own] + half
             column[others] = self._thickness[name] + self._more
         self._write()
 

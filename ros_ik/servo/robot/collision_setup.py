@@ -47,12 +47,18 @@ class RobotShapes:
     """Primitives of a robot.
 
     Attributes:
-        geometry: The primitives, padding included; may be empty.
+        geometry: The primitives, padding included; may be empty. The last ones are hulls.
+        hulls: Number of hulls of the links in ``tight``. They take part in the pairs alone,
+            without margin and padding, and meet no obstacles.
         pairs: Pairs to keep apart, as rows of the geometry, int [n, 2].
-        near: Names of link pairs that are always nearer than the margin, and therefore not
+        near: Names of link pairs that touch at nearly all configurations, and therefore are not
             checked.
         thick: Names of link pairs that touch only because the primitives are thicker than the
             shapes; these shapes are not checked against each other.
+        tight: Names of link pairs whose primitives are always too near, while the links meet at
+            some configurations only: their hulls are checked.
+        hidden: Names of link pairs whose primitives are always too near, and whose hulls would
+            hold the robot; these shapes are not checked against each other, but may meet.
         often: Names of link pairs that are checked, and nearer than the margin at half of random
             configurations or more.
         unmeasured: Links whose collision geometry is missing in whole or in part, in the order of
@@ -61,12 +67,20 @@ class RobotShapes:
     """
 
     geometry: CollisionGeometry
+    hulls: int
     pairs: np.ndarray
     near: tuple[tuple[str, str], ...]
     thick: tuple[tuple[str, str], ...]
+    tight: tuple[tuple[str, str], ...]
+    hidden: tuple[tuple[str, str], ...]
     often: tuple[tuple[str, str], ...]
     unmeasured: tuple[str, ...]
     warnings: tuple[str, ...]
+
+    def margins(self, margin: float) -> np.ndarray:
+        """Return the distance to keep of each pair [m], [n]: the margin, 0 between hulls."""
+        first_hull = len(self.geometry) - self.hulls
+        return np.where(np.any(self.pairs >= first_hull, axis=1), 0.0, margin)
 
 
 def robot_shapes(model: Model, settings: Settings) -> RobotShapes:
@@ -99,28 +113,48 @@ def robot_shapes(model: Model, settings: Settings) -> RobotShapes:
             'accepted: links are not watched for collisions with each other',
         )
         pairs = pairs[:0]
-    touching = _touching(geometry, pairs, settings)
+    touching = TouchingPairs.none(len(pairs))
+    if settings.collision_exclude_touching_pairs:
+        margin, padding = settings.barriers_self_collision_margin, settings.collision_padding
+        cache = FitCache.beside_kernels()
+        touching = touching_pairs(geometry, pairs, margin, padding, found.fits, cache)
+    tight, hulls = _tight_pairs(geometry, pairs[touching.tight], found.fits)
     return RobotShapes(
-        geometry,
-        pairs[~(touching.always | touching.thick)],
-        _names(geometry, pairs[touching.always]),
-        _names(geometry, pairs[touching.thick]),
-        _names(geometry, pairs[touching.often]),
-        found.unmeasured,
-        tuple(found.warnings),
+        geometry + hulls,
+        len(hulls),
+        np.concatenate([pairs[~touching.excluded], tight]),
+        near=_names(geometry, pairs[touching.always]),
+        thick=_names(geometry, pairs[touching.thick]),
+        tight=_names(geometry, pairs[touching.tight]),
+        hidden=_names(geometry, pairs[touching.hidden]),
+        often=_names(geometry, pairs[touching.often]),
+        unmeasured=found.unmeasured,
+        warnings=tuple(found.warnings),
     )
 
 
-def _touching(geometry: CollisionGeometry, pairs: np.ndarray, settings: Settings) -> TouchingPairs:
-    if not settings.collision_exclude_touching_pairs:
-        return TouchingPairs(*np.zeros((3, len(pairs)), dtype=bool))
-    return touching_pairs(
-        geometry,
-        pairs,
-        settings.barriers_self_collision_margin,
-        settings.collision_padding,
-        FitCache.beside_kernels(),
-    )
+def _tight_pairs(
+    geometry: CollisionGeometry, pairs: np.ndarray, fits: ShapeFits
+) -> tuple[np.ndarray, CollisionGeometry]:
+    """Return pairs of the hulls that stand for pairs of primitives, and these hulls.
+
+    Args:
+        geometry: The primitives; the hulls follow them.
+        pairs: Pairs of primitives whose shapes have hulls, int [n, 2].
+        fits: The shapes.
+
+    Returns:
+        Pairs as rows, int [m, 2], each once; the hulls.
+    """
+    shapes = np.unique(np.sort(geometry.shape[pairs], axis=1), axis=0)
+    hulls, row = CollisionGeometry.from_model(geometry.model, ()), dict[int, int]()
+    for shape in np.unique(shapes).tolist():
+        hull = fits.hull(shape)
+        if hull is not None:
+            row[shape] = len(geometry) + len(hulls)
+            hulls = hulls + hull
+    rows = [[row[a], row[b]] for a, b in shapes.tolist() if a in row and b in row]
+    return np.array(rows, dtype=int).reshape(-1, 2), hulls
 
 
 def _names(geometry: CollisionGeometry, pairs: np.ndarray) -> tuple[tuple[str, str], ...]:
@@ -134,11 +168,13 @@ class _Found:
     """Primitives of shapes, and the shapes that are missing.
 
     Attributes:
+        fits: The primitives of each shape.
         warnings: Description of the ignored shapes.
     """
 
     def __init__(self, model: Model) -> None:
         self._model, self._missing = model, set[int]()
+        self.fits = ShapeFits(model)
         self.warnings: list[str] = []
 
     @property
@@ -153,13 +189,13 @@ class _Found:
 
     def geometry(self, shapes: np.ndarray) -> CollisionGeometry:
         """Return the primitives of all readable shapes."""
-        model, fits = self._model, ShapeFits(self._model)
+        model = self._model
         parts = [CollisionGeometry.from_model(model, ())]
         missing: list[int] = []
         unknown: list[int] = []
         for shape in shapes.tolist():
             try:
-                part = fits.primitives(shape)
+                part = self.fits.primitives(shape)
             except (ArgumentError, ModelError, OSError) as error:
                 self.leave_out([shape], f'{error}; it is not watched for collisions')
                 continue

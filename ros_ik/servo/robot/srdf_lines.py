@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def srdf_lines(model: Model, shapes: RobotShapes) -> tuple[str, ...]:
     """Return ``disable_collisions`` elements that the SRDF of a model lacks.
 
-    Links that one joint or fixed joints connect are Adjacent. Links that are nearer than the
-    margin at all configurations are Always. Links that touch only because of their fits, or at
-    some configurations, have no line, because another program may check them.
+    Links that one joint or fixed joints connect are Adjacent. Links whose shapes touch at nearly
+    all configurations are Always. Links that touch only because of their fits, or at some
+    configurations, have no line, because another program may check them.
 
     Args:
         model: The model.

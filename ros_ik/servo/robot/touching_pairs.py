@@ -5,13 +5,22 @@
 A barrier allows a pair that is too near only to move apart, so such pairs would block a robot
 needlessly. They are found by sampling configurations:
 
-    always   Nearer than the margin at the neutral and at 95 % of random configurations. The pair
-             is also listed if this holds for its shapes, with meshes as convex hulls, and if these
-             never overlap by more than twice the margin in a larger set of configurations.
+    near     Nearer than the margin at the neutral and at 95 % of random configurations; also if
+             this holds for the shapes, with meshes as convex hulls, and if these never overlap by
+             more than twice the margin in a larger set of configurations.
     thick    Nearer at the neutral or at 5 % of random configurations, while the shapes meet
              nowhere in that set, which includes configurations at the limits of the joints.
 
-All pairs that are free at some configurations and in collision at others are checked:
+:mod:`ros_ik.servo.robot.shape_contacts` judges the shapes of near pairs:
+
+    always   They touch at nearly all configurations.
+    thick    They never meet.
+    tight    They meet at some configurations: their hulls are checked, without the margin.
+    hidden   The same, but the hulls would hold the robot at its neutral or at most
+             configurations: they are not checked.
+
+All pairs that are free at some configurations and in collision at others are checked, except the
+hidden ones:
 
     often    Checked, and nearer than the margin at half of random configurations or more.
 """
@@ -36,7 +45,10 @@ from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.hulls.fit_cache import FitCache
 from ros_ik.model.readers.mesh_files import MeshFile
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
+from ros_ik.servo.robot.shape_contacts import Contact
+from ros_ik.servo.robot.shape_contacts import shape_contacts
 from ros_ik.servo.robot.shape_fits import farthest_vertices
+from ros_ik.servo.robot.shape_fits import ShapeFits
 
 # Number of configurations for the fits, and fraction of them that makes a pair a touching one.
 # Many pairs have fewer configurations, to bound the number of distances.
@@ -52,7 +64,8 @@ _MAX_CANDIDATES = 2000
 # as a fraction of the size.
 _EXTREMES, _LEFT_OUT = 1000, 0.005
 # Increase when the result changes for the same robot.
-_VERSION = 5
+_VERSION = 7
+_MASKS = ('always', 'thick', 'tight', 'hidden', 'often')
 _MODEL_ARRAYS = (
     'joint_type',
     'joint_parent',
@@ -73,14 +86,28 @@ class TouchingPairs:
     """Masks of pairs by how often they touch.
 
     Attributes:
-        always: Pairs that are too near at all configurations, bool [n].
+        always: Pairs whose shapes touch at nearly all configurations, bool [n].
         thick: Pairs that are too near only because of their fits, bool [n].
+        tight: Pairs that are always too near, and whose hulls are to be checked, bool [n].
+        hidden: Pairs that are always too near, whose shapes may meet unchecked, bool [n].
         often: Other pairs that are too near at half of random configurations, bool [n].
     """
 
     always: np.ndarray
     thick: np.ndarray
+    tight: np.ndarray
+    hidden: np.ndarray
     often: np.ndarray
+
+    @classmethod
+    def none(cls, count: int) -> TouchingPairs:
+        """Return empty masks."""
+        return cls(*np.zeros((5, count), dtype=bool))
+
+    @property
+    def excluded(self) -> np.ndarray:
+        """Pairs that are not checked as they are, bool [n]."""
+        return self.always | self.thick | self.tight | self.hidden
 
 
 def touching_pairs(
@@ -88,6 +115,7 @@ def touching_pairs(
     pairs: np.ndarray,
     margin: float,
     padding: float,
+    fits: ShapeFits,
     cache: FitCache,
 ) -> TouchingPairs:
     """Find the pairs that touch by design, or only because their fits are thicker.
@@ -97,27 +125,48 @@ def touching_pairs(
         pairs: Pairs of them, int [n, 2].
         margin: Distance to keep between links [m].
         padding: Thickness added to the shapes of the robot [m].
+        fits: The shapes of the robot, which the primitives represent.
         cache: Cache of results on disk.
     """
     if not len(pairs):
-        return TouchingPairs(*np.zeros((3, 0), dtype=bool))
+        return TouchingPairs.none(0)
     key = _key(geometry, pairs, margin, padding)
-    known = cache.load_masks(key, ('always', 'thick', 'often'), len(pairs))
+    known = cache.load_masks(key, _MASKS, len(pairs))
     if known is None:
-        always = always_close(geometry, pairs, margin)
-        left = np.flatnonzero(~always)
+        near = always_close(geometry, pairs, margin)
+        left = np.flatnonzero(~near)
         at_neutral, share = _closeness(geometry, pairs[left], margin)
         touching = at_neutral | (share >= _OFTEN)
         graze, thick = _by_shapes(geometry, pairs[left], touching, margin, padding)
-        always[left[graze]] = True
+        near[left[graze]] = True
         watched = ~(graze | thick)
+        contact = _contacts(geometry, pairs, near, fits)
         known = {
-            'always': always,
-            'thick': np.isin(np.arange(len(pairs)), left[thick]),
+            'always': contact == Contact.ALWAYS,
+            'thick': contact == Contact.NEVER,
+            'tight': contact == Contact.SOMETIMES,
+            'hidden': contact == Contact.HIDDEN,
             'often': np.isin(np.arange(len(pairs)), left[watched & (share >= _WARNED_FRACTION)]),
         }
+        known['thick'][left[thick]] = True
         cache.store_masks(key, known)
-    return TouchingPairs(known['always'], known['thick'], known['often'])
+    return TouchingPairs(*(known[name] for name in _MASKS))
+
+
+def _contacts(
+    geometry: CollisionGeometry, pairs: np.ndarray, near: np.ndarray, fits: ShapeFits
+) -> np.ndarray:
+    """Return how the shapes of near pairs touch, values of Contact, int [n]; -1 for the others."""
+    found = np.full(len(pairs), -1)
+    found[near] = Contact.HIDDEN
+    behind = np.sort(geometry.shape[pairs], axis=1)
+    judged = near & np.all(behind >= 0, axis=1)
+    shapes, number = np.unique(behind[judged], axis=0, return_inverse=True)
+    if 0 < len(shapes) <= _MAX_CANDIDATES:
+        model, rng = geometry.model, np.random.default_rng(_SEED)
+        q = np.vstack([_proof(model, rng) for _ in range(_PROOF // _BLOCK)])
+        found[judged] = shape_contacts(fits, model, shapes, q)[number.reshape(-1)]
+    return found
 
 
 def _by_shapes(
@@ -127,7 +176,7 @@ def _by_shapes(
     margin: float,
     padding: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find touching pairs whose shapes always touch, and those whose shapes never meet.
+    """Find touching pairs whose shapes are always near, and those whose shapes never meet.
 
     Args:
         geometry: The primitives.
@@ -171,7 +220,7 @@ def _closeness(
 def _shape_contacts(
     model: Model, pairs: np.ndarray, margin: float, padding: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find pairs of shapes that always touch, and those that never meet.
+    """Find pairs of shapes that are always near, and those that never meet.
 
     Args:
         model: The model.
@@ -191,7 +240,7 @@ def _shape_contacts(
     close, least = always_close(hulls, rows, margin), np.full(len(rows), np.inf)
     left = np.arange(len(rows))
     for _ in range(_PROOF // _BLOCK):
-        q = np.vstack([model.random_joint_q(_BLOCK // 2, rng), _at_limits(model, rng)])
+        q = _proof(model, rng)
         distance = sample_pair_distances(hulls, rows[left], q).min(axis=0, initial=np.inf)
         least[left] = np.minimum(least[left], distance - 2.0 * padding)
         left = np.flatnonzero((least > 0.0) | (close & (least > -2.0 * margin)))
@@ -246,6 +295,11 @@ def _hull(model: Model, shape: int, source: MeshFile) -> CollisionGeometry:
         error=np.zeros(1),
         shape=np.array([shape]),
     )
+
+
+def _proof(model: Model, rng: np.random.Generator) -> np.ndarray:
+    """Return a block of configurations, half of them with joints at their limits."""
+    return np.vstack([model.random_joint_q(_BLOCK // 2, rng), _at_limits(model, rng)])
 
 
 def _at_limits(model: Model, rng: np.random.Generator) -> np.ndarray:

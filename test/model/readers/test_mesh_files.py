@@ -11,10 +11,12 @@ import pytest
 from support.long_forms import either
 from support.robots.collision_oracle import coal
 from support.robots.collision_oracle import robot_with_meshes
+import trimesh
 
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
 from ros_ik.model.readers.mesh_files import MeshFile
+from ros_ik.model.readers.mesh_files import read_triangles
 from ros_ik.model.readers.mesh_files import read_vertices
 
 # Between them: binary STL, OBJ and COLLADA of several exporters, with nodes that place parts.
@@ -216,3 +218,26 @@ def test_a_mesh_outside_the_package_paths_is_not_read(tmp_path):
         )
         model = Model.from_urdf(text, package_paths=[tmp_path / 'inside'], device='cpu')
         assert model.shape_source[0].read_vertices() is None
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize('name', ROBOTS)
+def test_triangles_have_the_area_that_trimesh_reads(name):
+    model = robot_with_meshes(name)
+    flags = model.shape_flags.numpy()
+    files = {s.path: s for k, s in enumerate(model.shape_source) if s is not None and flags[k] & 2}
+    for path, source in itertools.islice(files.items(), either(3, 12)):
+        ours, theirs = source.read_triangles(), trimesh.load_mesh(str(path), process=False)
+        normals = np.cross(ours[:, 1] - ours[:, 0], ours[:, 2] - ours[:, 0])
+        area = 0.5 * np.linalg.norm(normals, axis=1).sum()
+        assert area == pytest.approx(theirs.area, rel=1e-5), path
+        np.testing.assert_array_equal(
+            np.unique(ours.reshape(-1, 3), axis=0), source.read_vertices()
+        )
+
+
+def test_a_file_without_triangles_is_refused(tmp_path):
+    path = tmp_path / 'points.obj'
+    path.write_text('v 0 0 0\nv 1 0 0\n')
+    with pytest.raises(ModelError, match='triangles'):
+        read_triangles(path)

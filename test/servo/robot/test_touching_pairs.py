@@ -1,27 +1,30 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs that touch by design: excluded pairs are judged by coal at Pinocchio's poses."""
+"""Pairs that touch by design: excluded pairs are judged by coal, by the meshes as they are."""
 
+import itertools
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from support.rigs.planning_rig import make_planner
 from support.rigs.servo_rig import Rig
-from support.robots.collision_oracle import coal
-from support.robots.collision_oracle import coal_distance
-from support.robots.collision_oracle import CollisionOracle
+from support.robots.collision_oracle import MeshOracle
 from support.robots.collision_oracle import PACKAGES
-from support.robots.collision_oracle import pin
 from support.robots.collision_oracle import urdf_path
-from support.robots.robots import PinocchioRobot
 
+from ros_ik.barriers.pair_sampling import sample_pair_distances
 from ros_ik.demo.robots import find_robot
-from ros_ik.model import GeoType
 from ros_ik.model import Model
+from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.hulls.fit_cache import FitCache
 from ros_ik.node.model_loading import srdf_tool
+from ros_ik.planning import check_trajectory
+from ros_ik.planning import Point
 from ros_ik.servo.robot import touching_pairs as module
 from ros_ik.servo.robot.collision_setup import robot_shapes
+from ros_ik.servo.robot.shape_fits import ShapeFits
+from ros_ik.servo.robot.srdf_lines import srdf_lines
 from ros_ik.servo.robot.touching_pairs import touching_pairs
 from ros_ik.settings import read_settings
 
@@ -43,17 +46,27 @@ def tiago():
         return model, robot_shapes(model, SETTINGS)
 
 
-def left_out(model, shapes):
-    """Return the excluded pairs of primitives, [n, 2], and flags of those that always touch."""
-    pairs = shapes.geometry.self_pairs()
-    watched = {tuple(pair) for pair in shapes.pairs.tolist()}
-    pairs = np.array([pair for pair in pairs.tolist() if tuple(pair) not in watched])
-    found = touching_pairs(
-        shapes.geometry, shapes.geometry.self_pairs(), MARGIN, 0.0, FitCache.beside_kernels()
+def primitives(shapes):
+    """Return the primitives of a robot without the hulls, and all their pairs."""
+    geometry = shapes.geometry.select(np.arange(len(shapes.geometry) - shapes.hulls))
+    return geometry, geometry.self_pairs()
+
+
+def judged(geometry, pairs, margin=MARGIN, padding=0.0, cache=None):
+    """Return how pairs of primitives touch."""
+    fits = ShapeFits(geometry.model)
+    return touching_pairs(
+        geometry, pairs, margin, padding, fits, cache or FitCache.beside_kernels()
     )
-    assert len(pairs) == np.sum(found.always | found.thick)
-    always = {tuple(pair) for pair in shapes.geometry.self_pairs()[found.always].tolist()}
-    return pairs, np.array([tuple(pair) in always for pair in pairs.tolist()])
+
+
+def left_out(shapes):
+    """Return the pairs of primitives that always touch, and those that never meet, [n, 2]."""
+    geometry, pairs = primitives(shapes)
+    found = judged(geometry, pairs)
+    checked = shapes.pairs[np.all(shapes.pairs < len(geometry), axis=1)]
+    np.testing.assert_array_equal(checked, pairs[~found.excluded])
+    return pairs[found.always], pairs[found.thick]
 
 
 def configurations(model, seed):
@@ -71,54 +84,23 @@ def configurations(model, seed):
     return model.apply_mimic(q)
 
 
-def coal_primitive(geometry, row):
-    """Return a primitive in coal, with a radius to subtract from distances."""
-    kind, size, radius = (getattr(geometry, name)[row] for name in ('kind', 'size', 'radius'))
-    if kind == GeoType.CAPSULE:
-        return coal.Capsule(radius, 2.0 * size[2]), 0.0
-    if kind == GeoType.SPHERE:
-        return coal.Sphere(radius), 0.0
-    if kind == GeoType.BOX:
-        return coal.Box(*(2.0 * size)), radius
-    assert kind == GeoType.CYLINDER, kind
-    return coal.Cylinder(size[0], 2.0 * size[2]), radius
-
-
-def transform(pose):
-    rotation = pin.Quaternion(*pose[[6, 3, 4, 5]]).toRotationMatrix()
-    return coal.Transform3s(rotation, pose[:3])
-
-
 @pytest.mark.oracle
 @pytest.mark.filterwarnings('ignore:You passed package dir')
 def test_what_is_left_out_always_touches_or_never_does(tiago):
     model, shapes = tiago
-    geometry = shapes.geometry
-    pairs, always = left_out(model, shapes)
-    assert always.sum() > 20 and (~always).sum() > 20
-    robot = PinocchioRobot(find_robot('tiago').urdf_path.read_text(), model)
-    rows = np.unique(pairs[always])
-    solids = {k: (*coal_primitive(geometry, k), transform(geometry.pose[k])) for k in rows}
-    oracle = CollisionOracle('tiago', model)
-    free = np.zeros(int(always.sum()))
-    thick = np.unique(np.sort(geometry.shape[pairs[~always]], axis=1), axis=0)
+    always, thick = (
+        np.unique(np.sort(shapes.geometry.shape[pairs], axis=1), axis=0)
+        for pairs in left_out(shapes)
+    )
+    assert len(always) > 20 and len(thick) > 20
+    oracle = MeshOracle('tiago', model)
+    touch = np.zeros(len(always))
     for count, q in enumerate(configurations(model, seed=77)):
         assert oracle.distances(q, thick).min() > 0.0
         # The share is one of random configurations, not of those at limits.
-        if count < SAMPLES // 2:
-            continue
-        poses = robot.poses(q)
-        placed = {}
-        for k, (solid, radius, inside) in solids.items():
-            position, rotation = poses[model.body_label[geometry.body[k]]]
-            placed[k] = solid, coal.Transform3s(rotation, position) * inside, radius
-        for k, (a, b) in enumerate(pairs[always].tolist()):
-            (one, at, more), (two, to, beside) = placed[a], placed[b]
-            if coal_distance(one, at, two, to)[0] - more - beside >= MARGIN:
-                # Or their shapes are near, by any of their primitives.
-                both = np.sort(geometry.shape[[a, b]])[None]
-                free[k] += oracle.distances(q, both)[0] >= MARGIN
-    assert np.max(free) / (SAMPLES - SAMPLES // 2) <= FREE_SHARE + SLACK
+        if count >= SAMPLES // 2:
+            touch += oracle.distances(q, always) <= 0.0
+    assert np.min(touch) / (SAMPLES - SAMPLES // 2) >= 1.0 - FREE_SHARE - SLACK
 
 
 def test_a_robot_whose_fits_touch_reaches_its_targets(tiago):
@@ -129,6 +111,114 @@ def test_a_robot_whose_fits_touch_reaches_its_targets(tiago):
         rig.tick(seconds=6.0)
         # 43 to 166 mm where pairs of the torso and the arm are watched that cannot meet.
         assert np.linalg.norm(rig.pose()[:3] - target[:3]) < 1e-3
+
+
+def without_srdf(name):
+    """Return the model of a robot with its meshes, without an SRDF."""
+    return Model.from_urdf(urdf_path(name).read_text(), package_paths=PACKAGES, device='cpu')
+
+
+def shapes_of_links(model, *links):
+    """Return the pairs of colliding shapes of two links, [n, 2]."""
+    colliding = model.shape_flags.numpy() & int(ShapeFlags.COLLIDE_SHAPES) != 0
+    bodies = [model.body_index(link) for link in links]
+    of_link = [np.flatnonzero(colliding & (model.shape_body.numpy() == body)) for body in bodies]
+    return np.array(list(itertools.product(*of_link)))
+
+
+# Links whose fits are always near, while their meshes meet at some configurations only.
+MEETING = (
+    ('ur5_robot', 'forearm_link', 'wrist_2_link'),
+    ('talos_reduced', 'base_link', 'leg_left_3_link'),
+    ('talos_reduced', 'arm_left_5_link', 'wrist_left_ft_link'),
+    ('b1-z1', 'trunk', 'FL_thigh'),
+)
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings('ignore:You passed package dir')
+@pytest.mark.parametrize(('name', 'first', 'second'), MEETING)
+def test_links_that_meet_at_some_configurations_are_watched(name, first, second):
+    model = without_srdf(name)
+    shapes = robot_shapes(model, SETTINGS)
+    oracle, both = MeshOracle(name, model), shapes_of_links(model, first, second)
+    body = shapes.geometry.body[shapes.pairs]
+    links = sorted(map(model.body_index, (first, second)))
+    watched = np.all(np.sort(body, axis=1) == links, axis=1)
+    assert frozenset((first, second)) in map(frozenset, shapes.tight)
+    q = np.vstack([model.neutral_joint_q(), configurations(model, seed=5)])
+    distance = sample_pair_distances(shapes.geometry, shapes.pairs[watched], q).min(axis=1)
+    meets = np.array([oracle.distances(one, both).min() <= 0.0 for one in q])
+    assert 5 < meets.sum() < len(q) / 2
+    assert np.all(distance[meets] <= 0.0)
+    assert distance[0] > 0.0
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings('ignore:You passed package dir')
+@pytest.mark.parametrize('name', ('ur5_robot', 'talos_reduced', 'b1-z1'))
+def test_links_in_a_line_always_touch(name):
+    model = without_srdf(name)
+    lines = map(ElementTree.fromstring, srdf_lines(model, robot_shapes(model, SETTINGS)))
+    named = [(e.get('link1'), e.get('link2')) for e in lines if e.get('reason') == 'Always']
+    assert bool(named) == (name != 'ur5_robot')
+    oracle, q = MeshOracle(name, model), configurations(model, seed=6)[SAMPLES // 2 :]
+    for pair in named:
+        both = shapes_of_links(model, *pair)
+        touch = [oracle.distances(one, both).min() <= 0.0 for one in q]
+        assert np.mean(touch) >= 1.0 - FREE_SHARE - SLACK, pair
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings('ignore:You passed package dir')
+def test_a_robot_does_not_fold_into_a_link_that_its_fits_always_touch():
+    model = without_srdf('ur5_robot')
+    oracle = MeshOracle('ur5_robot', model)
+    both = shapes_of_links(model, 'forearm_link', 'wrist_2_link')
+    home = {'shoulder_lift_joint': -1.2, 'elbow_joint': 1.2, 'wrist_1_joint': -1.0}
+    rig = Rig('ur5', model=model, home=home, control_rate=100.0)
+    # It folds as far as the meshes allow, and reports the distance of the hulls.
+    rig.aim_joints(wrist_1_joint=1.5)
+    rig.tick(seconds=4.0)
+    assert oracle.distances(rig.q, both).min() > 0.0
+    assert rig.q[rig.robot.coord_of['wrist_1_joint']] > 0.2
+    out, shapes = rig.outputs[-1], rig.robot.shapes
+    assert set(out.limiting_pair) == {'forearm_link', 'wrist_2_link'}
+    distance = sample_pair_distances(shapes.geometry, shapes.pairs, rig.q[None])[0]
+    is_hull = np.any(shapes.pairs >= len(shapes.geometry) - shapes.hulls, axis=1)
+    assert out.barrier_distance == pytest.approx(distance[is_hull].item(), abs=1e-4)
+    # Obstacles meet the fits alone, and the hulls have no margin.
+    scene, first_hull = rig.servo._solver.scene, len(shapes.geometry) - shapes.hulls
+    rig.set(barriers__self_collision__margin=0.03)
+    rig.tick()
+    more = scene.rows.radius[: len(shapes.geometry)] - shapes.geometry.radius
+    np.testing.assert_allclose(more[:first_hull], 0.015)
+    np.testing.assert_array_equal(more[first_hull:], 0.0)
+    assert scene.meeting_rows == range(first_hull)
+    rig.set(barriers__self_collision__margin=MARGIN)
+    rig.aim_joints(wrist_1_joint=-1.0)
+    rig.tick(seconds=4.0)
+    assert rig.q[rig.robot.coord_of['wrist_1_joint']] == pytest.approx(-1.0, abs=1e-3)
+
+
+def test_a_trajectory_has_the_distance_of_hulls_without_a_margin():
+    ignored = ['base_link:upper_arm_link']
+    planner = make_planner('ur5', package_paths=PACKAGES, collision__ignore_pairs=ignored)
+    joint_q, coord_of = planner.model.neutral_joint_q(), planner.robot.coord_of
+    for joint, position in {
+        'shoulder_lift_joint': -1.2, 'elbow_joint': 1.2, 'wrist_1_joint': 0.3
+    }.items():  # fmt: skip
+        joint_q[coord_of[joint]] = position
+    names = list(coord_of)
+    place = np.array([joint_q[coord_of[name]] for name in names])
+    shapes = planner.robot.shapes
+    distance = sample_pair_distances(shapes.geometry, shapes.pairs, joint_q[None])[0]
+    nearest = int(np.argmin(distance - shapes.margins(MARGIN)))
+    assert shapes.margins(MARGIN)[nearest] == 0.0
+    report = check_trajectory(planner, names, [Point(0.0, place)])
+    assert report.violation is None
+    assert set(report.closest_pair) == {'forearm_link', 'wrist_2_link'}
+    assert report.minimum_values[0] == pytest.approx(distance[nearest], abs=1e-9)
 
 
 def test_pairs_that_can_meet_from_free_configurations_stay_watched(tiago):
@@ -199,9 +289,9 @@ def test_pairs_that_often_hold_the_robot_are_named(radius, share, often):
 def test_the_outcome_is_cached_and_a_damaged_one_is_replaced(tmp_path, monkeypatch):
     text = chain(('0.3 0 0', 0.4), ('0 0 0', 0.05), ('0 0 0', 0.05), ('0 0 0', 0.05))
     _, shapes = shapes_of(text)
-    geometry, pairs = shapes.geometry, shapes.geometry.self_pairs()
+    geometry, pairs = primitives(shapes)
     cache = FitCache(tmp_path)
-    first = touching_pairs(geometry, pairs, MARGIN, 0.0, cache)
+    first = judged(geometry, pairs, cache=cache)
     (file,) = tmp_path.glob('pairs-*.npz')
 
     def refuse(*_):
@@ -209,21 +299,21 @@ def test_the_outcome_is_cached_and_a_damaged_one_is_replaced(tmp_path, monkeypat
 
     with monkeypatch.context() as patch:
         patch.setattr(module, 'always_close', refuse)
-        again = touching_pairs(geometry, pairs, MARGIN, 0.0, cache)
+        again = judged(geometry, pairs, cache=cache)
         np.testing.assert_array_equal(again.always, first.always)
         np.testing.assert_array_equal(again.thick, first.thick)
         # Another margin, padding or geometry is another key of the cache.
         for other in (
-            lambda: touching_pairs(geometry, pairs, 0.02, 0.0, cache),
-            lambda: touching_pairs(geometry, pairs, MARGIN, 0.01, cache),
-            lambda: touching_pairs(geometry, pairs[:-1], MARGIN, 0.0, cache),
+            lambda: judged(geometry, pairs, margin=0.02, cache=cache),
+            lambda: judged(geometry, pairs, padding=0.01, cache=cache),
+            lambda: judged(geometry, pairs[:-1], cache=cache),
         ):
             with pytest.raises(AssertionError, match='sampled again'):
                 other()
     for damage in (b'', b'nothing', file.read_bytes()[:50]):
         file.write_bytes(damage)
-        anew = touching_pairs(geometry, pairs, MARGIN, 0.0, cache)
-        np.testing.assert_array_equal(anew.always, first.always)
+        repaired = judged(geometry, pairs, cache=cache)
+        np.testing.assert_array_equal(repaired.always, first.always)
 
 
 def test_the_tool_writes_lines_that_an_srdf_takes(tmp_path, capsys):

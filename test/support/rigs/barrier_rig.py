@@ -162,7 +162,8 @@ class BarrierRig(Rig):
         """Return the pairs of shapes whose links the robot moves and keeps apart."""
         shapes, model = self.robot.shapes, self.model
         body, label = shapes.geometry.body[shapes.pairs], model.body_label
-        near = {frozenset(pair) for pair in shapes.near}
+        # Pairs that are watched in part only, or by hulls without the margin, have other tests.
+        near = {frozenset(pair) for pair in (*shapes.near, *shapes.hidden, *shapes.tight)}
         apart = [frozenset((label[a], label[b])) not in near for a, b in body.tolist()]
         found = np.unique(np.sort(shapes.geometry.shape[shapes.pairs[apart]], axis=1), axis=0)
         distances, rng = [], np.random.default_rng(0)

@@ -102,6 +102,14 @@ class CollisionOracle:
         return coal.Transform3s(placement.rotation, placement.translation)
 
 
+class MeshOracle(CollisionOracle):
+    """The same, with meshes as they are."""
+
+    @staticmethod
+    def _hull(geometry):
+        return geometry
+
+
 @functools.cache
 def collision_oracle(name):
     """Return the oracle of :func:`robot_with_meshes`."""
