@@ -65,7 +65,8 @@ _SELF = (
     ),
     Parameter(
         'barriers.self_collision.margin', 'double', 0.01,
-        'Distance kept between links. Links that are already closer may only move apart.',
+        'Distance kept between links. Links that are already closer may only move apart. Links '
+        'that pass each other closely have none, see collision.exclude_touching_pairs.',
         unit='m', minimum=0.0, maximum=0.2,
     ),
     Parameter(
@@ -125,7 +126,8 @@ COLLISION: tuple[Parameter, ...] = (
     Parameter(
         'collision.padding', 'double', 0.0,
         'Thickness added to the collision shapes of the robot, for cables and covers that are '
-        'missing from the description.', unit='m', minimum=0.0, maximum=0.5, read_only=True,
+        'missing from the description. Hulls of links that pass each other closely get none.',
+        unit='m', minimum=0.0, maximum=0.5, read_only=True,
     ),
     Parameter(
         'collision.exclude_touching_pairs', 'bool', True,

@@ -18,7 +18,7 @@ import warp as wp
 
 from ros_ik.model.hulls.bounding_volumes import Capsule
 
-# Maximum number of files, of about 1 kB each; the least recently used are deleted. Largest size of
+# Maximum number of files, of 1 to 12 kB each; the least recently used are deleted. Largest size of
 # a valid file.
 _MAX_FILES, _MAX_BYTES = 1000, 1_000_000
 # Increase when fits change.

@@ -114,7 +114,10 @@ class Judge:
         self.own = np.array(
             [pair for pair in shapes.pairs if (paths[pair[0]] ^ paths[pair[1]]) & moved]
         ).reshape(-1, 2)
-        self.moving = np.array([k for k, path in enumerate(paths) if path & moved])
+        # Hulls have no margin, and meet no obstacles.
+        first_hull = len(geometry) - shapes.hulls
+        self.is_hull = np.any(self.own >= first_hull, axis=1)
+        self.moving = np.array([k for k, path in enumerate(paths[:first_hull]) if path & moved])
 
     def take(self, log):
         """Judge a log."""
@@ -167,13 +170,14 @@ class Judge:
         slots = np.array([[k, solids + s] for k in self.moving for s in range(len(log.shapes))])
         pairs = np.concatenate([self.own, slots]).astype(int)
         is_world = np.arange(len(pairs)) >= len(self.own)
+        is_hull = np.concatenate([self.is_hull, np.zeros(len(slots), dtype=bool)])
         margins = log.margins[rows]
         widest = margins.max() + NEAR
         row, column = after.near(pairs, widest)
         if not len(row):
             return
         a, b = pairs[column].T
-        margin = margins[row, is_world[column].astype(int)]
+        margin = np.where(is_hull[column], 0.0, margins[row, is_world[column].astype(int)])
         distance = after.distances(row, a, b)
         close = distance < margin + NEAR
         row, column, margin, distance = (
