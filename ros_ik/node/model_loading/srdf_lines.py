@@ -50,7 +50,7 @@ def touching_sentences(servo: Servo) -> list[str]:
         ),
         (
             shapes.tight,
-            'are always nearer than their fits allow: the hulls of their shapes are watched, '
+            'have fits that are always too near: the hulls of their shapes are watched instead, '
             'without a margin',
         ),
         (
