@@ -9,7 +9,6 @@ file needs only numpy.
 from collections.abc import Callable
 from collections.abc import Iterator
 import dataclasses
-import itertools
 
 import numpy as np
 
@@ -47,7 +46,9 @@ class Stream:
         noise: Standard deviation of positions [m].
         stamped: True if each says when it was made, on a clock of its own.
         lost: Part of them that is lost.
-        again: How often each comes once more, and then once more an older one.
+        copies: How late copies of each message are received, in periods.
+        overtakes: True if of every forty messages, three in succession come after the one that
+            follows them.
     """
 
     path: Callable[[float], np.ndarray] = eight
@@ -57,21 +58,24 @@ class Stream:
     noise: float = 0.0
     stamped: bool = True
     lost: float = 0.0
-    again: bool = False
+    copies: tuple[float, ...] = ()
+    overtakes: bool = False
 
     def messages(self, seconds: float, rng: np.random.Generator) -> list[Message]:
         """Return times of receipt, times of making and displacements, in the order of receipt."""
         made = np.arange(0.0, seconds, 1.0 / self.rate)
         late = self.delay + self.jitter / self.rate * rng.uniform(-1.0, 1.0, len(made))
+        if self.overtakes:
+            for first, periods in enumerate((3.2, 2.55, 1.9)):
+                late[20 + first :: 40] += periods / self.rate
         points = [self.path(time) + self.noise * rng.normal(size=3) for time in made]
         found = list(zip(made + late, made, points, strict=True))
         found = [message for message in found if rng.random() >= self.lost]
-        if self.again:
-            found += [
-                (new[0] + shift / self.rate, *message[1:])
-                for before, new in itertools.pairwise(found)
-                for shift, message in ((0.3, new), (0.6, before))
-            ]
+        found += [
+            (received + copy / self.rate, *rest)
+            for received, *rest in found
+            for copy in self.copies
+        ]
         return sorted(found, key=lambda message: message[0])
 
     def arrivals(

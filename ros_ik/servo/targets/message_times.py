@@ -24,13 +24,42 @@ _FIRST = 10
 _FORGOTTEN = 0.002
 # Time without a message after which the estimate restarts, in periods, and at least in seconds.
 _SILENCE, _SHORTEST_SILENCE = 6.0, 0.2
-# Change of the clock offset that is a jump [s], and number of consecutive decreasing stamps after
-# which the estimate restarts.
-_CLOCK_JUMP, _MAX_OLD = 0.25, 3
-# Number of stamps of which late copies are recognised. A network that doubles messages may deliver
-# several copies in succession, which are no sign of a clock that was set back. Of a recording that
-# is played in a loop, no more than these might be lost.
+# Change of the clock offset that is a jump [s].
+_CLOCK_JUMP = 0.25
+# Number of stamps of which late copies are recognised.
 _RECENT_STAMPS = 8
+# Number of old stamps after which a clock may have been set back, and the time for which they
+# increase, in periods beyond the longest recent gap. Until then, a message that overtook them
+# would be followed by a newer one.
+_MAX_OLD, _OLD_PERIODS = 3, 0.5
+
+
+class _OldStamps:
+    """Stamps since the newest one, which are those of a clock that was set back if they increase.
+
+    Copies and overtaken messages among them do not matter.
+
+    Attributes:
+        number: Number of all old stamps.
+        increases: Number of stamps that increase among themselves.
+        began: Time of receipt of the first of these [s].
+    """
+
+    def __init__(self) -> None:
+        """Start without an old stamp."""
+        self.forget()
+
+    def forget(self) -> None:
+        """Restart after a newer stamp."""
+        self.number = self.increases = 0
+        self.began = self._first = self._last = -math.inf
+
+    def add(self, received: float, stamp: float) -> None:
+        """Add an old stamp [s] that is not known, received at a time [s]."""
+        if stamp < self._first or not self.increases:
+            self.increases, self.began, self._first, self._last = 1, received, stamp, stamp
+        elif stamp > self._last:
+            self.increases, self._last = self.increases + 1, stamp
 
 
 class MessageTimes:
@@ -39,6 +68,7 @@ class MessageTimes:
     Attributes:
         period: Mean time between two messages [s]; 0 before the second message.
         gap: Longest recent interval between messages, in periods; above 1 if some were lost.
+        stamp: Newest stamp on the clock of the sender [s], NaN without one.
     """
 
     def __init__(self) -> None:
@@ -48,11 +78,14 @@ class MessageTimes:
     def reset(self) -> None:
         """Restart the estimate."""
         self.period, self.gap = 0.0, 1.0
-        self._time = self._stamp = math.nan
+        self._time = self.stamp = math.nan
         self._received = -math.inf
         self._offset = self._drift = 0.0
-        self._count = self._old = 0
+        self._count = 0
         self._recent: collections.deque[float] = collections.deque(maxlen=_RECENT_STAMPS)
+        self._old = _OldStamps()
+        # True if the last message was accepted although its stamp is that of the one before.
+        self._stays = False
 
     @property
     def silence(self) -> float:
@@ -66,7 +99,7 @@ class MessageTimes:
             received: Time from which its age is counted [s].
             stamp: Stamp on the clock of the sender [s], or None.
         """
-        if (stamp is None) != math.isnan(self._stamp):
+        if (stamp is None) != math.isnan(self.stamp):
             self.reset()  # another sender
         if stamp is None:
             return self._from_receipt(received)
@@ -74,27 +107,47 @@ class MessageTimes:
 
     def _from_stamp(self, received: float, stamp: float) -> float | None:
         """Return the sending time by a stamp, None for one that is not newer than the last."""
-        if self._count and not stamp > self._stamp:
-            if stamp < self._stamp and stamp in self._recent:
-                self._recent.remove(stamp)
+        if self._count and not stamp > self.stamp:
+            if self._is_overtaken(received, stamp):
                 return None
-            self._old += 1
-            if self._old < _MAX_OLD:
-                return None
+            stays = stamp == self.stamp
             self.reset()
+            self._stays = stays
+        else:
+            self._stays = False
         offset = received - stamp
         if self._count and abs(offset - self._offset) > _CLOCK_JUMP:
             self.reset()
-        self._old = 0
         self._count = min(self._count + 1, _CLOCK_MEMORY)
         if self._count > 1:
-            self._renew_offset(offset, stamp - self._stamp)
-            self._renew_period(stamp - self._stamp)
+            self._renew_offset(offset, stamp - self.stamp)
+            self._renew_period(stamp - self.stamp)
         else:
             self._offset = offset
-        self._stamp = stamp
+        self.stamp, self._received = stamp, received
         self._recent.append(stamp)
+        self._old.forget()
         return stamp + self._offset
+
+    def _is_overtaken(self, received: float, stamp: float) -> bool:
+        """Return False if an old stamp is from a clock that was set back or stands still.
+
+        Args:
+            received: Time from which the age of its message is counted [s].
+            stamp: Stamp that is not newer than the newest one [s].
+        """
+        old = self._old
+        old.number += 1
+        silence = max(self.silence, _SHORTEST_SILENCE)
+        if old.number >= _MAX_OLD and abs(received - self._received) > silence:
+            return False
+        if self._stays and stamp == self.stamp:
+            return False
+        if stamp in self._recent:
+            return True
+        old.add(received, stamp)
+        longest = (self.gap + _OLD_PERIODS) * self.period
+        return old.increases < _MAX_OLD or abs(received - old.began) < longest
 
     def _renew_offset(self, offset: float, interval: float) -> None:
         """Average the offset of the clocks, later along a line."""

@@ -23,6 +23,8 @@ _NEAR = 0.25
 _MIN_DISTANCE = 0.005
 # Longest stay at a position between two returns [s]. Targets that change less often are separate.
 _LONGEST_STAY = 0.25
+# Number of stamps of which copies of messages are recognised, which return to positions, too.
+_RECENT_STAMPS = 8
 # Change of the offset between stamp and receipt that is a jump [s]; network delays are shorter.
 _OFFSET_JUMP = 0.25
 # Time for which the status reports a finding [s].
@@ -117,6 +119,8 @@ class SenderCheck:
         self._changed = -math.inf
         self._turns = 0
         self._stamp = self._offset = math.nan
+        # Positions of recent stamps, None if a stamp has several.
+        self._stamped: dict[float, Sequence[float] | None] = {}
 
     def fault(self, now: float) -> str:
         """Return a description of the fault of the sender, or ''.
@@ -152,9 +156,23 @@ class SenderCheck:
         if stamp is not None:
             self._check_stamp(stamp, received, position)
         changed = self._poses.add(sender, received)
-        self._check_position(position, received)
+        if stamp is None or not self._is_copy(stamp, position):
+            self._check_position(position, received)
         alternated = max(self._poses.alternated, self._alternated)
         return not changed and abs(received - alternated) > _FAULT_TIME
+
+    def _is_copy(self, stamp: float, position: Sequence[float]) -> bool:
+        """Return True if a recent message had the same stamp and position."""
+        stamped = self._stamped
+        if stamp in stamped:
+            if stamped[stamp] == position:
+                return True
+            stamped[stamp] = None
+            return False
+        if len(stamped) >= _RECENT_STAMPS:
+            del stamped[next(iter(stamped))]
+        stamped[stamp] = position
+        return False
 
     def _check_position(self, position: Sequence[float], received: float) -> None:
         """Compare a position with the last two."""

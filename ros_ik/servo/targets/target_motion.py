@@ -93,7 +93,7 @@ class TargetMotion:
             speeds: Largest linear and angular speed [m/s, rad/s].
             accelerations: Largest linear and angular acceleration [m/s^2, rad/s^2].
         """
-        if stamp is None and self._is_repetition(pose, received):
+        if self._is_repetition(pose, received, stamp):
             return True
         self._heard = received
         time = self._times.add(received, stamp)
@@ -161,8 +161,14 @@ class TargetMotion:
         self._parts[1].transform(recentred, seen)
         self._origin, self._turn = pose, ZERO
 
-    def _is_repetition(self, pose: Sequence[float], received: float) -> bool:
-        """Return True if a message without a stamp repeats the previous one."""
-        if self._pose is None or received - self._heard >= _REPETITION * self._times.period:
+    def _is_repetition(
+        self, pose: Sequence[float], received: float, stamp: float | None
+    ) -> bool:
+        """Return True if a message repeats the previous one."""
+        if self._pose is None:
+            return False
+        if stamp is not None:
+            return stamp == self._times.stamp and pose == self._pose
+        if received - self._heard >= _REPETITION * self._times.period:
             return False
         return max(map(float_length, float_difference(pose, self._pose))) <= SAME

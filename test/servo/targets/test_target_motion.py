@@ -211,9 +211,13 @@ def good():
     'change',
     [
         {'jitter': 0.3, 'delay': 0.01}, {'jitter': 0.3, 'delay': 0.01, 'stamped': False},
-        {'lost': 0.2}, {'again': True},
+        {'lost': 0.2}, {'copies': (0.3, 1.6)}, {'copies': (0.25, 0.5, 0.75)},
+        {'copies': (0.35, 1.1, 1.2, 1.45, 1.7)}, {'overtakes': True},
     ],
-    ids=['late', 'late, no stamps', 'lost', 'doubled, out of order'],
+    ids=[
+        'late', 'late, no stamps', 'lost', 'doubled, out of order', 'relayed four times',
+        'copied often', 'overtaken',
+    ],
 )  # fmt: skip
 def test_a_bad_network_is_not_seen(change):
     bad = ride(dataclasses.replace(Stream(), **change), 6.0, **PREDICTED)
@@ -431,9 +435,10 @@ def test_stamps_of_another_clock_count_by_their_differences():
     # One that runs back is old; a clock that was set back restarts.
     assert times.add(1.0, 5e8 + 0.5) is None
     assert times.add(1.02, 100.0) is None
-    assert times.add(1.04, 100.02) == pytest.approx(1.04)
+    assert times.add(1.04, 100.02) is None
+    assert times.add(1.06, 100.04) == pytest.approx(1.06)
     # Likewise a clock that was set forward.
-    assert times.add(1.06, 900.0) == pytest.approx(1.06)
+    assert times.add(1.08, 900.0) == pytest.approx(1.08)
 
 
 def test_late_copies_do_not_restart_a_stream():
@@ -441,12 +446,64 @@ def test_late_copies_do_not_restart_a_stream():
     for k in range(40):
         assert times.add(0.02 * k, 0.02 * k) == pytest.approx(0.02 * k)
         if k % 5 == 4:
-            # Copies of the last five messages, out of order.
-            for j in (0, 2, 1, 4, 3):
+            # Copies of the last five messages, out of order, and twice.
+            for j in (0, 2, 1, 4, 3, 2, 1, 4, 0, 0):
                 assert times.add(0.02 * k + 0.001 * j, 0.02 * (k - j)) is None
     # A recording that starts again repeats its stamps.
     answers = [times.add(0.8 + 0.02 * k, 0.02 * (28 + k % 12)) for k in range(60)]
     assert answers.count(None) == 10
+    # So does one of fewer messages than are remembered, after the silence of a sender.
+    answers = [times.add(2.0 + 0.02 * k, 0.02 * (20 + k % 5)) for k in range(120)]
+    assert 20 < 120 - answers.count(None)
+
+
+def test_messages_that_are_overtaken_do_not_restart_a_stream():
+    times = MessageTimes()
+    for k in range(0, 80, 4):
+        assert times.add(0.02 * k, 0.02 * k) == pytest.approx(0.02 * k)
+        for j in (3, 2, 1) if k else ():
+            assert times.add(0.02 * k + 0.005 * (4 - j), 0.02 * (k - j)) is None
+    assert times.period == pytest.approx(0.08)
+
+
+@pytest.mark.parametrize('copies', [(), (0.25, 0.5, 0.75), (0.3, 1.2, 1.6)])
+def test_a_clock_that_was_set_back_is_noticed_among_copies(copies):
+    times, answers = MessageTimes(), []
+    sent = [(0.02 * k, (1.0 if k < 50 else 0.5) + 0.02 * k) for k in range(100)]
+    copied = [(received + 0.02 * late, stamp) for received, stamp in sent for late in copies]
+    for received, stamp in sorted(sent + copied):
+        if times.add(received, stamp) is not None:
+            answers.append(received)
+    expected = [0.02 * k for k in range(100) if k not in (50, 51)]
+    np.testing.assert_allclose(answers, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize('first', [0, 50])
+def test_a_clock_that_stands_still_is_no_reason_to_stand_still(first):
+    times = MessageTimes()
+    for k in range(first):
+        times.add(0.02 * k, 1.0 + 0.02 * k)
+    answers = [times.add(1.0 + 0.02 * k, 1.0 + 0.02 * first) for k in range(60)]
+    # After the silence of a sender, every message is accepted.
+    assert None not in [answers[0], *answers[12:]]
+    # When the clock runs again, too.
+    assert None not in [times.add(3.0 + 0.02 * k, 3.0 + 0.02 * k) for k in range(60)]
+
+
+def test_a_clock_that_runs_back_is_no_reason_to_stand_still():
+    times = MessageTimes()
+    answers = [times.add(0.02 * k, 10.0 - 0.02 * k) for k in range(60)]
+    assert 60 - answers.count(None) > 4
+
+
+def test_a_repeated_message_changes_nothing_however_often_it_comes():
+    motion = TargetMotion()
+    times = np.arange(0.0, 1.0, 0.03)
+    feed(motion, times, [(*eight(time), *STILL) for time in times], times)
+    before = at(motion, 1.01)
+    for k in range(100):
+        assert motion.add((*eight(times[-1]), *STILL), 1.0 + 0.01 * k, times[-1], *LIMITS)
+    assert at(motion, 1.01) == before
 
 
 @pytest.mark.parametrize('drift', [-0.01, 0.01])
