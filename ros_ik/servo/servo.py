@@ -421,7 +421,10 @@ class Servo:
     def _brake_for(self, reason: HoldReason, may_return: bool, returns: bool) -> ServoOutput:
         """Make one step towards rest for a reason."""
         self._begin_to_brake(reason)
-        return self._brake(reason.code, reason.text, may_return=may_return, returns=returns)
+        return self._brake(
+            reason.code, reason.text, may_return=may_return, returns=returns,
+            keeps_path=reason.keeps_path,
+        )  # fmt: skip
 
     def _wait_for_time(self, reason: HoldReason) -> ServoOutput:
         """Brake for a reason in later ticks; until then, nothing is sent."""
@@ -454,12 +457,19 @@ class Servo:
         return self._output(reason.code, reason.text, publish=True)
 
     def _brake(
-        self, code: StatusCode, text: str, *, may_return: bool = True, returns: bool = False
+        self,
+        code: StatusCode,
+        text: str,
+        *,
+        may_return: bool = True,
+        returns: bool = False,
+        keeps_path: bool = False,
     ) -> ServoOutput:
         """Make one step towards rest; see :meth:`Halt.advance`."""
         self.joint_q = self._halt.advance(
-            self.joint_q, self._step, self.settings, may_return=may_return, returns=returns
-        )
+            self.joint_q, self._step, self.settings,
+            may_return=may_return, returns=returns, keeps_path=keeps_path,
+        )  # fmt: skip
         self._reset_targets()
         self._motion_report.forget_barriers()
         return self._output(code, text, publish=True)

@@ -37,6 +37,11 @@ class Deceleration:
         """
         self._position = position
 
+    @property
+    def is_blocked(self) -> bool:
+        """True if the motion is blocked, so that the joints only brake."""
+        return self._is_blocked
+
     def block(self) -> None:
         """Stop returning, because the motion is blocked."""
         self._is_blocked = True

@@ -32,6 +32,7 @@ class HoldReason:
             to rest, and the next motion starts where the controller holds it.
         may_repeat: True if ``publish_when_idle`` may repeat the held position.
         may_return: True if ``halt_mode`` may return to the position at which the halt began.
+        keeps_path: True if frames keep their paths while the joints brake.
         waiting_for: Names of the joints without a state.
     """
 
@@ -41,6 +42,7 @@ class HoldReason:
     resynchronise: bool
     may_repeat: bool = True
     may_return: bool = True
+    keeps_path: bool = False
     waiting_for: tuple[str, ...] = ()
 
 

@@ -300,7 +300,7 @@ class TargetSelection:
             )
         return HoldReason(
             StatusCode.COMMAND_STALE, 'the last target is older than command_timeout',
-            resynchronise=False,
+            resynchronise=False, keeps_path=self._last_is_twist(mode),
         )  # fmt: skip
 
     def jump_rejected(self, now: float) -> bool:
@@ -364,6 +364,11 @@ class TargetSelection:
         if twist is not None and not (pose and tracker.accepted.received > twist.received):
             return TargetKind.TWIST
         return TargetKind.POSE if pose else TargetKind.NONE
+
+    def _last_is_twist(self, mode: Mode) -> bool:
+        """Return True if the last allowed target is the velocity of a frame."""
+        last = max(_received(tracker, TargetKind.TWIST) for tracker in self.trackers)
+        return mode in _TWIST_MODES and last >= self._last_received(mode)
 
     def _last_received(self, mode: Mode) -> float:
         """Return ``received`` of the last allowed target [s], -inf if there is none."""

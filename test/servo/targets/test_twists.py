@@ -117,6 +117,60 @@ def test_a_velocity_ends_by_its_timeout_within_the_limits():
     rig.assert_within_limits()
 
 
+def stroke(rig, linear, angular):
+    """Move by velocities for 0.4 s, then let them become stale, and come to rest."""
+    rig.aim_twist(linear, angular)
+    rig.tick(seconds=0.4)
+    rig.quiet()
+    rig.tick(seconds=1.0)
+    assert rig.outputs[-1].still and rig.outputs[-1].code == StatusCode.COMMAND_STALE
+
+
+@pytest.mark.parametrize(
+    ('robot', 'rate', 'linear', 'angular'),
+    in_turn(
+        ['panda', 'ur5'], [100.0, 1000.0],
+        [(0.4, 0.0, 0.0), (0.0, 0.0, 0.2), (0.0, 0.0, 0.0)], [(0.0, 0.0, 0.0), (0.0, 0.0, 0.8)],
+    ),
+)  # fmt: skip
+def test_a_velocity_that_ends_in_silence_leaves_other_axes_where_they_are(
+    robot, rate, linear, angular
+):
+    rig = Rig.shared(robot, control_rate=rate, reports=False)
+    start, ways = rig.pose(), np.array([linear, angular])
+    for k in range(6):
+        stroke(rig, *(ways * (-1) ** k))
+    moved = np.array(pose_difference(rig.pose(), start))
+    moved[ways != 0.0] = 0.0
+    # 31 mm and 130 mrad where each joint braked independently.
+    assert np.linalg.norm(moved[0]) < 4e-4 and np.linalg.norm(moved[1]) < 2e-3
+    rig.assert_within_limits()
+
+
+@pytest.mark.parametrize(('robot', 'rate'), in_turn(['panda', 'ur5'], [100.0, 500.0]))
+def test_a_stop_on_the_path_takes_no_longer_than_one_of_each_joint(robot, rate):
+    rig = Rig.shared(robot, control_rate=rate, reports=False)
+    stroke(rig, (0.4, 0.0, 0.0), (0.0, 0.3, 0.0))
+    braking = [output.code == StatusCode.COMMAND_STALE for output in rig.published]
+    dofs = rig.robot.group.variable_dof
+    speeds = np.abs(rig.published[braking.index(True) - 1].joint_qd[dofs])
+    ticks = np.ceil(speeds / (rig.robot.acceleration[dofs] * rig.dt) - 1e-9)
+    assert sum(braking) == ticks.max() > 5
+
+
+@pytest.mark.parametrize(('robot', 'mode'), in_turn(['panda', 'ur5'], ['decelerate', 'hold']))
+def test_a_velocity_that_ends_in_silence_keeps_every_limit(robot, mode):
+    rng, rig = np.random.default_rng(7), Rig.shared(robot, reports=False, halt_mode=mode)
+    for _ in range(either(12, 60)):
+        rig.aim_twist(0.5 * rng.normal(size=3), rng.normal(size=3))
+        rig.tick(rng.integers(2, 120))
+        rig.quiet()
+        rig.tick(seconds=0.2 + rng.uniform(0.0, 0.3))
+    rig.tick(seconds=1.0)
+    assert rig.outputs[-1].still
+    rig.assert_within_limits()
+
+
 @pytest.mark.parametrize('rate', [100.0, 500.0])
 def test_a_barrier_is_not_crossed_slid_along_and_left_at_once(rate):
     start = Rig.shared().pose()
