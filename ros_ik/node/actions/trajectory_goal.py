@@ -111,14 +111,12 @@ def read_goal(
             f'(services.max_poses), got {len(trajectory.points)}'
         )
     points = [_point(point) for point in trajectory.points]
-    if points and np.any(np.abs(points[-1].velocities) > _ZERO_VELOCITY):
-        raise _error('trajectory.points: the velocities of the last point must be zero')
     try:
-        if points and points[0].time > 0.0 and len(points[0].positions) == len(names):
-            points.insert(0, _start(positions[variables], points[0]))
-        spline = make_spline(points, len(names))
+        spline = make_spline(points, len(names), positions[variables].tolist())
     except RequestError as error:
         raise _error(f'trajectory: {error}') from error
+    if np.any(np.abs(points[-1].velocities) > _ZERO_VELOCITY):
+        raise _error('trajectory.points: the velocities of the last point must be zero')
     delay = _delay(trajectory.header.stamp, ros_now, spline.end())
     tolerances = _tolerances(goal, names, settings)
     _check_movable(names, variables, robot, spline.control - positions[variables], tolerances.goal)
@@ -168,17 +166,6 @@ def _point(point: Any) -> Point:
         raise _error('trajectory.points: efforts are not supported')
     return Point(
         seconds_of(point.time_from_start), point.positions, point.velocities, point.accelerations
-    )
-
-
-def _start(positions: np.ndarray, first: Point) -> Point:
-    """Return the point at rest from which the motion to the first point starts."""
-    rest = [0.0] * len(positions)
-    return Point(
-        0.0,
-        positions.tolist(),
-        rest if len(first.velocities) else (),
-        rest if len(first.accelerations) else (),
     )
 
 

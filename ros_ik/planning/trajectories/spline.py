@@ -107,8 +107,16 @@ def _basis(degree: int, s: np.ndarray) -> np.ndarray:
     )
 
 
-def make_spline(points: Sequence[Point], n_joints: int) -> Spline:
+def make_spline(
+    points: Sequence[Point], n_joints: int, start: Sequence[float] | None = None
+) -> Spline:
     """Return the spline through points.
+
+    Args:
+        points: The points.
+        n_joints: Number of joints.
+        start: Positions of rest at time 0 [rad or m], where the motion to a later first point
+            begins; None to begin at the first point.
 
     Raises:
         RequestError: No point, a wrong number of values, a number that is not finite, or times
@@ -126,6 +134,9 @@ def make_spline(points: Sequence[Point], n_joints: int) -> Spline:
             f'point {late}: time_from_start must grow from point to point and not be negative, '
             f'got {time[late]:g} s'
         )
+    if start is not None and time[0] > 0.0:
+        points = [_at_rest(start, points[0]), *points]
+        time = np.insert(time, 0, 0.0)
     p = np.array([point.positions for point in points], dtype=np.float64)
     v, has_v = _derivative([point.velocities for point in points], p.shape)
     a, has_a = _derivative([point.accelerations for point in points], p.shape)
@@ -138,6 +149,17 @@ def make_spline(points: Sequence[Point], n_joints: int) -> Spline:
     control[cubic] = _cubic(p, v, h)[cubic]
     control[quintic] = _quintic(p, v, a, h)[quintic]
     return Spline(time[:-1], h[:, 0], control, cubic)
+
+
+def _at_rest(positions: Sequence[float], first: Point) -> Point:
+    """Return the point at rest from which the motion to the first point starts."""
+    rest = [0.0] * len(positions)
+    return Point(
+        0.0,
+        positions,
+        rest if len(first.velocities) else (),
+        rest if len(first.accelerations) else (),
+    )
 
 
 def _check_point(index: int, point: Point, n_joints: int) -> None:

@@ -280,6 +280,13 @@ def wrong_goals():
 
     def velocities_only(goal):
         goal.trajectory.points[0].positions = []
+        goal.trajectory.points[0].velocities = [0.1, 0.1]
+
+    def velocities_of_others(goal):
+        goal.trajectory.points[-1].velocities = [0.1]
+
+    def accelerations(goal):
+        goal.trajectory.points[0].accelerations = [0.1]
 
     def effort(goal):
         goal.trajectory.points[0].effort = [1.0, 1.0]
@@ -306,9 +313,13 @@ def wrong_goals():
         goal.multi_dof_trajectory.joint_names = ['base']
 
     return [
-        (names, 'no_joint'), (twice, 'twice'), (none, 'no points'), (short, 'positions'),
+        (names, 'no_joint'), (twice, 'twice'), (none, 'no points'),
+        (short, 'point 0: expected 2 positions, one per joint, got 1'),
         (finite, 'must be finite'), (times, 'time_from_start'), (speed, 'last point'),
-        (velocities_only, 'positions'), (effort, 'effort'), (old, 'ended'), (late, 'lasts'),
+        (velocities_only, 'point 0: expected 2 positions, one per joint, got 0'),
+        (velocities_of_others, 'point 0: expected 2 velocities, one per joint, got 1'),
+        (accelerations, 'point 0: expected 2 accelerations, one per joint, got 1'),
+        (effort, 'effort'), (old, 'ended'), (late, 'lasts'),
         (stranger, 'path_tolerance'), (negative, 'goal_tolerance'), (velocity, 'only positions'),
         (goal_time, 'goal_time_tolerance'), (floating, 'multi_dof_trajectory'),
     ]  # fmt: skip
