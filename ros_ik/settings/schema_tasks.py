@@ -86,9 +86,9 @@ TASKS = (
         "Motion of a streamed pose between its messages. 'velocity' continues the motion of the "
         'target between messages and across lost ones. The robot then lags by less than a tick, '
         'follows slow streams smoothly and averages noise. If the target stops abruptly, the '
-        'robot overshoots by the distance until the next message. If its sender falls silent, '
-        'the robot returns to the last pose after 2.5 periods, or later if messages were lost '
-        "before. 'off' stays at the last pose, for senders that do not repeat it. No effect "
+        'robot overshoots by about the distance until the next message. If its sender falls '
+        'silent, the robot returns to the last pose after 2.5 periods, or later if messages were '
+        "lost before. 'off' stays at the last pose, for senders that do not repeat it. No effect "
         'together with target_filter_tau.', choices=PREDICTIONS,
     ),
     Parameter(

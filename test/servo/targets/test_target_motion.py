@@ -152,6 +152,27 @@ def test_a_stop_between_two_messages_is_noticed_as_early(robot, rate):
         assert abs(followed.way[-1, 1] - end) < 1e-4
 
 
+@pytest.mark.parametrize('rate', [10, 30, 60, 100])
+def test_after_a_stop_at_any_time_it_is_beyond_by_a_period_and_a_tick_at_most(rate):
+    rng = np.random.default_rng(rate)
+    for _ in range(either(3, 30)):
+        phase, begin = rng.uniform(0.0, 1.0 / rate), rng.uniform(0.3, 0.4)
+        stop = begin + rng.uniform(0.7, 1.6)
+
+        def line(time, begin=begin, stop=stop):
+            return np.array([0.0, SPEED * (np.clip(time, begin, stop) - begin), 0.0])
+
+        stream = Stream(line, rate)
+        stream.messages = lambda seconds, rng, line=line, phase=phase: [
+            (received + phase, made + phase, line(made + phase))
+            for received, made, _ in Stream(rate=rate).messages(seconds, rng)
+        ]
+        followed = ride(stream, stop + 0.5, **PREDICTED)
+        beyond = followed.way[:, 1].max() - line(stop)[1]
+        # At 10 Hz a target that stops a third of a period before a message seems to slow down.
+        assert beyond < SPEED * (1.4 / rate if rate == 10 else 1.0 / rate + 0.01)
+
+
 @pytest.mark.parametrize(
     ('loop', 'rate'),
     either(
