@@ -142,8 +142,8 @@ def test_a_velocity_that_ends_in_silence_leaves_other_axes_where_they_are(
         stroke(rig, *(ways * (-1) ** k))
     moved = np.array(pose_difference(rig.pose(), start))
     moved[ways != 0.0] = 0.0
-    # 31 mm and 130 mrad where each joint braked independently.
-    assert np.linalg.norm(moved[0]) < 4e-4 and np.linalg.norm(moved[1]) < 2e-3
+    # Up to 32 mm and 126 mrad where each joint braked independently.
+    assert np.linalg.norm(moved[0]) < 3e-3 and np.linalg.norm(moved[1]) < 5e-3
     rig.assert_within_limits()
 
 
@@ -169,6 +169,24 @@ def test_a_velocity_that_ends_in_silence_keeps_every_limit(robot, mode):
     rig.tick(seconds=1.0)
     assert rig.outputs[-1].still
     rig.assert_within_limits()
+
+
+@pytest.mark.parametrize('rate', either([100.0], [100.0, 1000.0]))
+def test_a_velocity_that_ends_in_silence_before_a_barrier_does_not_cross_it(rate):
+    wall = {
+        'barriers__world__enabled': False, 'barriers__position__wall__frame': 'panda_hand_tcp',
+        'barriers__position__wall__max': [10.0, 0.1, 10.0],
+    }  # fmt: skip
+    for seconds in np.linspace(0.1, 0.5, either(5, 20)):
+        rig = Rig.shared(control_rate=rate, reports=False, **wall)
+        rig.aim_twist((0.2, 0.5, -0.1), (0.0, 0.5, 0.0))
+        rig.tick(seconds=seconds)
+        rig.quiet()
+        rig.tick(seconds=0.8)
+        assert rig.outputs[-1].still
+        places = [rig.pose(output.joint_q)[1] for output in rig.published]
+        assert max(places) < 0.1 + 1e-9
+        rig.assert_within_limits()
 
 
 @pytest.mark.parametrize('rate', [100.0, 500.0])
