@@ -112,7 +112,8 @@ class Servo:
         # Command whose targets were accepted last.
         self._accepted: Command | None = None
         self._step = np.zeros(model.joint_dof_count)
-        self._next_step = np.zeros(model.joint_dof_count)
+        # Array of the next step, which changes places with the last one.
+        self._step_buffer = np.zeros(model.joint_dof_count)
         # Reason of the last braking; used if braking continues without a new reason.
         self._reason = _COMING_TO_REST
         self._motion_start = ''
@@ -344,33 +345,33 @@ class Servo:
         )
         damping = solver.update_damping()
         remaining = self.targets.remaining(self.joint_q)
-        status = solver.solve(self.joint_q, self._step, self._next_step)
+        last_step, step = self._step, self._step_buffer
+        status = solver.solve(self.joint_q, last_step, step)
         # A sum of squares is finite only where every number is.
-        finite = math.isfinite(self._next_step.dot(self._next_step))
+        finite = math.isfinite(step.dot(step))
         if status == SolveStatus.NON_FINITE_INPUT or not finite:
             return self._brake(
                 StatusCode.NON_FINITE_BLOCKED, 'the solver returned a number that is not finite'
             )
         if not status.ok:
             return self._brake(StatusCode.SOLVER_FAILED, status.message)
-        slowed = self.following.limit(self._next_step, self._step, solver.limits.acceleration)
+        slowed = self.following.limit(step, last_step, solver.limits.acceleration)
         if slowed and solver.limits.is_strict:
-            solver.limits.clamp_step(self.joint_q, self._next_step, self._step)
-        cut = solver.limit_to_stoppable(self.joint_q, self._next_step, self._step)
-        after = solver.commanded_state.advance(self.joint_q, self._next_step)
-        violation = solver.limits.check.violation(self.joint_q, self._next_step, after)
+            solver.limits.clamp_step(self.joint_q, step, last_step)
+        cut = solver.limit_to_stoppable(self.joint_q, step, last_step)
+        after = solver.commanded_state.advance(self.joint_q, step)
+        violation = solver.limits.check.violation(self.joint_q, step, after)
         if violation:
             return self._brake(StatusCode.SOLVER_FAILED, violation)
-        solver.limits.shift_steps(self._step)
-        before, self.joint_q = self.joint_q, after
-        self._step, self._next_step = self._next_step, self._step
+        solver.limits.shift_steps(last_step)
+        tracked = TrackedStep(
+            self.joint_q, after, step, last_step, wanted, remaining, damping, cut
+        )
+        self.joint_q, self._step, self._step_buffer = after, step, last_step
         output = self._output(StatusCode.OK, 'tracking', publish=True)
         if self._drives_velocities:
             output.measured_q = measured_coords(self.robot, measurement, self._held)
         self._report_targets(output, now)
-        tracked = TrackedStep(
-            before, after, self._step, self._next_step, wanted, remaining, damping, cut
-        )
         self._motion_report.update(output, now, tracked, reports=reports)
         if self._rollout is not None and self.moving and not self.following.slowed_by:
             self._predict(self._rollout, output)
