@@ -30,8 +30,9 @@ _CLOCK_JUMP = 0.25
 _RECENT_STAMPS = 8
 # Number of old stamps after which a clock may have been set back, and the time for which they
 # increase, in periods beyond the longest recent gap. Until then, a message that overtook them
-# would be followed by a newer one.
-_MAX_OLD, _OLD_PERIODS = 3, 0.5
+# would be followed by a newer one, within a second even from a sender that rarely advances its
+# stamps.
+_MAX_OLD, _OLD_PERIODS, _LONGEST_WAIT = 3, 0.5, 1.0
 
 
 class _OldStamps:
@@ -138,7 +139,7 @@ class MessageTimes:
         """
         old = self._old
         old.number += 1
-        silence = max(self.silence, _SHORTEST_SILENCE)
+        silence = min(max(self.silence, _SHORTEST_SILENCE), _LONGEST_WAIT)
         if old.number >= _MAX_OLD and abs(received - self._received) > silence:
             return False
         if self._stays and stamp == self.stamp:
@@ -146,7 +147,7 @@ class MessageTimes:
         if stamp in self._recent:
             return True
         old.add(received, stamp)
-        longest = (self.gap + _OLD_PERIODS) * self.period
+        longest = min((self.gap + _OLD_PERIODS) * self.period, _LONGEST_WAIT)
         return old.increases < _MAX_OLD or abs(received - old.began) < longest
 
     def _renew_offset(self, offset: float, interval: float) -> None:

@@ -23,8 +23,9 @@ _NEAR = 0.25
 _MIN_DISTANCE = 0.005
 # Longest stay at a position between two returns [s]. Targets that change less often are separate.
 _LONGEST_STAY = 0.25
-# Number of stamps of which copies of messages are recognised, which return to positions, too.
-_RECENT_STAMPS = 8
+# Number of stamps of which copies of messages are recognised, which return to positions, too, and
+# the time for which they are [s]. Longer repetitions are those of a sender with a fixed stamp.
+_RECENT_STAMPS, _COPYING_TIME = 8, 0.5
 # Change of the offset between stamp and receipt that is a jump [s]; network delays are shorter.
 _OFFSET_JUMP = 0.25
 # Time for which the status reports a finding [s].
@@ -119,8 +120,10 @@ class SenderCheck:
         self._changed = -math.inf
         self._turns = 0
         self._stamp = self._offset = math.nan
-        # Positions of recent stamps, None if a stamp has several.
-        self._stamped: dict[float, Sequence[float] | None] = {}
+        # Last position, even of a copy.
+        self._heard: Sequence[float] | None = None
+        # Positions of recent stamps, None if a stamp has several, and their times of receipt [s].
+        self._stamped: dict[float, tuple[Sequence[float] | None, float]] = {}
 
     def fault(self, now: float) -> str:
         """Return a description of the fault of the sender, or ''.
@@ -156,22 +159,24 @@ class SenderCheck:
         if stamp is not None:
             self._check_stamp(stamp, received, position)
         changed = self._poses.add(sender, received)
-        if stamp is None or not self._is_copy(stamp, position):
+        if stamp is None or not self._is_copy(stamp, received, position):
             self._check_position(position, received)
+        self._heard = position
         alternated = max(self._poses.alternated, self._alternated)
         return not changed and abs(received - alternated) > _FAULT_TIME
 
-    def _is_copy(self, stamp: float, position: Sequence[float]) -> bool:
+    def _is_copy(self, stamp: float, received: float, position: Sequence[float]) -> bool:
         """Return True if a recent message had the same stamp and position."""
         stamped = self._stamped
         if stamp in stamped:
-            if stamped[stamp] == position:
-                return True
-            stamped[stamp] = None
+            known, first_received = stamped[stamp]
+            if known == position:
+                return abs(received - first_received) <= _COPYING_TIME
+            stamped[stamp] = None, first_received
             return False
         if len(stamped) >= _RECENT_STAMPS:
             del stamped[next(iter(stamped))]
-        stamped[stamp] = position
+        stamped[stamp] = position, received
         return False
 
     def _check_position(self, position: Sequence[float], received: float) -> None:
@@ -205,7 +210,7 @@ class SenderCheck:
             self._set_fault(_STAMPS_JUMP, received)
         elif stamp < self._stamp:
             self._set_fault(_STAMPS_DECREASE, received)
-        elif stamp == self._stamp and position != self._here:
+        elif stamp == self._stamp and position != self._heard:
             self._set_fault(_STAMPS_STAY, received)
         self._stamp, self._offset = stamp, offset
 

@@ -32,7 +32,7 @@ class Log:
     ],
 )
 def test_an_srdf_is_not_hidden_behind_missing_meshes(urdf_warnings, srdf_warnings, lines):
-    shapes = SimpleNamespace(warnings=['fit'], near=(), thick=(), often=())
+    shapes = SimpleNamespace(warnings=['fit'], near=(), thick=(), often=(), tight=(), hidden=())
     model = SimpleNamespace(urdf_warnings=urdf_warnings, srdf_warnings=srdf_warnings)
     robot = SimpleNamespace(model=model, shapes=shapes, unreported=('base',))
     log = Log()

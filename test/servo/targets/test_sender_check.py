@@ -350,6 +350,16 @@ def test_copies_of_messages_in_turn_are_no_alternation():
     assert not all([check.add(place, 6.0 + 0.03 * k, 5.0) for k, place in enumerate(places())])
 
 
+def test_two_programs_that_repeat_their_messages_alternate_until_one_ends():
+    check, messages = SenderCheck(), {0: (0.0, 0.0, 0.0), 1: (0.1, 0.0, 0.0)}
+    for k in range(100):
+        check.add(messages[k % 2], 5.0 + 0.015 * k, 4.0 + 0.1 * (k % 2))
+    assert check.fault(6.5) == ALTERNATE
+    for k in range(200):
+        check.add(messages[0], 6.5 + 0.03 * k, 4.0)
+    assert check.fault(12.5) == ''
+
+
 def test_poses_are_predicted_again_a_second_after_an_alternation_and_after_a_reset():
     check = SenderCheck()
     assert alternation(places(), check=check) == 6

@@ -511,6 +511,18 @@ def test_a_clock_that_stands_still_is_no_reason_to_stand_still(first):
     assert None not in [times.add(3.0 + 0.02 * k, 3.0 + 0.02 * k) for k in range(60)]
 
 
+def test_messages_whose_stamps_rarely_advance_are_accepted_when_they_are_replayed():
+    """As of a program that makes a message once and repeats it, and of a bag of its messages."""
+    motion = TargetMotion()
+    for shift in (0.0, 20.0, 40.0):
+        answers = [
+            motion.add((stamp, 0.0, 0.0, *STILL), shift + stamp + 0.02 * k, stamp, *LIMITS)
+            for stamp in (1.0, 4.0, 7.0)
+            for k in range(145)
+        ]
+        assert all(answers[3:])
+
+
 def test_a_clock_that_runs_back_is_no_reason_to_stand_still():
     times = MessageTimes()
     answers = [times.add(0.02 * k, 10.0 - 0.02 * k) for k in range(60)]
