@@ -201,8 +201,7 @@ def test_the_status_names_two_publishers_of_joint_states(client):
     freeze(client, False)
     other = node.create_publisher(JointState, 'joint_states', 10)
     before = JointState(name=[ARM[0]], position=[where[0]])
-    # Often enough to be last before nearly every tick, in whatever order the programs run.
-    timer = node.create_timer(0.003, lambda: other.publish(before))
+    timer = node.create_timer(0.02, lambda: other.publish(before))
     try:
         text = client.wait_for_code(IkStatus.FOLLOWING_ERROR, text='2 publishers on').text
     finally:
