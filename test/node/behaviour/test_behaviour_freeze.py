@@ -185,6 +185,9 @@ def test_max_takes_effect_at_run_time(client):
         assert any('not follow' in text for text in texts) == (bound > 0.0)
 
 
+@pytest.mark.xfail(
+    strict=False, reason='the node may never see the second publisher last, by the order of ticks'
+)
 def test_the_status_names_two_publishers_of_joint_states(client):
     """The robot follows, and the client sends where a joint was before."""
     client.set(following_error__delay=0.1, following_error__max=NO_BOUND)
