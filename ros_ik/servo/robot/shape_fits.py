@@ -105,9 +105,9 @@ class ShapeFits:
         key = _mesh_key(source.path, scale)
         found = self._cache.load_hull(key)
         if found is None:
-            found = _enclosing_hull(_vertices(source, scale))
+            found = _enclosing_hull(scaled_vertices(source, scale))
             self._cache.store_hull(key, *found)
-        return _hull_primitive(self._model, shape, *found)
+        return hull_primitive(self._model, shape, *found)
 
     def triangles(self, shape: int) -> np.ndarray | None:
         """Return the triangles of a mesh in its link [m], [n, 3, 3]; None for other shapes.
@@ -118,8 +118,7 @@ class ShapeFits:
         model, source = self._model, self._model.shape_source[shape]
         if not isinstance(source, MeshFile) or (found := source.read_triangles()) is None:
             return None
-        pose = model.shape_transform.numpy()[shape].astype(np.float64)
-        pose[3:] /= np.linalg.norm(pose[3:])
+        pose = _shape_pose(model, shape)
         corners = found * model.shape_scale.numpy()[shape].astype(np.float64)
         return pose[:3] + poses.rotate(pose[3:], corners.reshape(-1, 3)).reshape(corners.shape)
 
@@ -140,7 +139,7 @@ class ShapeFits:
         Raises:
             ModelError: The file is no longer readable.
         """
-        vertices = _vertices(source, scale)
+        vertices = scaled_vertices(source, scale)
         fit = _one_capsule(vertices)
         if fit[1][0] <= _tolerance(vertices):
             return fit, True
@@ -163,8 +162,7 @@ class ShapeFits:
     def _capsules(self, shape: int, rounds: list[Capsule], error: np.ndarray) -> CollisionGeometry:
         """Return capsules in the frame of a shape as primitives of its link."""
         model, count = self._model, len(rounds)
-        pose = model.shape_transform.numpy()[shape].astype(np.float64)
-        pose[3:] /= np.linalg.norm(pose[3:])
+        pose = _shape_pose(model, shape)
         margin = float(model.shape_margin.numpy()[shape])
         ends = [pose[:3] + poses.rotate(pose[3:], one.ends) for one in rounds]
         return CollisionGeometry.from_capsules(
@@ -186,7 +184,7 @@ def _mesh_key(path: Path, scale: np.ndarray) -> str:
     return digest.hexdigest()
 
 
-def _vertices(source: MeshFile, scale: np.ndarray) -> np.ndarray:
+def scaled_vertices(source: MeshFile, scale: np.ndarray) -> np.ndarray:
     """Return the scaled vertices of a mesh [m], [n, 3], or raise ModelError."""
     read = source.read_vertices()
     if read is None:
@@ -208,16 +206,29 @@ def _enclosing_hull(vertices: np.ndarray) -> tuple[np.ndarray, float]:
     return kept, radius
 
 
-def _hull_primitive(
-    model: Model, shape: int, points: np.ndarray, radius: float
-) -> CollisionGeometry:
-    """Return the hull of points in the frame of a shape as a primitive of its link."""
-    half = 0.5 * np.ptp(points, axis=0)
-    center = points.min(axis=0) + half
+def _shape_pose(model: Model, shape: int) -> np.ndarray:
+    """Return the pose of a shape in its link [7]."""
     pose = model.shape_transform.numpy()[shape].astype(np.float64)
     pose[3:] /= np.linalg.norm(pose[3:])
+    return np.asarray(pose)
+
+
+def hull_primitive(
+    model: Model, shape: int, points: np.ndarray, thickness: float
+) -> CollisionGeometry:
+    """Return a hull as a primitive of the link of a shape.
+
+    Args:
+        model: The model.
+        shape: The shape.
+        points: Points of the hull in the frame of the shape [m], [n, 3].
+        thickness: Distance by which the primitive exceeds the hull, beside the shape's margin [m].
+    """
+    half = 0.5 * np.ptp(points, axis=0)
+    center = points.min(axis=0) + half
+    pose = _shape_pose(model, shape)
     pose[:3] += poses.rotate(pose[3:], center)
-    radius += float(model.shape_margin.numpy()[shape])
+    radius = thickness + float(model.shape_margin.numpy()[shape])
     return CollisionGeometry(
         model=model,
         kind=np.array([int(GeoType.MESH)]),

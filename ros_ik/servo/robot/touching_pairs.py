@@ -40,14 +40,14 @@ from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.collision.distance.contact import in_contact
 from ros_ik.model import Model
 from ros_ik.model.building.joints.mimic_range import driver_limits
-from ros_ik.model.conventions import poses
-from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.hulls.fit_cache import FitCache
 from ros_ik.model.readers.mesh_files import MeshFile
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.servo.robot.shape_contacts import Contact
 from ros_ik.servo.robot.shape_contacts import shape_contacts
 from ros_ik.servo.robot.shape_fits import farthest_vertices
+from ros_ik.servo.robot.shape_fits import hull_primitive
+from ros_ik.servo.robot.shape_fits import scaled_vertices
 from ros_ik.servo.robot.shape_fits import ShapeFits
 
 # Number of configurations for the fits, and fraction of them that makes a pair a touching one.
@@ -270,31 +270,9 @@ def _hulls(model: Model, shapes: list[int]) -> CollisionGeometry:
 
 def _hull(model: Model, shape: int, source: MeshFile) -> CollisionGeometry:
     """Return the hull of the extreme vertices of a mesh, or raise ModelError."""
-    vertices = source.read_vertices()
-    if vertices is None:
-        raise ModelError(f'mesh {source.uri[:200]!r}', 'was not found')
-    vertices = vertices * model.shape_scale.numpy()[shape].astype(np.float64)
-    half = 0.5 * np.ptp(vertices, axis=0)
-    center = vertices.min(axis=0) + half
-    points = farthest_vertices(vertices, _EXTREMES) - center
-    pose = model.shape_transform.numpy()[shape].astype(np.float64)
-    pose[3:] /= np.linalg.norm(pose[3:])
-    pose[:3] += poses.rotate(pose[3:], center)
-    added = _LEFT_OUT * 2.0 * float(half.max()) + float(model.shape_margin.numpy()[shape])
-    return CollisionGeometry(
-        model=model,
-        kind=np.array([int(GeoType.MESH)]),
-        body=model.shape_body.numpy()[[shape]],
-        pose=pose[None],
-        size=half[None],
-        radius=np.array([added]),
-        bound=np.array([float(np.linalg.norm(points, axis=1).max()) + added]),
-        first=np.zeros(1, dtype=int),
-        count=np.array([len(points)]),
-        points=points,
-        error=np.zeros(1),
-        shape=np.array([shape]),
-    )
+    vertices = scaled_vertices(source, model.shape_scale.numpy()[shape].astype(np.float64))
+    thickness = _LEFT_OUT * float(np.ptp(vertices, axis=0).max())
+    return hull_primitive(model, shape, farthest_vertices(vertices, _EXTREMES), thickness)
 
 
 def _proof(model: Model, rng: np.random.Generator) -> np.ndarray:

@@ -31,12 +31,17 @@ def nearest(points, others):
     return np.array([np.linalg.norm(others - point, axis=1).min() for point in points])
 
 
+def mesh_sources(name):
+    """Return the files of the collision meshes of a robot, by path."""
+    model = robot_with_meshes(name)
+    flags = model.shape_flags.numpy()
+    return {s.path: s for k, s in enumerate(model.shape_source) if s is not None and flags[k] & 2}
+
+
 @pytest.mark.oracle
 @pytest.mark.parametrize('name', ROBOTS)
 def test_vertices_are_those_that_coal_reads(name):
-    model = robot_with_meshes(name)
-    flags = model.shape_flags.numpy()
-    files = {s.path: s for k, s in enumerate(model.shape_source) if s is not None and flags[k] & 2}
+    files = mesh_sources(name)
     assert len(files) >= 3
     for path, source in itertools.islice(files.items(), either(4, 12)):
         ours = source.read_vertices()
@@ -223,9 +228,7 @@ def test_a_mesh_outside_the_package_paths_is_not_read(tmp_path):
 @pytest.mark.oracle
 @pytest.mark.parametrize('name', ROBOTS)
 def test_triangles_have_the_area_that_trimesh_reads(name):
-    model = robot_with_meshes(name)
-    flags = model.shape_flags.numpy()
-    files = {s.path: s for k, s in enumerate(model.shape_source) if s is not None and flags[k] & 2}
+    files = mesh_sources(name)
     for path, source in itertools.islice(files.items(), either(3, 12)):
         ours, theirs = source.read_triangles(), trimesh.load_mesh(str(path), process=False)
         normals = np.cross(ours[:, 1] - ours[:, 0], ours[:, 2] - ours[:, 0])
