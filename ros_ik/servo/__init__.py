@@ -21,6 +21,7 @@ from ros_ik.servo.interface.output import ServoOutput
 from ros_ik.servo.interface.output import TaskReport
 from ros_ik.servo.interface.stop_state import StopState
 from ros_ik.servo.interface.target import CenterOfMassTarget
+from ros_ik.servo.interface.target import JointMotion
 from ros_ik.servo.interface.target import JointTarget
 from ros_ik.servo.interface.target import JointVelocityTarget
 from ros_ik.servo.interface.target import PoseTarget
@@ -35,6 +36,7 @@ __all__ = [
     'CenterReport',
     'Command',
     'ControllerReference',
+    'JointMotion',
     'JointTarget',
     'JointVelocityTarget',
     'Measurement',

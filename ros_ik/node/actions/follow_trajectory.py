@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Goals of ``~/follow_joint_trajectory``: a trajectory, filtered by limits and barriers.
 
-The servo follows a joint target that moves along the trajectory. It brakes towards every target,
-so the target is ahead by the braking distance; the robot then moves at the speed of the trajectory
-unless something holds it back.
+The servo follows a joint target that moves along the trajectory. Each tick aims at the position of
+its own time: one sampled between ticks would be repeated or left out, and the robot would brake.
+The servo stops at every position it aims at, so that is ahead by the braking distance. The robot
+then moves at the speed of the trajectory unless something holds it back.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ros_ik.node.actions.action_server import GoalError
 from ros_ik.node.actions.action_server import Outcome
 from ros_ik.node.actions.commander import Commander
 from ros_ik.node.actions.trajectory_goal import read_goal
+from ros_ik.node.actions.trajectory_goal import TrajectoryGoal
 from ros_ik.node.control.command_messages import duration
 from ros_ik.node.control.command_messages import stamp_of
 from ros_ik.node.transport.message_stats import Drop
@@ -34,6 +36,26 @@ try:
     from control_msgs.action import FollowJointTrajectory
 except ImportError:
     FollowJointTrajectory = None
+
+
+class TrajectoryMotion:
+    """Motion of the joint target of a goal; see :class:`~ros_ik.servo.JointMotion`."""
+
+    def __init__(self, goal: TrajectoryGoal, start: float) -> None:
+        """Follow the trajectory of ``goal`` from the time ``start`` [s]."""
+        self._goal, self._start = goal, start
+
+    def sample(self, now: float) -> tuple[int, np.ndarray, np.ndarray]:
+        """Return segment, positions and velocities of the joints of the goal; ``now`` in s."""
+        return self._goal.spline.at(now - self._start)
+
+    def aim(self, now: float, acceleration: np.ndarray, dt: float) -> np.ndarray:
+        """Return the positions to aim at in one tick."""
+        variables = self._goal.variables
+        _, positions, velocities = self.sample(now)
+        aim = np.full(len(acceleration), np.nan)
+        aim[variables] = positions + braking_distance(velocities, acceleration[variables], dt)
+        return aim
 
 
 class FollowTrajectoryMotion(ActionMotion):
@@ -54,6 +76,7 @@ class FollowTrajectoryMotion(ActionMotion):
             goal, robot, settings, commander.start_positions(), 1e-9 * commander.ros_nanoseconds()
         )
         self._start = self._within_since = commander.now() + self._goal.delay
+        self._motion = TrajectoryMotion(self._goal, self._start)
         self._read_state(commander.now())
 
     @staticmethod
@@ -93,33 +116,26 @@ class FollowTrajectoryMotion(ActionMotion):
         return self._end(Outcome.ABORTED, FollowJointTrajectory.Result.INVALID_GOAL, reason)
 
     def _begin(self, now: float) -> None:
-        self._aim(now, self._current_target())
-
-    def _advance(self, now: float) -> GoalEnd | None:
-        end = self._violation() or self._arrival(now)
-        if end is None:
-            self._aim(now, self._target)
-        return end
-
-    def _read_state(self, now: float) -> None:
-        """Update the measured and the desired positions."""
-        self._time = now - self._start
-        self._segment, self._desired, self._velocity = self._goal.sample(self._time)
-        if self._time < 0.0:
-            self._velocity = np.zeros_like(self._velocity)
-        self._actual = self._commander.measured_positions()[self._goal.variables]
-
-    def _aim(self, now: float, before: Any) -> None:
-        """Set the target of the next tick in place of another one."""
-        commander, settings = self._commander, self._commander.settings
-        acceleration = commander.servo.acceleration[self._goal.variables]
-        ahead = braking_distance(self._velocity, acceleration, settings.period)
-        target = commander.reader.joints(
-            self._goal.joint_names, (self._desired + ahead).tolist(), now, lasting=True
+        before = self._current_target()
+        target = self._commander.reader.joints(
+            self._goal.joint_names,
+            self._desired.tolist(),
+            now,
+            lasting=True,
+            motion=self._motion,
         )
         assert isinstance(target, JointTarget)  # checked with the goal
         self._target = target
         self._replace_target(before, target)
+
+    def _advance(self, now: float) -> GoalEnd | None:
+        return self._violation() or self._arrival(now)
+
+    def _read_state(self, now: float) -> None:
+        """Update the measured and the desired positions."""
+        self._time = now - self._start
+        self._segment, self._desired, self._velocity = self._motion.sample(now)
+        self._actual = self._commander.measured_positions()[self._goal.variables]
 
     def _violation(self) -> GoalEnd | None:
         """Return the end of the goal if the robot left the path tolerance."""

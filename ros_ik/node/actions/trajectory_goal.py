@@ -68,20 +68,6 @@ class TrajectoryGoal:
     spline: Spline
     tolerances: Tolerances
 
-    def sample(self, time: float) -> tuple[int, np.ndarray, np.ndarray]:
-        """Return the segment, positions and velocities at a time from the start [s]."""
-        spline = self.spline
-        time = min(max(time, float(spline.start[0])), spline.end())
-        k = max(0, int(np.searchsorted(spline.start, time, side='right')) - 1)
-        duration = float(spline.duration[k])
-        s = np.array([(time - float(spline.start[k])) / duration if duration > 0.0 else 1.0])
-        part = spline.part(slice(k, k + 1))
-        first = np.zeros(1, dtype=int)
-        velocities = part.velocities(first, s)[0]
-        if time >= spline.end():
-            velocities = np.zeros_like(velocities)
-        return k, part.positions(first, s)[0], velocities
-
 
 def read_goal(
     goal: Any, robot: ControlledRobot, settings: Settings, positions: np.ndarray, ros_now: float

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
+import functools
 import math
 
 import numpy as np
@@ -81,6 +82,28 @@ class Spline:
         control = self.velocity_control()[segment]
         return np.einsum('kn,nkj->nj', _basis(DEGREE - 1, s), control)
 
+    def at(self, time: float) -> tuple[int, np.ndarray, np.ndarray]:
+        """Return segment, positions and velocities at one time, for calls in each control tick.
+
+        Before the first point and from the last one on, the motion rests at that point.
+
+        Args:
+            time: Time [s].
+        """
+        start, end = float(self.start[0]), self.end()
+        inside = min(max(time, start), end)
+        k = max(0, int(self.start.searchsorted(inside, side='right')) - 1)
+        duration = float(self.duration[k])
+        s = (inside - float(self.start[k])) / duration if duration > 0.0 else 1.0
+        positions = _basis(DEGREE, s) @ self.control[k]
+        if not start <= time < end:
+            return k, positions, np.zeros_like(positions)
+        return k, positions, _basis(DEGREE - 1, s) @ self._velocity_control[k]
+
+    @functools.cached_property
+    def _velocity_control(self) -> np.ndarray:
+        return self.velocity_control()
+
     def end(self) -> float:
         """Return the time of the last point [s]."""
         return float(self.start[-1] + self.duration[-1])
@@ -100,8 +123,8 @@ class Spline:
         return np.divide(1.0, duration, out=np.zeros_like(duration), where=duration > 0.0)
 
 
-def _basis(degree: int, s: np.ndarray) -> np.ndarray:
-    """Return the Bernstein polynomials at s [n], shape [degree + 1, n]."""
+def _basis(degree: int, s: np.ndarray | float) -> np.ndarray:
+    """Return the Bernstein polynomials at s: [degree + 1, n] for [n], [degree + 1] for one."""
     return np.array(
         [math.comb(degree, k) * s**k * (1.0 - s) ** (degree - k) for k in range(degree + 1)]
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 from typing import ClassVar
+from typing import Protocol
 
 import numpy as np
 
@@ -79,6 +80,25 @@ class CenterOfMassTarget:
     lasting: ClassVar[bool] = False
 
 
+class JointMotion(Protocol):
+    """Motion of a joint target."""
+
+    def aim(self, now: float, acceleration: np.ndarray, dt: float) -> np.ndarray:
+        """Return the positions to aim at in one tick, a pure function.
+
+        The servo stops at every position it aims at, so this one is ahead of the motion by the
+        braking distance.
+
+        Args:
+            now: Time of the tick [s], which a prediction advances.
+            acceleration: Acceleration limits in force of the controlled joints [n_variables].
+            dt: Duration of a tick [s].
+
+        Returns:
+            One per controlled joint [rad or m]; NaN for joints without a target.
+        """
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class JointTarget:
     """Valid target positions of some of the controlled joints.
@@ -90,6 +110,7 @@ class JointTarget:
         lasting: True if the target is valid as long as the command contains it, and never becomes
             stale.
         sender: Identifier of the publisher; None if unknown.
+        motion: Motion that goes on from these positions, for the same joints; None if they stay.
     """
 
     positions: np.ndarray
@@ -97,6 +118,7 @@ class JointTarget:
     sequence: int
     lasting: bool = False
     sender: bytes | None = None
+    motion: JointMotion | None = None
 
     @property
     def named(self) -> np.ndarray:

@@ -104,7 +104,10 @@ def set_joint_references(
         step = targets.jog.step(q, velocities, speed, solver.limits.acceleration, towards) - q
         has_target = np.isfinite(step)
     else:
-        displacement = targets.joint_displacement(q)
+        assert targets.joints is not None, 'no joint target'
+        acceleration = solver.limits.acceleration
+        aim = targets.aim.update(targets.joints, targets.now, acceleration, settings.period)
+        displacement = aim - q
         has_target = np.isfinite(displacement)
         # The posture holds the other joints; they brake in time for it, as for a target.
         displacement = np.where(has_target, displacement, posture[coords] - q)

@@ -15,6 +15,7 @@ from ros_ik.servo.interface.codes import Rejection
 from ros_ik.servo.interface.number_checks import numbers_rejection
 from ros_ik.servo.interface.number_checks import quaternion_rejection
 from ros_ik.servo.interface.target import CenterOfMassTarget
+from ros_ik.servo.interface.target import JointMotion
 from ros_ik.servo.interface.target import JointTarget
 from ros_ik.servo.interface.target import JointVelocityTarget
 from ros_ik.servo.interface.target import PoseTarget
@@ -160,6 +161,7 @@ class TargetReader:
         *,
         lasting: bool = False,
         sender: bytes | None = None,
+        motion: JointMotion | None = None,
     ) -> JointTarget | Rejection:
         """Validate target positions of joints; those outside the limits are clipped.
 
@@ -169,13 +171,14 @@ class TargetReader:
             received: Time from which the age of the target is counted [s].
             lasting: True if the target is valid as long as the command contains it.
             sender: Identifier of the publisher; None if unknown.
+            motion: Motion of these joints from these positions; None if the target stays.
         """
         given = self._by_joint(names, positions)
         if isinstance(given, Rejection):
             return given
         # Clipping keeps NaN, which marks joints without a target.
         target = np.minimum(np.maximum(given, self._lower), self._upper)
-        return JointTarget(target, received, next(_numbers), lasting, sender)
+        return JointTarget(target, received, next(_numbers), lasting, sender, motion)
 
     def joint_velocities(
         self,

@@ -19,6 +19,7 @@ from ros_ik.servo.interface.target import CenterOfMassTarget
 from ros_ik.servo.interface.target import JointTarget
 from ros_ik.servo.interface.target import JointVelocityTarget
 from ros_ik.servo.interface.target import PoseTarget
+from ros_ik.servo.motion.joint_aim import JointAim
 from ros_ik.servo.motion.joint_jog import JointJogMotion
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.state.command_events import CommandEvents
@@ -76,6 +77,7 @@ class TargetSelection:
         streams: Streams of targets by the name of their task, that of the centre of mass last. A
             copy by :meth:`branch` shares them.
         joints: Joint target (positions or velocities), or None.
+        aim: Aim of a target of positions.
         jog: Motion by joint velocities.
         choice: Active targets.
         now: Time of the tick [s].
@@ -95,6 +97,7 @@ class TargetSelection:
         self.streams[CENTER_NAME] = self.center.accepted
         self._coords = robot.coords
         self.joints: JointTarget | JointVelocityTarget | None = None
+        self.aim = JointAim(*(limit[robot.group.variable_dof] for limit in robot.driver_limits))
         self.jog = JointJogMotion(settings.period)
         self._joint_senders = JointSenderCheck()
         self._none = Choice((TargetKind.NONE,) * len(self.trackers))
@@ -113,6 +116,7 @@ class TargetSelection:
         other = copy.copy(self)
         other.trackers = tuple([tracker.branch() for tracker in self.trackers])
         other.center, other.jog = self.center.branch(), self.jog.branch()
+        other.aim = self.aim.branch()
         return other
 
     def apply(self, settings: Settings) -> None:
@@ -338,17 +342,13 @@ class TargetSelection:
         return left
 
     def joint_displacement(self, positions: np.ndarray) -> np.ndarray:
-        """Return the remaining displacement to the joint target, NaN for joints without one.
-
-        For a velocity target it is the displacement of this tick.
+        """Return the displacement to the aim of this tick, NaN for joints without a target.
 
         Args:
             positions: Commanded positions of the controlled joints.
         """
-        target = self.joints
-        if isinstance(target, JointTarget):
-            return target.positions - positions
-        return self.jog.aim - positions
+        is_position = isinstance(self.joints, JointTarget)
+        return (self.aim.positions if is_position else self.jog.aim) - positions
 
     def _choice(self, target_kinds: tuple[TargetKind, ...], center: bool) -> Choice:
         """Return a choice; the previous object if it is equal."""

@@ -6,6 +6,8 @@ import types
 
 import numpy as np
 import pytest
+from support.motions.polled_ticks import accelerations
+from support.motions.polled_ticks import polled_ticks
 from support.rigs.servo_rig import Rig
 from support.robots.urdf_limits import still_model
 
@@ -69,6 +71,28 @@ def test_the_end_is_reached_on_a_busy_machine(late):
     assert followed.left() < 1.1e-3
     assert worst < 0.05
     followed.rig.assert_within_limits()
+
+
+def test_the_speed_is_even_whenever_it_is_polled():
+    followed, rng = Followed(), np.random.default_rng(0)
+    rig, first = followed.rig, len(followed.rig.published)
+
+    def poll(now):
+        followed.commander.now = lambda: now
+        target = followed.way.target(now)
+        rig.change(joints=target)
+        return target is None
+
+    for _ in polled_ticks(rig, poll, rng, 0.1):
+        followed.commander.output = rig.outputs[-1]
+        followed.commander.ticks += 1
+        assert followed.off_the_way() < 0.05
+    assert followed.left() < 1.1e-3
+    rough = np.abs(accelerations(rig, first)).max(axis=1)
+    # Between the acceleration at the beginning and that at the end; it was the whole limit.
+    third = len(rough) // 3
+    assert third > 30
+    assert rough[third:-third].max() < 0.1
 
 
 def test_a_way_is_given_up_where_the_robot_is_held():

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.interpolate import BPoly
 from support.rigs.planning_rig import make_planner
 from support.rigs.planning_rig import shared_planner
 from support.rigs.planning_rig import Twin
@@ -366,3 +367,22 @@ def test_joints_that_were_not_heard_of_are_named():
 def test_the_time_bounds_it():
     with pytest.raises(RequestError, match='time limit has passed'):
         check_trajectory(box(), ARM, through((0.0, HOME)), budget=Budget(0.0))
+
+
+@pytest.mark.parametrize('order', [1, 2, 3])
+def test_single_times_are_those_of_scipy(order):
+    """Positions alone, with velocities, and with accelerations too; one point each way beyond."""
+    rng, times = np.random.default_rng(order), np.array([0.5, 1.1, 1.5, 3.0])
+    knots = rng.normal(size=(order, len(times), 2))
+    rows = [(t, *(part.tolist() for part in knots[:, k])) for k, t in enumerate(times)]
+    spline = make_spline(through(*rows), 2)
+    expected = BPoly.from_derivatives(times, knots.transpose(1, 0, 2))
+    for t in rng.uniform(times[0], times[-1], 50):
+        segment, positions, velocities = spline.at(t)
+        assert times[segment] <= t < times[segment + 1]
+        np.testing.assert_allclose(positions, expected(t), rtol=0.0, atol=1e-12)
+        np.testing.assert_allclose(velocities, expected(t, 1), rtol=0.0, atol=1e-11)
+    for t, row in ((0.4, 0), (3.0, -1), (9.0, -1)):
+        _, positions, velocities = spline.at(t)
+        np.testing.assert_allclose(positions, knots[0, row], rtol=0.0, atol=1e-12)
+        assert not velocities.any()
