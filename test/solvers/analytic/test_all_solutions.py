@@ -49,7 +49,7 @@ UR_P = np.array(
 UR_TOOL = np.array([0.82, 0.19, 0.0])
 ROBOTS = (
     ('ur5_robot', 'tool0'), ('ur10_robot', 'tool0'), ('z1', 'gripperStator'),
-    ('kinova', 'j2s6s200_end_effector'), ('talos_full_v2', 'leg_left_6_link'),
+    ('kinova', 'j2s6s200_end_effector'), *either([], [('talos_full_v2', 'leg_left_6_link')]),
 )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily as Fami
 from ros_ik.solvers.analytic.structure.structure import joint_axes
 from ros_ik.solvers.analytic.structure.structure import StructureTolerances
 
-# A kernel serves a number of joints, with a free rotation or without: the short form has 1, 4 and
+# A kernel serves a number of joints, with a free rotation or without: the short form has 2, 3 and
 # 5 without, and 3 and 5 with one.
 # Random chains of each number of joints; `make stress` takes a thousand.
 CHAINS = int(os.environ.get('CLOSED_FORM_ARMS', '1'))
@@ -84,8 +84,8 @@ def chain(n, seed, free='', parallel=(), meeting=(), right=False, **options):
     'name',
     either(
         [
-            'SO-101', 'SO-101 along x', 'UR5 along z', 'UR5 without joints 5 and 6',
-            'Panda 1 2 4 6 7', 'Panda 3 to 7', 'foot of Go2', 'ankle of TALOS',
+            'SO-101', 'SO-101 along x', 'UR5 along z', 'Panda 1 2 4 6 7', 'Panda 3 to 7',
+            'foot of Go2', 'ankle of TALOS',
         ],
         ROBOTS,
     ),
@@ -103,7 +103,7 @@ def test_planted_configurations_of_robots_are_found(name):
 @pytest.mark.parametrize(
     ('n', 'free'),
     either(
-        [(1, ''), (3, 'xyz'), (4, ''), (5, ''), (5, 'x'), (5, 'y'), (5, 'z')],
+        [(2, ''), (3, ''), (3, 'xyz'), (5, ''), (5, 'x'), (5, 'y'), (5, 'z')],
         [
             (n, free)
             for n in range(1, 6)
@@ -133,12 +133,13 @@ def test_every_chain_of_one_joint_has_a_closed_form(free):
 @pytest.mark.parametrize(
     'n, parallel, meeting',
     [
-        (5, (1, 2, 3), ()), (5, (), (3, 4)), (4, (1, 2, 3), ()), (4, (), (1, 2, 3)),
+        (5, (1, 2, 3), ()), (5, (), (3, 4)), (3, (), (0, 1, 2)),
         *either(
             [],
             [
                 (5, (0, 1, 2), ()), (5, (2, 3, 4), ()), (5, (), (0, 1)), (5, (), (1, 2, 3)),
-                (4, (0, 1, 2), ()), (3, (0, 1, 2), ()), (3, (), (0, 1, 2)), (2, (0, 1), ()),
+                (4, (1, 2, 3), ()), (4, (), (1, 2, 3)), (4, (0, 1, 2), ()), (3, (0, 1, 2), ()),
+                (2, (0, 1), ()),
             ],
         ),
     ],
@@ -154,7 +155,7 @@ def test_chains_with_special_axes(n, parallel, meeting):
 
 
 @pytest.mark.parametrize(
-    'name', ['UR5 along z', 'Panda 1 2 4 6', *either([], ['SO-101', 'foot of Go2'])]
+    'name', ['UR5 along z', 'foot of Go2', *either([], ['Panda 1 2 4 6', 'SO-101'])]
 )
 def test_newton_from_many_starts_finds_no_other(name):
     judge = robot(name)
@@ -169,7 +170,7 @@ def test_newton_from_many_starts_finds_no_other(name):
 
 @pytest.mark.parametrize('joints', ['zero', 'quarter turns'])
 @pytest.mark.parametrize(
-    'n, parallel', [(5, (1, 2, 3)), (4, (1, 2, 3)), *either([], [(3, (1, 2)), (5, ())])]
+    'n, parallel', [(5, (1, 2, 3)), (3, (1, 2)), *either([], [(4, (1, 2, 3)), (5, ())])]
 )
 def test_joints_at_zero_and_at_quarter_turns(n, parallel, joints):
     # Right angles, as real arms have them.
@@ -253,7 +254,10 @@ def test_where_six_joints_with_a_locked_one_are_singular():
 
 
 @pytest.mark.parametrize('scale', [1e-3, 100.0])
-@pytest.mark.parametrize('n, free, parallel', [(5, '', (1, 2, 3)), (4, '', ()), (3, 'xyz', ())])
+@pytest.mark.parametrize(
+    'n, free, parallel',
+    [(5, '', (1, 2, 3)), (3, '', ()), (3, 'xyz', ()), *either([], [(4, '', ())])],
+)
 def test_small_and_large_arms(n, free, parallel, scale):
     judge = chain(n, 2, free, parallel=parallel, scale=scale)
     q = judge.random(60)
@@ -263,7 +267,7 @@ def test_small_and_large_arms(n, free, parallel, scale):
     assert judge.is_found(result, q).all()
 
 
-@pytest.mark.parametrize('n', [4, 5])
+@pytest.mark.parametrize('n', either([5], [4, 5]))
 def test_poses_that_the_arm_cannot_reach_have_a_configuration_of_least_error(n):
     judge = chain(n, 4, parallel=(1, 2, 3))
     poses = judge.poses(judge.random(40))

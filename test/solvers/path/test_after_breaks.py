@@ -21,8 +21,9 @@ from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.status import SolveStatus
 
 N = 20
-# Kinds of joints, revolute and prismatic; none of these chains has a closed form with a path.
-CHAINS = ['rrrrr', 'prrrrr', 'rpprrr', 'rrrrrrr']
+# Kinds of joints, revolute and prismatic. Other tests solve chains of those in the short form, and
+# so share their kernels.
+CHAINS = ['rrrrr', 'prrrrrr', 'rrrrrrr', *either([], ['prrrrr', 'rpprrr'])]
 
 
 def chain(kinds, rng):

@@ -243,7 +243,9 @@ def test_a_path_is_free_of_collision_and_gets_as_far_as_the_search(name, link):
     rng = np.random.default_rng(3)
     collided, pairs = 0, ChainIK(model, link, check_collisions=True).collision_pairs
     wanted = either(1, 3)
-    for start in model.random_joint_q(60, rng):
+    # The short form begins with the first that collides.
+    free = either({'panda': 18, 'ur5_robot': 3}[name], 0)
+    for start in model.random_joint_q(60, rng)[free:]:
         poses = circle(model, link, start, n=12, radius=0.05)
         blind = solve_path(model, link, poses, start, method='closed_form')
         count = round(blind.fraction * len(poses))
