@@ -81,7 +81,7 @@ def test_a_turn_up_to_a_limit_of_many_turns_does_not_pass_it():
     rng = np.random.default_rng(4)
     h, p, tool = random_axes('wrist, 2 parallel 3', rng)
     axes = np.vstack([[0.0, 0.0, 1.0], h]), np.vstack([np.zeros(3), p]), tool
-    for upper in rng.uniform(64.0, 128.0, either(20, 200)):
+    for upper in rng.uniform(64.0, 128.0, either(10, 200)):
         limits = np.r_[-upper, np.full(6, -3.0)], np.r_[upper, np.full(6, 3.0)]
         model = arm(*axes, limits=limits)
         q = np.r_[upper, rng.uniform(-2.0, 2.0, 6)]

@@ -63,7 +63,7 @@ def test_no_path_of_a_robot_is_longer_than_a_line(name, base, tool):
     own = [oracle.pin.joints[oracle.pin.getJointId(j)].idx_q for j in group.joint_names]
     rng = np.random.default_rng(7)
     longer = count = 0
-    for _ in range(either(12, 100)):
+    for _ in range(either(8, 100)):
         line = planted_line(rng, lower[own], upper[own])
         rows = np.tile(model.neutral_joint_q(), (len(line), 1))
         rows[:, columns] = line
