@@ -73,7 +73,7 @@ def compile_modules(
 
 
 def generated_source(kernels: Sequence[wp.Kernel]) -> str:
-    """Return the CUDA source of kernels of equal options and of the functions that they call."""
+    """Return the CUDA source of kernels of equal blocks and of the functions that they call."""
     module = kernels[0].module
     options = module.resolve_options(wp.config, block_dim=module.options['block_dim'])
     options |= {'output_arch': ARCHITECTURE}
@@ -82,7 +82,7 @@ def generated_source(kernels: Sequence[wp.Kernel]) -> str:
 
 
 def compile_together(kernels: Sequence[wp.Kernel], folder: Path) -> str:
-    """Return the PTX of kernels of equal options, compiled as one source in a folder.
+    """Return the PTX of kernels of equal blocks, compiled as one source in a folder.
 
     Most of the time to compile a small kernel goes into Warp's headers.
     """
