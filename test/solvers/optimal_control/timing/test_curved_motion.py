@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import either
 
 from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
 from ros_ik.solvers.optimal_control.timing.motion import MotionEnd
@@ -65,12 +66,14 @@ def test_positions_stay_within_their_limits_between_the_knots_of_a_curve(dt):
             assert np.all(way <= high + 1e-12) and motion.end is MotionEnd.GOAL
 
 
-@pytest.mark.parametrize('dt', [0.01, 0.1, 0.4])
-def test_moving_starts_that_leave_their_limits_between_two_knots_brake_harder(dt):
+@pytest.mark.parametrize(('dt', 'count'), [
+    (0.01, 200), (0.1, either(50, 200)), (0.4, either(50, 200)),
+])  # fmt: skip
+def test_moving_starts_that_leave_their_limits_between_two_knots_brake_harder(dt, count):
     rng, n = np.random.default_rng(0), 3
     u = np.linspace(0.0, 1.0, 101)[:, None, None] * dt
     left = kept = 0
-    for _ in range(200):
+    for _ in range(count):
         low, high = -rng.uniform(0.0, 0.3, n), rng.uniform(0.0, 0.3, n)
         speed, acceleration = rng.uniform(0.5, 2.0, n), rng.uniform(2.0, 20.0, n)
         limits = VariableLimits(low, high, speed, acceleration, np.zeros(n, dtype=bool))
