@@ -96,8 +96,9 @@ class Scene:
 
         The link is in its middle, at the distance ``room`` [m] from the faces; inf for no box.
         """
-        speed = np.full(self.model.joint_dof_count, bound / DT)
-        self.limits = [self.limit, VelocityLimit(speed)]
+        if len(self.limits) == 1:
+            # Kept from one draw to the next: a solver records its kernels for each new limit.
+            self.limits.append(VelocityLimit(np.full(self.model.joint_dof_count, bound / DT)))
         if np.isinf(room):
             return
         position = self.pinocchio.pose(self.q, self.links[2])[0]
