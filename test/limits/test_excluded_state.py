@@ -190,6 +190,8 @@ def test_limits_of_a_mimic_joint_that_exclude_every_position_of_its_driver_have_
     solver = DifferentialIK(model, ['driver'], settings=DifferentialIKSettings(dt=DT))
     joint_q, step = np.zeros(2), np.zeros(2)
     target = IKObjectivePosition(model.body_index('a'), np.zeros(3), np.zeros(3))
+    # One list and one task: the solver records its kernels for the objects that it is given.
+    tasks = [Task(target, gain=0.2)]
     for wanted in (0.2, -0.2, 3.0, -3.0):
         target.set_target_position(0, (wanted, 0.0, 0.0))
         for _ in range(400):
@@ -198,7 +200,7 @@ def test_limits_of_a_mimic_joint_that_exclude_every_position_of_its_driver_have_
                     limit.set_last_displacement(step)
                 elif isinstance(limit, MotionLimit):
                     limit.set_last_displacements(step, step)
-            status = solver.solve_ik(joint_q, [Task(target, gain=0.2)], limits, (), step)
+            status = solver.solve_ik(joint_q, tasks, limits, (), step)
             assert status is SolveStatus.CONVERGED
             joint_q = solver.integrate(joint_q, step)
         assert abs(joint_q[driver] - np.clip(wanted, -1.0, 1.0)) < 0.02
