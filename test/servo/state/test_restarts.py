@@ -9,6 +9,7 @@ import functools
 
 import numpy as np
 import pytest
+from support.long_forms import in_pairs
 from support.rigs.servo_rig import Rig
 
 from ros_ik.servo import ControllerReference
@@ -120,14 +121,15 @@ class Restarts:
         return used, (third * self.rate**3).max() / JERK
 
 
-@pytest.mark.parametrize('lag', [0.0, 0.02])
-@pytest.mark.parametrize('event', EVENTS)
-@pytest.mark.parametrize('period', [0.02, 0.05, 0.1])
 @pytest.mark.parametrize(
-    ('rate', 'strict'),
-    [(100.0, False), (250.0, False), (1000.0, False), (250.0, True), (1000.0, True)],
-)
-def test_a_restart_between_two_references_is_no_step(rate, strict, period, event, lag):
+    ('loop', 'period', 'event', 'lag'),
+    in_pairs(
+        [(100.0, False), (250.0, False), (1000.0, False), (250.0, True), (1000.0, True)],
+        [0.02, 0.05, 0.1], EVENTS, [0.0, 0.02],
+    ),
+)  # fmt: skip
+def test_a_restart_between_two_references_is_no_step(loop, period, event, lag):
+    rate, strict = loop
     drive = Restarts(rate, lag, strict=strict)
     # A stop of half a period, which strict jerk limits make longer.
     drive.aim(0.5 * period * drive.acceleration)
