@@ -37,7 +37,7 @@ _TOLERANCE, _PART, _MAX_CAPSULES = 0.05, 0.25, 8
 _CUTTING_TIME = 5.0
 # Number of directions whose farthest vertices represent a mesh, in a fit and in its check; number
 # of directions per block; number of points at which the error of a fit is measured.
-_FEW, _MANY, _DIRECTIONS, _SAMPLES = 250, 2000, 250, 100
+_FEW, _MANY, _DIRECTIONS, _SAMPLES = 250, 2000, 8, 100
 # Thickness of a hull [m] above which it gets the vertices of more directions, and their number.
 _THICK, _MORE = 0.003, 1000
 # Increase when fits change.
@@ -275,8 +275,9 @@ def _several_capsules(vertices: np.ndarray) -> Fit:
 
 def farthest_vertices(vertices: np.ndarray, directions: int) -> np.ndarray:
     """Return the farthest vertices in evenly spread directions, without repetition."""
+    columns = np.ascontiguousarray(vertices.T)
     found = [
-        np.argmax(vertices @ some.T, axis=0)
+        np.argmax(some @ columns, axis=1)
         for some in np.array_split(uniform_directions(directions), -(-directions // _DIRECTIONS))
     ]
     return vertices[np.unique(np.concatenate(found))]
