@@ -5,7 +5,6 @@
 import numpy as np
 import pytest
 from support.long_forms import either
-from support.long_forms import in_pairs
 from support.long_forms import in_turn
 from support.rigs.servo_rig import Rig
 from support.robots.mobile_arm import on_rail
@@ -83,7 +82,8 @@ class Boxed:
         return np.array(rooms)
 
 
-@pytest.mark.parametrize(('name', 'mode'), in_pairs(ROBOTS, MODES))
+# Other pairs of both than in the tests below.
+@pytest.mark.parametrize(('name', 'mode'), in_turn(['ur5', 'rail', 'panda'], MODES))
 def test_no_target_takes_a_frame_into_the_margin(name, mode):
     boxed, rng, rooms = Boxed(name, mode), np.random.default_rng(1), []
     for index in range(either(12, 60)):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.long_forms import in_turn
 from support.rigs.servo_rig import Rig
 from support.robots.humanoid import STANCE
 from support.robots.humanoid import TALOS
@@ -77,9 +78,11 @@ class Scene:
 
 
 # In these motions the acceleration limits leave the joints a way to hold the foot.
-@pytest.mark.parametrize(('rate', 'seed', 'most'), [(100.0, 4, 5e-4), (400.0, 6, 3e-5)])
-@pytest.mark.parametrize('name', ROBOTS)
-def test_hands_out_of_reach_do_not_move_the_foot(name, rate, seed, most):
+@pytest.mark.parametrize(
+    ('name', 'loop'), in_turn([*ROBOTS], [(100.0, 4, 5e-4), (400.0, 6, 3e-5)])
+)
+def test_hands_out_of_reach_do_not_move_the_foot(name, loop):
+    rate, seed, most = loop
     rng, found = np.random.default_rng(seed), []
     for _ in range(4):
         hands = rng.uniform((-0.9, -0.9, -0.2), (0.9, 0.9, 1.6), (2, 3))
