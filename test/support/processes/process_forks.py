@@ -343,11 +343,27 @@ def _run_module(module):
     runpy.run_module(module, run_name='__main__', alter_sys=True)
 
 
+def has_cuda_driver():
+    """Return True if Warp would initialise CUDA, which works in no fork afterwards."""
+    try:
+        ctypes.CDLL('libcuda.so.1')
+    except OSError:
+        return False
+    return True
+
+
 def _make_kernels():
     """Make the kernels that every node compiles before it has a robot, and find their files."""
+    import warp as wp
+
     from ros_ik.node.model_loading.compile_ahead import kernels_ahead
     from ros_ik.settings import read_settings
 
+    if not has_cuda_driver():
+        # Otherwise each fork would do it, which makes Warp forget the hashes.
+        level, wp.config.log_level = wp.config.log_level, wp.LOG_WARNING
+        wp.init()
+        wp.config.log_level = level
     here, beside = kernels_ahead(read_settings({'ee.frame': 'tool'}))
     for kernel in (*here, *beside):
         # The hash of its source names its file, and takes far longer than to load that.

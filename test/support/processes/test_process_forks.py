@@ -13,6 +13,7 @@ import time
 import pytest
 from support.processes import process_forks
 from support.processes.ros_processes import ROOT
+from support.processes.ros_processes import start_program
 from support.rigs.services_rig import is_gone
 
 QUESTION = json.dumps({'poll': 1}).encode()
@@ -58,3 +59,23 @@ def test_programs_end_after_the_process_of_the_tests_was_killed(tmp_path):
     robot = int(done.stdout)
     while not is_gone(robot):
         time.sleep(0.05)
+
+
+UNKNOWN_FILES = """
+from ros_ik.node.model_loading.compile_ahead import kernels_ahead
+from ros_ik.settings import read_settings
+import warp as wp
+
+wp.init()
+here, beside = kernels_ahead(read_settings({'ee.frame': 'tool'}))
+print([kernel.key for kernel in (*here, *beside) if 1 not in kernel.module.hashers])
+"""
+
+
+@pytest.mark.skipif(process_forks.has_cuda_driver(), reason='CUDA is initialised in forks only')
+def test_a_fork_finds_the_files_of_the_kernels_without_their_sources(tmp_path):
+    program, log = tmp_path / 'program.py', tmp_path / 'log.txt'
+    program.write_text(UNKNOWN_FILES)
+    with log.open('w') as file:
+        assert start_program(str(program), [], 0, file).wait(100.0) == 0, log.read_text()
+    assert log.read_text().splitlines()[-1] == '[]'
