@@ -21,6 +21,7 @@ from support.processes.ros_processes import start_program
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import panda_urdf
 from support.rigs.ros_rig import PATIENCE
+from support.rigs.ros_rig import RATE
 from support.rigs.ros_rig import ros_rig
 from support.rigs.viewer_rig import free_port
 from support.rigs.viewer_rig import viewed
@@ -309,7 +310,7 @@ def test_plots_show_joints_errors_and_ticks(fresh):
     client.wait_for_rest()
     plots.is_wanted.value = True
     client.wait_for(lambda: len(plots.values(TICKS).get('period', ())) > 2, 'samples')
-    assert plots.values(TICKS)['period'][-1] == pytest.approx(10.0)
+    assert plots.values(TICKS)['period'][-1] == pytest.approx(1e3 / RATE)
     positions = plots.values(POSITIONS)
     assert set(positions) == {f'panda_joint{k}' for k in range(1, 8)}
     # The fourth joint of the Panda reaches from -3.0718 to -0.0698.

@@ -9,6 +9,7 @@ leaves behind before it has threads.
 """
 
 import atexit
+import contextlib
 import ctypes
 import faulthandler
 import gc
@@ -42,6 +43,8 @@ IMPORTED = (
     'ros_ik.demo.robot_description_publisher',
     _SESSION,
 )
+# What a program imports beside these, once the first of it is started.
+_ON_DEMAND = {'ros_ik.viewer': 'ros_ik.viewer.viewer_node'}
 # Environment variables in which a program may differ; others affect imports.
 _OWN = (
     'AMENT_PREFIX_PATH', 'DISPLAY', 'FASTDDS_BUILTIN_TRANSPORTS', 'PYTEST_CURRENT_TEST',
@@ -234,6 +237,7 @@ def _next_fork(link, running):
             data += more
         question = json.loads(data)
         if 'module' in question:
+            _import_for(question['module'])
             answer = os.fork()
             if answer == 0:
                 return question, files
@@ -246,6 +250,17 @@ def _next_fork(link, running):
                 running.remove(question['poll'])
         link.sendall(json.dumps(answer).encode() + b'\n')
     return None
+
+
+def _import_for(module):
+    """Import what forks that run a module have in common, beside ``IMPORTED``."""
+    beside = _ON_DEMAND.get(module)
+    if beside is None or beside in sys.modules:
+        return
+    # Each fork says that something is missing.
+    with contextlib.suppress(ImportError):
+        importlib.import_module(beside)
+    gc.freeze()
 
 
 def _code(pid):

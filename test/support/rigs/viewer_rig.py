@@ -15,6 +15,7 @@ from std_msgs.msg import String
 from support.rigs.ros_rig import LATCHED
 from support.rigs.ros_rig import LONG
 from support.rigs.ros_rig import PATIENCE
+from support.rigs.ros_rig import RATE
 from support.rigs.ros_rig import ros_rig
 
 from ros_ik.demo.robots import find_robot
@@ -77,7 +78,7 @@ def served(viewer):
 
 
 @contextlib.contextmanager
-def viewed(folder, name='panda', rate=100.0, **parameters):
+def viewed(folder, name='panda', rate=RATE, **parameters):
     """Yield a client and a viewer beside a node and a mock robot, of a rate [Hz], when ready."""
     robot = DemoRobot.load(name)
     with ros_rig(folder) as client:
