@@ -11,6 +11,7 @@ import sys
 
 import pytest
 from support.processes.workers import lower_priority
+from support.processes.workers import use_one_blas_thread
 from support.processes.workers import worker_number
 
 # Time after the limit of a test until the process that hangs ends [s]. The limit itself raises an
@@ -96,9 +97,11 @@ def pytest_runtest_teardown(item, nextitem):
 
 
 def pytest_configure(config):
-    """Remember the standard error, lower the priority of processes that compute, set up DDS."""
+    """Remember the standard error, set up the processes that run files, and DDS."""
     config.stash[_STDERR] = os.dup(sys.__stderr__.fileno())
     lower_priority()
+    if 'PYTEST_XDIST_WORKER' in os.environ:
+        use_one_blas_thread()
     if os.environ.get('CHECK_BOUNDS', '') not in ('', '0'):
         import warp.config  # noqa: PLC0415
 

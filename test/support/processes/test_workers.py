@@ -45,3 +45,28 @@ def test_those_that_wait_begin_in_processes_of_higher_priority(tmp_path):
         first.setdefault(worker, (name.rstrip('0123456789'), int(priority)))
     # 19 is the lowest priority of Linux.
     assert first == {'gw0': ('wait', here), 'gw1': ('compute', min(here + 5, 19))}
+
+
+ONE_THREAD = """
+import os
+from support.processes.workers import use_one_blas_thread
+
+use_one_blas_thread()
+import numpy as np
+import scipy.linalg
+
+square = np.ones((500, 500))
+scipy.linalg.inv(square @ square + np.eye(500))
+assert 'OPENBLAS_NUM_THREADS' not in os.environ
+print(len(os.listdir('/proc/self/task')))
+"""
+
+
+def test_matrices_are_multiplied_by_one_thread():
+    environment = os.environ | {'PYTHONPATH': str(TEST)}
+    environment.pop('OPENBLAS_NUM_THREADS', None)
+    run = subprocess.run(
+        [sys.executable, '-c', ONE_THREAD], env=environment,
+        capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert (run.returncode, run.stdout) == (0, '1\n'), run.stderr
