@@ -23,6 +23,7 @@ from ros_ik.servo.interface.measurement import Measurement
 from ros_ik.servo.interface.obstacle import Obstacle
 from ros_ik.servo.interface.output import ServoOutput
 from ros_ik.servo.interface.output import TaskReport
+from ros_ik.servo.motion.drive_velocities import DriveVelocities
 from ros_ik.servo.reports.measured_report import MeasuredReport
 from ros_ik.servo.reports.motion_report import MotionReport
 from ros_ik.servo.reports.motion_report import TrackedStep
@@ -94,6 +95,7 @@ class Servo:
         self._drives_velocities = any(
             output.type == 'float64_multi_array_velocities' for output in settings.outputs
         )
+        self._drives = DriveVelocities(self.robot)
         # Masks of the coordinates that the servo commands, and of the others.
         self._commanded = np.zeros(model.joint_coord_count, dtype=bool)
         self._commanded[self.robot.moving_coords] = True
@@ -241,6 +243,7 @@ class Servo:
         The next motion starts at the reference of the controller, or at the measured state.
         """
         self._step[:] = 0.0
+        self._drives.begin(self._step)
         self._solver.limits.rest()
         self._halt.end()
         self.following.forget()
@@ -306,6 +309,7 @@ class Servo:
         self.joint_q[known] = measured[known]
         self._motion_start = start.source
         self.robot.group.write_steps(start.steps, self._step)
+        self._drives.begin(self._step)
         self._solver.limits.begin_motion(self._step)
         self._solver.diff.forget_steps()
         if self.robot.model.mimic_driver:
@@ -442,6 +446,7 @@ class Servo:
     def _rest(self, now: float, reason: HoldReason, measurement: Measurement) -> ServoOutput:
         """Repeat the command at rest, or send nothing."""
         self._halt.end()
+        self._drives.begin(self._step)
         self._solver.limits.rest()
         self._starts.command.rest(now, self.joint_q)
         self._starts.command.observe(now, measurement.joint_q)
@@ -473,10 +478,12 @@ class Servo:
         )  # fmt: skip
         self._reset_targets()
         self._motion_report.forget_barriers()
-        return self._output(code, text, publish=True)
+        return self._output(code, text, publish=True, returns=returns)
 
-    def _output(self, code: StatusCode, text: str, *, publish: bool) -> ServoOutput:
-        return ServoOutput(
+    def _output(
+        self, code: StatusCode, text: str, *, publish: bool, returns: bool = False
+    ) -> ServoOutput:
+        output = ServoOutput(
             code=code,
             text=text,
             joint_q=np.where(self._commanded, self.joint_q, self._held),
@@ -488,6 +495,17 @@ class Servo:
             following_errors=self._measured_report.following_errors,
             motion_start=self._motion_start,
         )
+        if publish and self._drives_velocities:
+            self._set_drive_velocities(output, returns=returns)
+        return output
+
+    def _set_drive_velocities(self, output: ServoOutput, *, returns: bool) -> None:
+        """Set the velocities for drives, and how fast their correction may rise."""
+        period = self.settings.period
+        change = self._solver.limits.acceleration * period**2
+        part = self._drives.limit(self._step, self.following.left, change, returns=returns)
+        output.drive_qd = part / period
+        output.drive_change = self.robot.scaled_acceleration(self.settings) * period
 
     def _report_targets(self, output: ServoOutput, now: float) -> None:
         report_targets(output, self.targets, self._poses(), now)

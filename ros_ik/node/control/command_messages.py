@@ -121,9 +121,12 @@ class ArrayMessage:
 class VelocityMessage:
     """The velocities of one output, corrected by the measured positions.
 
-        v = clip(v_command + k (q_command - q_measured), -v_max, v_max)
+        v = clip(v_drive + k (q_command - q_measured), -v_max, v_max)
 
-    A robot that is driven by velocities alone would drift away from its command.
+    A robot that is driven by velocities alone would drift away from its command. ``v_drive`` is
+    the commanded velocity, or less, see :mod:`ros_ik.servo.motion.drive_velocities`. The
+    correction changes the previous velocity within the acceleration limits, because a measured
+    position may jump.
 
     Attributes:
         serialized: The message with the last command.
@@ -141,11 +144,18 @@ class VelocityMessage:
     def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
         """Fill in a command at a time [ns]; return True if all of it is finite."""
         layout, velocities = self._layout, self._velocities
-        output.joint_qd.take(layout.dofs, out=velocities, mode='clip')
-        if output.measured_q is not None:
+        if output.drive_qd is None or output.drive_change is None:
+            raise ValueError('the servo of this output has no velocity outputs')
+        drive = output.drive_qd.take(layout.dofs, mode='clip')
+        if output.measured_q is None:
+            velocities[:] = drive
+        else:
             lack = (output.joint_q - output.measured_q)[layout.coords]
-            velocities += layout.position_gain * lack
-            np.clip(velocities, -layout.speeds, layout.speeds, out=velocities)
+            corrected = drive + layout.position_gain * lack
+            change = output.drive_change.take(layout.dofs, mode='clip')
+            lowest = np.minimum(drive, np.maximum(velocities - change, -layout.speeds))
+            highest = np.maximum(drive, np.minimum(velocities + change, layout.speeds))
+            np.clip(corrected, lowest, highest, out=velocities)
         return math.isfinite(velocities.dot(velocities))
 
     def stop(self) -> bool:

@@ -88,6 +88,10 @@ class ServoOutput:
             'measured'; '' before the first.
         measured_q: Measured coordinates for the correction of velocity outputs
             [joint_coord_count]; None if the servo does not track or no output needs them.
+        drive_qd: Velocities for velocity outputs [joint_dof_count]: ``joint_qd``, less motion that
+            a robot must not make that has not followed the command. None if no output needs them.
+        drive_change: Largest rise of these velocities in a tick by the correction
+            [joint_dof_count], rad/s or m/s; None if no output needs it.
     """
 
     code: StatusCode
@@ -108,6 +112,8 @@ class ServoOutput:
     predicted_qd: np.ndarray | None = None
     motion_start: str = ''
     measured_q: np.ndarray | None = None
+    drive_qd: np.ndarray | None = None
+    drive_change: np.ndarray | None = None
 
     ahead = FormerName('predicted_q')
     ahead_qd = FormerName('predicted_qd')

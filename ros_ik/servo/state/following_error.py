@@ -52,6 +52,8 @@ class FollowingError:
 
     Attributes:
         return_position: Positions to which the command returns [n_variables].
+        left: Direction in which the command has left each joint that stood still longer than the
+            accepted lag, until it is back [n_variables]; 0 for all others.
     """
 
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
@@ -61,6 +63,7 @@ class FollowingError:
         count = len(self._names)
         self._machine = StateMachine(FollowingState.UNKNOWN, FOLLOWING_TRANSITIONS)
         self.return_position = np.zeros(count)
+        self.left = np.zeros(count)
         self._unknown = np.full(count, np.nan)
         # Joints that have not moved since they, or others with them, failed to follow.
         self._on_trial = np.zeros(count, dtype=bool)
@@ -140,6 +143,7 @@ class FollowingError:
         self._machine.handle(FollowingEvent.RESTART)
         self._history = MotionHistory(self._coords, now, measurement, joint_q)
         self._checked, self._slack_until, self._age = -math.inf, -math.inf, 0.0
+        self.left = np.zeros_like(self.left)
         self._restart_standstill(self._history)
 
     def observe(
@@ -226,6 +230,7 @@ class FollowingError:
         patience = self._delay + _STALL_TIME + age
         stands = now - joints.since > patience
         self._settled |= stands & (ahead <= lead.floor)
+        self._find_left_joints(history, now - joints.since > self._delay + age)
         if self.state is FollowingState.TRACKS:
             if self._has_trials:
                 self._set_trial_joints(self._on_trial & ~moved, now)
@@ -253,6 +258,15 @@ class FollowingError:
             self._set_trial_joints(doubtful & lead.watched, now)
             self._settled[:] = False
             self._restart_standstill(history)
+
+    def _find_left_joints(self, history: MotionHistory, stands: np.ndarray) -> None:
+        """Find joints that the command has left, and those to which it is back.
+
+        All commands of the accepted lag count, so that a robot that lags is never left.
+        """
+        ahead, near = -history.errors(), _MOVED_DISTANCE * self._lead.unit
+        found = np.where(stands & (np.abs(ahead) > near), np.sign(ahead), 0.0)
+        self.left = np.where(self.left * ahead > near, self.left, found)
 
     def _halt(self, joints: np.ndarray) -> None:
         """Brake the command because of some joints."""

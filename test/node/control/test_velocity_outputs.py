@@ -30,12 +30,16 @@ _STEP = 0.03
 
 
 class VelocityRobot:
-    """Drives that continue at the last velocity, as those behind forward_velocity_controller."""
+    """Drives that continue at the last velocity, as those behind forward_velocity_controller.
+
+    Attributes:
+        stalls: True if they stand still.
+    """
 
     def __init__(self, client):
         home = HeldRobot.home()
         self.position = [home[name] for name in ARM]
-        self.commands = []
+        self.commands, self.stalls = [], False
         client.node.create_subscription(
             Float64MultiArray, TOPIC, lambda message: self.commands.append(list(message.data)), 100
         )
@@ -50,7 +54,7 @@ class VelocityRobot:
     def _step(self):
         now = time.monotonic()
         passed, self._last = min(now - self._last, _STEP), now
-        if self.commands:
+        if self.commands and not self.stalls:
             for k, velocity in enumerate(self.commands[-1]):
                 self.position[k] += SLOW * velocity * passed
         self._publisher.publish(JointState(name=list(ARM), position=self.position))
@@ -96,6 +100,32 @@ def test_drives_that_are_slow_arrive_and_stand(robot):
     client.trigger('reset')
     client.set(**NEVER_STALE)
     robot.goal = client.moved_pose((0.0, -0.3, 0.0))
+
+
+@pytest.mark.parametrize('woken', ['return', 'rest'])
+def test_drives_that_start_late_get_no_velocity_backwards(robot, woken):
+    client, states = robot.client, []
+    client.set(following_error__max=[1.0])
+    heard = client.node.create_subscription(
+        JointState, 'ros_ik/command_state', states.append, 100
+    )
+    client.wait_for_rest()
+    robot.commands.clear()
+    robot.stalls, start = True, robot.position[0]
+    jog = JointState(name=[ARM[0]], velocity=[0.3])
+    client.stream('joints', jog)
+    # It was -0.98 rad/s while the command returned to the robot.
+    client.wait_for(lambda: states and states[-1].velocity[0] < -0.1, 'return of the command')
+    if woken == 'rest':
+        client.wait_for_text('the command waits')
+    robot.stalls = False
+    client.wait_for(lambda: robot.position[0] > start + 0.1, 'motion')
+    # Where ticks come late, drives overrun the command, and the correction is negative.
+    assert min(command[0] for command in robot.commands) > -0.05
+    client.stream('joints', None)
+    client.node.destroy_subscription(heard)
+    client.set(following_error__max=[0.0])
+    client.trigger('reset')
 
 
 def test_a_failed_tick_stops_them(robot):
