@@ -138,6 +138,40 @@ def test_a_size_is_typed_digit_by_digit(opened):
     obstacles.remove(name)
 
 
+def test_a_negative_position_of_a_joint_is_typed_digit_by_digit(opened):
+    client, viewer, shown = opened
+    jog = viewer.page.jog
+    shown.browser.find_element('xpath', "//*[normalize-space(text())='Joints']").click()
+    box = shown.input_of('joint_1')
+    box.send_keys(Keys.CONTROL, 'a')
+    for count, key in enumerate('-0.3', start=1):
+        box.send_keys(key)
+        wait_until(
+            lambda part='-0.3'[:count]: jog._numbers['joint_1'].value == part,
+            'part of the number at the viewer',
+        )
+    # It was +0.3: number fields of the page make 0 of -0.
+    client.wait_for(
+        lambda: viewer.requests.joints().get('joint_1') == -0.3
+        or abs(viewer.robot.positions(['joint_1'])['joint_1'] + 0.3) < 5e-3,
+        'target of the joint',
+    )
+    client.wait_for(lambda: not viewer.requests.joints(), 'arrival')
+    assert box.get_attribute('value') == '-0.3'
+    # Those of the sliders are not there.
+    rows = shown.browser.find_elements('css selector', '.mantine-Slider-root + *')
+    below = [
+        row
+        for row in rows
+        if shown.browser.execute_script(
+            'return arguments[0].previousElementSibling.querySelector("[role=slider]")'
+            '.ariaValueMin < 0', row
+        )
+    ]  # fmt: skip
+    assert len(below) >= 6 and not any(row.is_displayed() for row in below)
+    shown.browser.find_element('xpath', "//*[normalize-space(text())='Joints']").click()
+
+
 def test_trail_of_a_frame_is_blue(opened, monkeypatch):
     client, viewer, shown = opened
     monkeypatch.setattr(trails, '_LIFETIME', np.inf)

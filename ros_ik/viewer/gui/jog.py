@@ -1,12 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Sliders for joint targets, and buttons for velocities while held."""
+"""Sliders and numbers for joint targets, and buttons for velocities while held."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Sequence
 import functools
+import math
 import threading
 import time
 from typing import Any
@@ -27,6 +28,11 @@ _HOLD_RATE = 20.0
 # Part of a joint's range within which a change of its slider takes effect at once; time without a
 # change after which a larger one does [s]. While a number is typed, its first digits are jumps.
 _JUMP, _TYPING_TIME = 0.05, 0.7
+# Time without a change after which a text that is no number is replaced [s].
+_EDITING_TIME = 5.0
+# Number fields of viser, also those of sliders, make 0 of -0, so that -0.3 becomes 0.3. So there
+# are text fields for numbers, and the fields of sliders that reach below 0 are hidden.
+_STYLE = '<style>.mantine-Slider-root:has([aria-valuemin^="-"]) + * { display: none; }</style>'
 _AXES = ('x', 'y', 'z', 'about x', 'about y', 'about z')
 # Keys for velocities along each axis, forward and back; with Shift, about the axis.
 _KEYS: tuple[tuple[Any, Any], ...] = (('I', 'K'), ('J', 'L'), ('U', 'M'))
@@ -46,18 +52,21 @@ class Jog:
         """
         self._server, self._requests, self._lock = server, requests, threading.RLock()
         self._sliders: dict[str, viser.GuiSliderHandle[float]] = {}
+        self._numbers: dict[str, viser.GuiTextHandle] = {}
         # Measured positions within their limits [rad or m], and the limits.
         self._measured: dict[str, float] = {}
         self._limits: dict[str, tuple[float, float]] = {}
         # Distances from the joint target, at the last times that each was shorter [rad or m].
         self._left: dict[str, float] = {}
         # Values of the sliders as they were last seen [rad or m]; a jump of one, its time [s], and
-        # the number of poses and velocities that had begun.
+        # the number of poses and velocities that had begun. A text that is no number yet is NaN.
         self._values: dict[str, float] = {}
         self._jump: tuple[str, float, int | None] | None = None
         self._jump_time, self._begun = -np.inf, 0
         gui = server.gui
         self._joints = gui.add_folder('Joints', expand_by_default=False)
+        with self._joints:
+            gui.add_html(_STYLE)
         with gui.add_folder('Velocity', expand_by_default=False):
             self._task = gui.add_dropdown('task', ('',), initial_value='')
             return_keys(self._task)
@@ -100,16 +109,21 @@ class Jog:
                 return
             for slider in self._sliders.values():
                 slider.remove()
+            for number in self._numbers.values():
+                number.remove()
             self._requests.release_joints()
-            self._sliders, self._values, self._jump = {}, {}, None
+            self._sliders, self._numbers, self._values, self._jump = {}, {}, {}, None
             self._limits = limits
             self._measured = self._within_limits(positions)
             with self._joints:
                 for name, position in self._measured.items():
                     low, high = _slider_range(position, *self._limits[name])
-                    slider = self._server.gui.add_slider(name, low, high, 1e-3, position)
+                    number = self._server.gui.add_text(name, _as_text(position))
+                    number.on_update(functools.partial(self._on_type, name))
+                    slider = self._server.gui.add_slider('', low, high, 1e-3, position)
                     slider.on_update(functools.partial(self._on_slide, name))
                     self._sliders[name], self._values[name] = slider, slider.value
+                    self._numbers[name] = number
 
     def show_measured(self, positions: Mapping[str, float]) -> None:
         """Update the sliders from the measured joints, and end a target that is reached.
@@ -140,6 +154,7 @@ class Jog:
                 if abs(slider.value - position) > _STILL:
                     slider.value = position  # type: ignore[misc]
                     self._values[name] = position
+                self._show_number(name, slider.value)
 
     def set_goal(self, name: str, position: float, client: int | None = None) -> None:
         """Set a target of a joint [rad or m]; other joints without one keep their positions."""
@@ -159,15 +174,24 @@ class Jog:
             slider = self._sliders.get(name)
             if slider is None:
                 return
-            if self._jump and self._jump[0] != name:
-                self.set_goal(*self._jump)
+            self._end_jump(name)
             position = float(np.clip(position, slider.min, slider.max))
             step, self._values[name] = abs(position - self._values[name]), position
+            self._show_number(name, position)
             if step <= _JUMP * (slider.max - slider.min):
                 self.set_goal(name, position, client)
             else:
-                self._jump, self._jump_time = (name, position, client), time.monotonic()
-                self._begun = self._requests.begun
+                self._begin_jump(name, position, client)
+
+    def type(self, name: str, text: str, client: int | None = None) -> None:
+        """Process a change of the text of a joint by a user; a number is rad or m.
+
+        The number becomes a target once the text has rested.
+        """
+        with self._lock:
+            if name in self._sliders:
+                self._end_jump(name)
+                self._begin_jump(name, _as_number(text), client)
 
     def set_velocity(self, row: int, sign: float) -> None:
         """Request a velocity for a moment: along or about axis x, y, z, in rows 0 to 5."""
@@ -192,9 +216,49 @@ class Jog:
         with self._lock:
             if self._jump and self._begun != self._requests.begun:
                 self._jump = None
-            if self._jump and time.monotonic() - self._jump_time > _TYPING_TIME:
-                self.set_goal(*self._jump)
+            if self._jump:
+                rested = time.monotonic() - self._jump_time
+                if math.isnan(self._jump[1]):
+                    if rested > _EDITING_TIME:
+                        self._jump = None
+                elif rested > _TYPING_TIME:
+                    self._follow_jump()
             return self._requests.joints()
+
+    def _begin_jump(self, name: str, position: float, client: int | None) -> None:
+        """Wait until a slider or a text rests, with its position or NaN."""
+        self._jump, self._jump_time = (name, position, client), time.monotonic()
+        self._begun = self._requests.begun
+
+    def _end_jump(self, name: str) -> None:
+        """Follow the jump of another joint than the given one at once."""
+        if self._jump and self._jump[0] != name:
+            self._follow_jump()
+
+    def _follow_jump(self) -> None:
+        """Set the target of a jump, within the range of the slider, and show it."""
+        if self._jump is None:
+            return
+        name, position, client = self._jump
+        self._jump = None
+        if math.isnan(position):
+            return
+        slider = self._sliders[name]
+        position = float(np.clip(position, slider.min, slider.max))
+        if slider.value != position:
+            slider.value = position  # type: ignore[misc]
+        self._values[name] = position
+        self._show_number(name, position)
+        self.set_goal(name, position, client)
+
+    def _show_number(self, name: str, position: float) -> None:
+        """Show a position [rad or m] in the text of a joint, if it shows another."""
+        number = self._numbers[name]
+        if abs(_as_number(number.value) - position) < 0.5 * _STILL:
+            return
+        text = _as_text(position)
+        if number.value != text:
+            number.value = text  # type: ignore[misc]
 
     def _within_limits(self, positions: Mapping[str, float]) -> dict[str, float]:
         """Return the positions of joints with sliders, within their limits [rad or m]."""
@@ -210,8 +274,26 @@ class Jog:
         if event.client is not None:
             self.slide(name, float(event.target.value), event.client.client_id)
 
+    async def _on_type(self, name: str, event: viser.GuiEvent) -> None:
+        if event.client is not None:
+            self.type(name, event.target.value, event.client.client_id)
+
     async def _on_hold(self, row: int, sign: float, event: object) -> None:
         self.set_velocity(row, sign)
+
+
+def _as_text(position: float) -> str:
+    """Return a position [rad or m] as the text of a joint."""
+    return f'{position:.3f}'
+
+
+def _as_number(text: str) -> float:
+    """Return the number in the text of a joint, NaN if it is none."""
+    try:
+        number = float(text)
+    except ValueError:
+        return math.nan
+    return number if math.isfinite(number) else math.nan
 
 
 def _slider_range(position: float, low: float, high: float) -> tuple[float, float]:

@@ -139,10 +139,11 @@ class ParameterPanel:
         options = tuple(_CHOICE.findall(descriptor.additional_constraints))
         if value in options:
             return self._gui.add_dropdown(label, options, initial_value=value, hint=hint)
-        is_real = isinstance(value, float) and not descriptor.dynamic_typing
-        if is_real and low is not None and high is not None and high - low <= _LONGEST_SLIDER:
-            step = (high - low) / _STEPS
-            return self._gui.add_slider(label, low, high, step, value, hint=hint)
+        if isinstance(value, float) and not descriptor.dynamic_typing and low is not None:
+            # Negative numbers cannot be typed beside a slider, see jog.py.
+            if high is not None and high - low <= _LONGEST_SLIDER and low >= 0.0:
+                step = (high - low) / _STEPS
+                return self._gui.add_slider(label, low, high, step, value, hint=hint)
         # Number inputs take no more decimals than the value and the bounds have.
         return self._gui.add_text(f'{label} {_range(low, high)}', _as_text(value), hint=hint)
 

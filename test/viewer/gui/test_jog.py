@@ -146,6 +146,44 @@ def test_a_number_that_is_typed_moves_nothing_before_it_is_whole(jog, monkeypatc
     assert jog.goal() == {'one': 2.0, 'two': 3.0, 'three': 0.0}
 
 
+def test_a_negative_number_is_typed_into_the_text_of_a_joint(jog, monkeypatch):
+    limits = np.full(2, -3.0), np.full(2, 3.0)
+    jog.update_controls(['ee'], {'one': 0.2, 'two': 0.0}, *limits)
+    number, slider = jog._numbers['one'], jog._sliders['one']
+    assert number.value == '0.200'
+    monkeypatch.setattr(jog_module, '_TYPING_TIME', np.inf)
+    for text in ('-', '-0', '-0.', '-0.3'):
+        number.value = text
+        jog.type('one', text)
+        # Measured positions do not replace the digits.
+        jog.show_measured({'one': 0.5, 'two': 0.0})
+        assert jog.goal() == {} and number.value == text
+    monkeypatch.setattr(jog_module, '_TYPING_TIME', -1.0)
+    assert jog.goal() == {'one': -0.3, 'two': 0.0}
+    assert slider.value == -0.3 and number.value == '-0.3'
+    # Beyond the limits, and the slider shows its number.
+    number.value = '-7'
+    jog.type('one', '-7')
+    assert jog.goal()['one'] == -3.0 and number.value == '-3.000'
+    jog.slide('one', -2.9)
+    assert jog.goal()['one'] == -2.9 and number.value == '-2.900'
+
+
+@pytest.mark.parametrize('text', ['', '-', 'nan', 'inf', '1e999', '0.3 rad'])
+def test_a_text_that_is_no_number_moves_nothing_and_is_replaced(jog, monkeypatch, text):
+    jog.update_controls(['ee'], {'one': 0.2}, np.full(1, -3.0), np.full(1, 3.0))
+    monkeypatch.setattr(jog_module, '_TYPING_TIME', -1.0)
+    # After another one that was a number, too.
+    for typed in ('0.9', text):
+        jog._numbers['one'].value = typed
+        jog.type('one', typed)
+    assert jog.goal() == {}
+    monkeypatch.setattr(jog_module, '_EDITING_TIME', -1.0)
+    assert jog.goal() == {}
+    jog.show_measured({'one': 0.4})
+    assert jog._numbers['one'].value == '0.400'
+
+
 def test_a_number_that_is_typed_is_withdrawn(jog, monkeypatch):
     jog.update_controls(['ee'], {'one': -2.7}, np.full(1, -3.0), np.full(1, 3.0))
     monkeypatch.setattr(jog_module, '_TYPING_TIME', -1.0)
