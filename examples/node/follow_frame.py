@@ -20,6 +20,7 @@ from geometry_msgs.msg import Point
 from geometry_msgs.msg import PoseStamped
 from geometry_msgs.msg import Quaternion
 import rclpy
+from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.signals import SignalHandlerOptions
@@ -81,7 +82,10 @@ def main() -> None:
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     interrupted = threading.Event()
     signal.signal(signal.SIGINT, lambda *_: interrupted.set())
-    node = ObjectFollower()
+    try:
+        node = ObjectFollower()
+    except InvalidParameterTypeException as error:
+        raise SystemExit(str(error)) from None
     while not interrupted.is_set():
         rclpy.spin_once(node, timeout_sec=0.1)
     rclpy.try_shutdown()

@@ -11,11 +11,14 @@ Without ROS: tools/run python -m ros_ik.demo.session
 """
 
 import dataclasses
+import math
 import signal
 import threading
 
 from geometry_msgs.msg import TwistStamped
+from rcl_interfaces.msg import ParameterDescriptor
 import rclpy
+from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import Joy
@@ -48,8 +51,8 @@ class JoystickTwist(Node):
         if device not in LAYOUTS:
             raise SystemExit(f'device must be one of {", ".join(LAYOUTS)}, got {device!r}')
         self._layout = LAYOUTS[device]
-        linear = self.declare_parameter('linear_speed', 0.2).value  # m/s
-        angular = self.declare_parameter('angular_speed', 0.8).value  # rad/s
+        linear = self._speed('linear_speed', 0.2)  # m/s
+        angular = self._speed('angular_speed', 0.8)  # rad/s
         # '' selects the reference frame of the task; a link, such as the tool, moves with the
         # robot.
         self._frame = self.declare_parameter('frame_id', '').value
@@ -60,6 +63,14 @@ class JoystickTwist(Node):
         held = '' if button is None else f'; hold button {button} to move'
         self.get_logger().info(f'listening to {heard.topic_name}{held}')
 
+    def _speed(self, name: str, default: float) -> float:
+        # Of any type: -p linear_speed:=1 is an integer.
+        descriptor = ParameterDescriptor(dynamic_typing=True)
+        value = self.declare_parameter(name, default, descriptor).value
+        if type(value) not in {int, float} or not math.isfinite(value):
+            raise SystemExit(f'{name} must be a number, got {value!r}')
+        return float(value)
+
     def _on_joy(self, joy: Joy) -> None:
         button = self._layout.enable_button
         if len(joy.axes) < 6 or (button is not None and len(joy.buttons) <= button):
@@ -69,7 +80,9 @@ class JoystickTwist(Node):
         values = []
         for axis, speed in zip(self._layout.axes, self._speeds, strict=True):
             deflection = joy.axes[axis] if held and axis is not None else 0.0
-            values.append(speed * deflection if abs(deflection) > DEAD_ZONE else 0.0)
+            # Drivers without a device may send NaN or infinity.
+            is_deflected = math.isfinite(deflection) and abs(deflection) > DEAD_ZONE
+            values.append(speed * deflection if is_deflected else 0.0)
         message = TwistStamped()
         message.header.stamp = self.get_clock().now().to_msg()
         message.header.frame_id = self._frame
@@ -84,7 +97,10 @@ def main() -> None:
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     interrupted = threading.Event()
     signal.signal(signal.SIGINT, lambda *_: interrupted.set())
-    node = JoystickTwist()
+    try:
+        node = JoystickTwist()
+    except InvalidParameterTypeException as error:
+        raise SystemExit(str(error)) from None
     while not interrupted.is_set():
         rclpy.spin_once(node, timeout_sec=0.1)
     rclpy.try_shutdown()

@@ -156,6 +156,7 @@ def test_a_spacemouse_turns_the_tool_too(session):
     timer = client.node.create_timer(0.02, lambda: publisher.publish(joy))
     before = client.moved_pose().pose.orientation
     words = '--ros-args', '-p', 'device:=spacemouse', '-r', 'joy:=spacenav/joy'
+    words += '-p', 'angular_speed:=1'
     with session.example('joystick', *words) as example:
         # A yaw of 0.2 rad: the tool looks down, so its x and y turn.
         session.wait_for(lambda: angle(client.poses[-1], before) > 0.2, 'turn', example)

@@ -5,6 +5,7 @@
 import importlib.util
 import math
 from pathlib import Path
+import subprocess
 import sys
 import threading
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Joy
 
 from ros_ik_interfaces.srv import SolveIk
 
@@ -42,6 +44,41 @@ def test_odometry_becomes_a_yaw_that_counts_turns(seed):
         module.MobileManipulator._on_odometry(base, odometry)
     published = [dict(zip(state.name, state.position, strict=True)) for state in states]
     np.testing.assert_allclose([state['base_yaw'] for state in published], angles, atol=1e-9)
+
+
+@pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf])
+def test_a_deflection_that_is_not_finite_means_no_motion(value):
+    module, twists = load('joystick'), []
+    stick = SimpleNamespace(
+        _layout=module.LAYOUTS['spacemouse'], _speeds=[0.2] * 3 + [0.8] * 3, _frame='',
+        _publisher=SimpleNamespace(publish=twists.append), get_clock=mock.MagicMock(),
+    )  # fmt: skip
+    stick.get_clock().now().to_msg.return_value = Time()
+    module.JoystickTwist._on_joy(stick, Joy(axes=[value, 0.5, value, 0.0, value, 1.0]))
+    (twist,) = twists
+    linear, angular = twist.twist.linear, twist.twist.angular
+    assert [linear.x, linear.y, linear.z] == [0.0, 0.1, 0.0]
+    assert [angular.x, angular.y, angular.z] == [0.0, 0.0, 0.8]
+
+
+@pytest.mark.dds
+@pytest.mark.parametrize(
+    ('name', 'word', 'reason'),
+    [
+        ('joystick', 'linear_speed:=fast', "linear_speed must be a number, got 'fast'"),
+        ('joystick', 'angular_speed:=.inf', 'angular_speed must be a number, got inf'),
+        ('joystick', 'linear_speed:=true', 'linear_speed must be a number, got True'),
+        ('joystick', 'device:=3', "'device'"),
+        ('joystick', 'frame_id:=1.5', "'frame_id'"),
+        ('follow_frame', 'simulate:=1', "'simulate'"),
+    ],
+)
+def test_a_wrong_parameter_ends_an_example_with_one_line(name, word, reason):
+    command = [sys.executable, FOLDER / f'{name}.py', '--ros-args', '-p', word]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 1
+    (line,) = ended.stderr.splitlines()
+    assert reason in line
 
 
 def test_a_key_of_several_bytes_means_no_motion(monkeypatch):
