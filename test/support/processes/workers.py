@@ -33,7 +33,7 @@ def lower_priority():
 
 
 def use_one_blas_thread():
-    """Let this process multiply matrices with one thread, and the programs that it starts as usual.
+    """Let this process multiply matrices with one thread, but not the programs that it starts.
 
     The threads of several processes wait for each other in loops, a tenth of all processor time.
     """
