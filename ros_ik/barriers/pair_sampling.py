@@ -12,14 +12,15 @@ from ros_ik.barriers.collision_table import CollisionTable
 from ros_ik.barriers.pair_measurement import needs_gjk
 from ros_ik.barriers.pair_measurement import PairMeasurement
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.collision.checks.lasting_contact import often_in_contact
 from ros_ik.kinematics.collision.distance.contact import in_contact
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
-# Number of random configurations for finding pairs that are always close; the seed is fixed.
-_SAMPLES, _SEED, _FRACTION = 200, 0, 0.95
+# Fraction of random configurations at which pairs that are always close are in contact.
+_FRACTION = 0.95
 
 
 @shares_launch_lock
@@ -74,11 +75,13 @@ def always_close(geometry: CollisionGeometry, pairs: np.ndarray, distance: float
     Returns:
         bool [n], True for contact at the neutral and at 95 % of 200 random configurations.
     """
-    model = geometry.model
-    random = model.random_joint_q(_SAMPLES, np.random.default_rng(_SEED))
-    q = np.vstack([model.neutral_joint_q(), random])
-    close = in_contact(sample_pair_distances(geometry, pairs, q), distance)
-    return close[0] & (close[1:].mean(axis=0) >= _FRACTION)
+    pairs = np.asarray(pairs)
+
+    def distances(joint_q: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return the distances of some of the pairs [m], [k, m]."""
+        return sample_pair_distances(geometry, pairs[rows], joint_q)
+
+    return often_in_contact(geometry.model, len(pairs), distance, distances, _FRACTION)
 
 
 def never_close(

@@ -29,7 +29,8 @@ class SelfCollisionBarrier(CollisionBarrier):
 
     Attributes:
         pairs: The pairs of primitives, as rows of the geometry, int [n, 2].
-        dropped_pairs: Pairs left out because they are always in contact at d_min, int [n, 2].
+        dropped_pairs: Pairs left out because they are in contact at d_min at nearly all
+            configurations, see the argument ``pairs``, int [n, 2].
     """
 
     read_once = CollisionBarrier.read_once | {'pairs'}
@@ -54,7 +55,9 @@ class SelfCollisionBarrier(CollisionBarrier):
             source: A scene, which other barriers may share and which may hold carried objects; or
                 primitives; or a model, whose shapes are used unchanged.
             pairs: Pairs of primitives, int [n, 2]; None for those of
-                :meth:`CollisionGeometry.self_pairs` that are not always in contact at d_min.
+                :meth:`CollisionGeometry.self_pairs` except the ones in contact at d_min at the
+                neutral and at 95 % of 200 random configurations, ``dropped_pairs``. The barrier
+                would hold the robot, whose links may be apart by less than d_min there.
             n_collision_pairs: Number of closest pairs that get a row; None for all pairs.
             gain: Fraction of the distance that may be used up per second [1/s].
             safe_displacement_gain: Weight of the damping cost; see :class:`Barrier`.

@@ -109,11 +109,12 @@ def inverse_kinematics(
             the status is IN_COLLISION, with the solution nearest to the seed. Meshes are replaced
             by their convex hulls, so some free solutions may be rejected.
         collision_pairs: Pairs of shapes to check, int [n_pairs, 2], indices into the model. None
-            for ``model.shape_contact_pairs``, except pairs that always collide: shapes that
-            overlap by design and, with a warning, pairs that collide at ``joint_q`` and that the
+            for ``model.shape_contact_pairs``, except pairs that a warning names: those that
+            collide at the neutral and at all of 1000 random configurations, see
+            :func:`always_colliding_pairs`, and those that collide at ``joint_q`` and that the
             chain does not move.
         collision_margin: Distance [m] that the shapes of a pair must keep. It does not apply to
-            pairs of the model that are always closer by design.
+            pairs of the model that are closer at all of these configurations.
         joint_group: Joints that may move, a group or an argument of :meth:`Model.joint_group`;
             None for all joints between world and link.
         joint_q: Configuration at which the other joints are locked, shape [joint_coord_count];

@@ -17,7 +17,8 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.collision.checks.collision_arguments import checked_margins
 from ros_ik.kinematics.collision.checks.collision_arguments import checked_pairs
 from ros_ik.kinematics.collision.checks.collision_kernels import collision_kernels
-from ros_ik.kinematics.collision.distance.contact import in_contact
+from ros_ik.kinematics.collision.checks.lasting_contact import always_in_contact
+from ros_ik.kinematics.collision.checks.lasting_contact import often_in_contact
 from ros_ik.kinematics.collision.distance.gjk import shape_arrays
 from ros_ik.kinematics.runtime.array_exchange import check_device
 from ros_ik.kinematics.runtime.array_exchange import exchanged
@@ -39,9 +40,6 @@ from ros_ik.numbers import real_array
 
 if TYPE_CHECKING:
     from ros_ik.model.model import Model
-
-# Number of random configurations for finding pairs that always collide.
-_SAMPLES, _SEED = 200, 0
 
 
 class CollisionChecker(ReadOnce):
@@ -282,16 +280,19 @@ class CollisionChecker(ReadOnce):
 
 
 def always_colliding_pairs(
-    model: 'Model', *, margin: float = 0.0, fraction: float = 0.95, pairs: Any = None
+    model: 'Model', *, margin: float = 0.0, fraction: float = 1.0, pairs: Any = None
 ) -> np.ndarray:
-    """Return the pairs that collide in the neutral and in nearly all configurations.
+    """Return the pairs that collide at every sampled configuration.
 
-    These shapes overlap or touch by design, see :func:`in_contact`. Exclude them from checks.
+    These shapes overlap or touch by design, see :func:`in_contact`. Checks of solutions leave them
+    out. Meshes are replaced by their convex hulls, whose hollows another mesh may occupy.
 
     Args:
         model: The model.
         margin: Distance [m] up to which a pair collides.
-        fraction: Fraction of 200 random configurations (with a fixed seed) that must collide.
+        fraction: 1 for the pairs that collide at the neutral and at 1000 random configurations.
+            Less for those that collide at the neutral one and at this fraction of 200 random ones.
+            The seed is fixed.
         pairs: The pairs to examine; None for ``model.shape_contact_pairs``.
 
     Returns:
@@ -302,13 +303,13 @@ def always_colliding_pairs(
     """
     if not 0.0 <= fraction <= 1.0:
         raise ArgumentError(f'fraction must be in [0, 1], got {fraction}')
-    neutral = CollisionChecker(model, 1, margin=margin, pairs=pairs, scalar=wp.float64)
-    distance, _ = neutral.pair_distances(model.neutral_joint_q()[None])
-    close = neutral.pairs[in_contact(distance[0], margin)]
-    if not len(close):
-        return close
-    checker = CollisionChecker(model, _SAMPLES, pairs=close, scalar=wp.float64)
-    distance, _ = checker.pair_distances(
-        model.random_joint_q(_SAMPLES, np.random.default_rng(_SEED))
-    )
-    return close[np.mean(in_contact(distance, margin), axis=0) >= fraction]
+    known = CollisionChecker(model, 1, margin=margin, pairs=pairs, scalar=wp.float64).pairs
+
+    def distances(joint_q: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return the distances of some of the pairs [m], [k, m]."""
+        checker = CollisionChecker(model, len(joint_q), pairs=known[rows], scalar=wp.float64)
+        return checker.pair_distances(joint_q)[0]
+
+    if fraction < 1.0:
+        return known[often_in_contact(model, len(known), margin, distances, fraction)]
+    return known[always_in_contact(model, len(known), margin, distances)]

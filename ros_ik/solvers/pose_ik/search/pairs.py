@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 import warnings
+import weakref
 
 import numpy as np
 import warp as wp
@@ -14,19 +15,24 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.collision.checks.collision_arguments import checked_pairs
 from ros_ik.kinematics.collision.checks.collisions import always_colliding_pairs
 from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
+from ros_ik.kinematics.collision.checks.lasting_contact import CONTACT_SAMPLES
 from ros_ik.kinematics.serial_chain import joints_to
+from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_amount
 from ros_ik.model.conventions.labels import listed
 from ros_ik.solvers.pose_ik.search.search import ChainProblem
+
+# Pairs of links of each model that a warning has named.
+_WARNED: weakref.WeakKeyDictionary[Model, set[str]] = weakref.WeakKeyDictionary()
 
 
 def chain_pairs(problem: ChainProblem, pairs: Any, margin: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs of shapes to check at solutions.
 
     Pairs that the chain does not move relative to each other are checked here, once. If no pairs
-    are given, pairs of the model that always collide are left out: shapes that overlap by design
-    and, with a warning, shapes that collide because of the locked joints. The margin does not
-    apply to pairs that are always closer.
+    are given, pairs of the model are left out with a warning: shapes that always collide, see
+    :func:`always_colliding_pairs`, and shapes that collide because of the locked joints. The
+    margin does not apply to pairs that are always closer.
 
     Args:
         problem: The problem.
@@ -54,6 +60,7 @@ def chain_pairs(problem: ChainProblem, pairs: Any, margin: float) -> tuple[np.nd
     if not len(asked):
         raise ArgumentError('check_collisions: the model has no two shapes that may collide')
     overlap = _among(asked, always_colliding_pairs(model, pairs=asked))
+    _warn_once(checker, overlap & ~still)
     stuck = still & (now <= 0.0) & ~overlap
     if np.any(stuck):
         names = [_pair_name(checker, k) for k in np.flatnonzero(stuck).tolist()]
@@ -64,9 +71,29 @@ def chain_pairs(problem: ChainProblem, pairs: Any, margin: float) -> tuple[np.nd
         )
     margins = np.full(len(asked), distance)
     if distance > 0.0:
-        margins[_among(asked, always_colliding_pairs(model, pairs=asked, margin=distance))] = 0.0
+        apart = asked[~overlap]
+        margins[_among(asked, always_colliding_pairs(model, pairs=apart, margin=distance))] = 0.0
     keep = ~still & ~overlap
     return asked[keep], margins[keep]
+
+
+def _warn_once(checker: CollisionChecker, overlap: np.ndarray) -> None:
+    """Warn about pairs that always collide, once for each model and pair of links.
+
+    Args:
+        checker: Checker of the pairs.
+        overlap: Pairs to name, bool [n_pairs].
+    """
+    names = {_pair_name(checker, k): None for k in np.flatnonzero(overlap).tolist()}
+    known = _WARNED.setdefault(checker.model, set())
+    new = [name for name in names if name not in known]
+    known.update(new)
+    if new:
+        warnings.warn(
+            f'{listed(new)} collide at all of {CONTACT_SAMPLES} configurations, by their shapes '
+            'or by the hulls of their meshes; solutions are not checked for this',
+            stacklevel=4,
+        )
 
 
 def _check_ignored(checker: CollisionChecker, *, given: bool) -> None:

@@ -17,6 +17,7 @@ from support.robots.collision_oracle import coal_distance
 from support.robots.collision_oracle import coal_shape
 from support.robots.collision_oracle import collision_oracle
 from support.robots.collision_oracle import robot_with_meshes
+from support.solvers.piston import piston
 import warp as wp
 
 from ros_ik.errors import ArgumentError
@@ -363,11 +364,21 @@ def test_pairs_that_always_collide_do_so_by_design():
     assert ('hand_thumb_virtual_1_link', 'hand_safety_box') in links
     checker = CollisionChecker(model, 20, pairs=always, scalar=wp.float64)
     distance, _ = checker.pair_distances(model.random_joint_q(20, np.random.default_rng(9)))
-    assert np.mean(distance <= 0.0) >= 0.95
+    assert np.all(distance <= 0.0)
     assert len(always_colliding_pairs(model, pairs=always[:2])) == 2
     assert len(always_colliding_pairs(model, margin=0.1)) > len(always)
     with pytest.raises(ArgumentError, match='fraction'):
         always_colliding_pairs(model, fraction=1.5)
+
+
+@pytest.mark.parametrize('radius', (0.5, 0.51))
+def test_a_pair_that_is_free_at_a_few_configurations_does_not_always_collide(radius):
+    model = piston(radius)
+    free = (model.random_joint_q(5000, 1)[:, 1] > radius + 0.1).mean()
+    assert 0.01 < free < 0.05
+    assert len(always_colliding_pairs(model)) == 0
+    assert len(always_colliding_pairs(model, fraction=0.9)) == 1
+    assert len(always_colliding_pairs(piston(0.6))) == 1
 
 
 PENDULUM = """<robot name="pendulum">

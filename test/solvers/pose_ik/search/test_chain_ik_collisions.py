@@ -11,6 +11,9 @@ from support.robots.collision_oracle import collision_oracle
 from support.robots.collision_oracle import robot_with_meshes
 from support.robots.robots import pin
 from support.robots.robots import urdf_text
+from support.solvers.piston import BALL
+from support.solvers.piston import END
+from support.solvers.piston import piston
 from support.solvers.solution_order import assert_sorted_and_distinct
 import warp as wp
 
@@ -23,6 +26,7 @@ from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
 from ros_ik.solvers import ChainIK
 from ros_ik.solvers import inverse_kinematics
+from ros_ik.solvers import solve_path
 from ros_ik.solvers import SolveStatus
 
 ROBOTS = {
@@ -234,6 +238,61 @@ def test_shapes_of_robots_keep_the_margin_but_those_that_never_do():
         distance = oracle.distances(q, solver.collision_pairs)
         assert distance.min() >= -TOLERANCE
         assert distance[~held].min() >= margin - TOLERANCE
+
+
+def piston_poses(model, n=200):
+    """Return random configurations of a piston and the poses of its tip."""
+    joint_q = model.random_joint_q(n, 3)
+    body_q = np.zeros((n, model.body_count, 7))
+    eval_fk(model, joint_q, body_q)
+    return joint_q, body_q[:, model.body_index('tip')]
+
+
+@pytest.mark.parametrize('method', ('search', 'auto'))
+def test_a_pair_that_collides_at_nearly_all_configurations_is_checked(method):
+    model = piston(0.51)
+    joint_q, poses = piston_poses(model)
+    free = joint_q[:, 1] > 0.51 + BALL
+    assert 0 < free.sum() < 0.05 * len(free)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        found = inverse_kinematics(
+            model, 'tip', poses, position_tolerance=1e-5, check_collisions=True, method=method
+        )
+    np.testing.assert_array_equal(found.status == SolveStatus.CONVERGED, free)
+    np.testing.assert_array_equal(found.status == SolveStatus.IN_COLLISION, ~free)
+
+
+def test_the_margin_is_kept_by_a_pair_that_is_closer_at_nearly_all_configurations():
+    model = piston(0.3)
+    joint_q, poses = piston_poses(model)
+    margin = END - 0.3 - BALL - 0.015
+    found = inverse_kinematics(model, 'tip', poses, check_collisions=True, collision_margin=margin)
+    free = joint_q[:, 1] > 0.3 + BALL + margin
+    assert 0 < free.sum() < 0.05 * len(free)
+    np.testing.assert_array_equal(found.status == SolveStatus.CONVERGED, free)
+
+
+def test_a_path_breaks_where_a_pair_collides_that_nearly_always_does():
+    model = piston(0.51)
+    poses = np.zeros((5, 7))
+    poses[:, 0], poses[:, 6] = (0.62, 0.615, 0.611, 0.6, 0.59), 1.0
+    path = solve_path(model, 'tip', poses, start=np.array([0.0, 0.62]), check_collisions=True)
+    assert path.fraction == 0.6
+
+
+def test_shapes_that_always_collide_are_left_out_with_one_warning():
+    model = piston(0.6)
+    _, poses = piston_poses(model)
+    pair = np.argwhere(model.shape_body.numpy() >= 0).ravel()
+    with pytest.warns(UserWarning, match='base and tip collide at all of 1001 configurations'):
+        found = inverse_kinematics(model, 'tip', poses, check_collisions=True)
+    assert np.all(found.status == SolveStatus.CONVERGED)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        ChainIK(model, 'tip', 3, check_collisions=True)
+    found = inverse_kinematics(model, 'tip', poses, check_collisions=True, collision_pairs=[pair])
+    assert np.all(found.status == SolveStatus.IN_COLLISION)
 
 
 @pytest.mark.oracle
