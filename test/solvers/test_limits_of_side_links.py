@@ -23,10 +23,14 @@ from support.solvers.followers import with_followers
 from ros_ik import all_solutions
 from ros_ik import ChainIK
 from ros_ik import closed_form
+from ros_ik import DifferentialIK
+from ros_ik import IKObjectiveJointPosition
 from ros_ik import inverse_kinematics
 from ros_ik import Model
+from ros_ik import PositionLimit
 from ros_ik import solve_path
 from ros_ik import SolveStatus
+from ros_ik import Task
 
 # The search keeps limits of a few radians in float32, and closed forms in float64.
 SLACK, FINE = 1e-6, 1e-9
@@ -241,6 +245,32 @@ def test_limits_of_side_links_that_exclude_every_position_have_no_effect():
         result = inverse_kinematics(case.model, 'l3', poses, joint_q, method=method)
         assert np.all(result.status == SolveStatus.CONVERGED)
         assert is_inside(text, case.positions(result.joint_q), SLACK, exempt=('f',)).all()
+
+
+@pytest.mark.parametrize(
+    ('driver', 'factor', 'text'),
+    [
+        ('a', 1.0, "'a' that 'e' can follow lead it from 0.8 to 1.3, all"),
+        ('e', -1.0, "'a' that 'e' can follow lead it from -1.3 to -0.8, all"),
+        ('a', 0.0, "'a' lead it from 2 to 2, all"),
+    ],
+)
+def test_limits_that_only_together_exclude_every_position_have_no_effect(driver, factor, text):
+    followers = [
+        Follower('e', 'a', 1.0, 0.0, 0.8, 1.3),
+        Follower('f', driver, factor, 0.0 if factor else 2.0, 0.5, 0.6),
+    ]
+    arm = with_followers(PLANAR, followers, 'l0')
+    model = Model.from_urdf(arm, device='cpu')
+    (warning,) = model.warnings
+    assert warning.startswith("joint 'f' mimic: ")
+    assert warning.endswith(f'{text} outside its limits, 0.5 to 0.6')
+    joint_q = model.random_joint_q(40, 0)
+    assert is_inside(arm, positions_by_name(model, joint_q), SLACK, exempt=('f',)).all()
+    solver, step = DifferentialIK(model), np.zeros(model.joint_dof_count)
+    task = Task(IKObjectiveJointPosition(model, model.neutral_joint_q()))
+    status = solver.solve_ik(joint_q[0], [task], [PositionLimit()], [], step)
+    assert status == SolveStatus.CONVERGED
 
 
 def test_side_links_of_locked_joints_bound_nothing():

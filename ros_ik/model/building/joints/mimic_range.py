@@ -20,13 +20,14 @@ def driver_range(
         own: Limits of the driver, or those that other mimic joints have left [rad or m].
         follower: Limits of the mimic joint, which is at coef0 + coef1 q [rad or m].
         coef0: Position of the mimic joint with the driver at 0.
-        coef1: Motion of the mimic joint per motion of the driver; with 0 it narrows nothing.
+        coef1: Motion of the mimic joint per motion of the driver; with 0 it stands at coef0, which
+            narrows nothing if its limits allow it.
 
     Returns:
         The lower and the upper limit; the lower one is larger if no position fits both.
     """
     if coef1 == 0.0:
-        return own
+        return own if follower[0] <= coef0 <= follower[1] else (np.inf, -np.inf)
     low, high = sorted((bound - coef0) / coef1 for bound in follower)
     return max(own[0], low), min(own[1], high)
 
