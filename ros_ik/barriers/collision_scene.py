@@ -103,7 +103,7 @@ class CollisionScene(ReadOnce):
         self.geometry = geometry = as_geometry('geometry', geometry)
         self.max_obstacles = checked_index('max_obstacles', max_obstacles, _MAX_SLOTS)
         self.max_attached = checked_index('max_attached', max_attached, _MAX_SLOTS)
-        self.link_only = checked_index('link_only', link_only, len(geometry))
+        self.link_only = checked_index('link_only', link_only, max(len(geometry), 1))
         self.rows = CollisionRows(geometry, self.max_obstacles + self.max_attached)
         self._rigid = rigid_parts(geometry.model)
         self._obstacles: dict[str, _Obstacle] = {}

@@ -18,8 +18,10 @@ from ros_ik.barriers import WorldCollisionBarrier
 from ros_ik.errors import ArgumentError
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
+from ros_ik.model import Model
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.model.shapes.collision_primitive import CollisionShape
+from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import Task
@@ -235,6 +237,50 @@ def test_reaching_through_obstacles_keeps_the_distance(panda):
         joint_q = diff.integrate(joint_q, step)
         found.append(diff.barrier_values(joint_q, [barrier]).min())
     assert min(found) > -ROUNDING and min(found) < 0.05
+
+
+BARE = """<robot name="bare"><link name="base"/><link name="tip"/>
+<joint name="slide" type="prismatic"><parent link="base"/><child link="tip"/><axis xyz="1 0 0"/>
+<limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>"""
+
+
+@pytest.mark.parametrize('kind', [WorldCollisionBarrier, SelfCollisionBarrier])
+@pytest.mark.parametrize('filled', ['before', 'later'])
+def test_a_robot_without_shapes_carries_an_object_to_another_one(kind, filled):
+    model = Model.from_urdf(BARE, device='cpu')
+    scene, step, joint_q = CollisionScene(model), np.zeros(1), np.zeros(1)
+
+    def fill():
+        scene.attach('load', 'tip', CollisionShape.sphere(0.1))
+        wall = CollisionShape.box([0.1, 1.0, 1.0])
+        if kind is WorldCollisionBarrier:
+            scene.add_obstacle('wall', wall, pose(0.8, 0.0, 0.0))
+        else:
+            scene.attach('wall', 'base', wall, pose(0.8, 0.0, 0.0))
+
+    if filled == 'before':
+        fill()
+    barrier = kind(scene, d_min=0.01, margin=0.001, gain=5.0, safe_displacement_gain=0.0)
+    solver, limits = DifferentialIK(model), [VelocityLimit()]
+    tasks = [Task(IKObjectiveJointPosition(model, np.ones(1)), gain=0.1)]
+    solver.solve_ik(joint_q, tasks, limits, [barrier], step)
+    assert step[0] > 0.0
+    if filled == 'later':
+        fill()
+    for _ in range(400):
+        solver.solve_ik(joint_q, tasks, limits, [barrier], step)
+        joint_q = solver.integrate(joint_q, step)
+    # The ball touches the wall at 0.6.
+    np.testing.assert_allclose(joint_q, 0.6 - 0.011, atol=1e-4)
+
+
+def test_a_robot_without_shapes_or_room_for_objects_has_no_barrier():
+    model = Model.from_urdf(BARE, device='cpu')
+    scene = CollisionScene(model, max_attached=0)
+    with pytest.raises(ArgumentError, match='the geometry has no primitives'):
+        WorldCollisionBarrier(scene)
+    with pytest.raises(ArgumentError, match='no pair of links that can collide'):
+        SelfCollisionBarrier(scene)
 
 
 def test_no_robot_of_a_batch_knows_the_others(panda):
