@@ -118,7 +118,8 @@ class ClosedFormIK:
         if self.form.family is ClosedFormFamily.NONE:
             raise without_form(self.link, self.form.reason)
         self.settings, self.n_problems, self.max_solutions = settings, n_problems, max_solutions
-        room = GENERAL_CANDIDATES if made[0].chart is None else MAX_CANDIDATES * len(made)
+        room = MAX_CANDIDATES if made[0].chart is not None else GENERAL_CANDIDATES
+        room *= len(made)
         bytes_per_problem = 56 * room + 140 * max_solutions + BYTES_PER_ROW
         bytes_per_problem += 8 * model.joint_coord_count * (1 + max_solutions)
         check_memory('n_problems', n_problems, bytes_per_problem, model.device)

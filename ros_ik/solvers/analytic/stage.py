@@ -151,11 +151,13 @@ class SolutionStage:
         self._all_turns, self._lanes = all_turns, lanes_on(device, CANDIDATE_LANES)
         reach = joint_axes(chain).reach
         margin = beside + _MARGIN
-        if not form.exact:
+        # General axes are exact, too.
+        exact = form.exact or made[0].chart is None
+        if not exact:
             margin += _MARGIN_FACTOR * form.deviation**0.5
         far = margin * np.where(chain.slides, reach, 1.0)
         self.source = candidate_source(
-            made, form.exact, n_problems, device, (chain.lower - far, chain.upper + far)
+            made, exact, n_problems, device, (chain.lower - far, chain.upper + far)
         )
         self.position_tolerance = settings.position_tolerance_at(reach)
         self._refinement = refinement = refinement_struct()()
@@ -171,7 +173,7 @@ class SolutionStage:
         refinement.beside = beside
         refinement.separation = settings.separation
         refinement.singular_value = settings.singular_value
-        if not form.exact:
+        if not exact:
             refinement.fold_value = min(_MAX_FOLD, _FOLD_FACTOR * form.deviation**0.5)
         refinement.at_limit = _AT_LIMIT
         refinement.steps = settings.max_steps
@@ -179,7 +181,7 @@ class SolutionStage:
         self._chain = make_chain(chain)
         # Poses without a singular or inexact candidate, and without more to look for, are solved
         # by a kernel of their own.
-        simple = form.exact and not (all_turns or sparse or beside)
+        simple = exact and not (all_turns or sparse or beside)
         simple = simple and self.source.candidates.shape[1] <= MASK_SIZE
         large = exceeds_device(wp.get_device(device), n_problems)
         self._left = RowList(n_problems, device) if simple and large else None

@@ -24,7 +24,7 @@ from ros_ik.solvers.analytic.structure.structure import RIGHT_ANGLE
 from ros_ik.solvers.analytic.structure.structure import Split
 from ros_ik.solvers.analytic.structure.structure import StructureTolerances
 
-# Distance of parallel axes, relative to the reach, below which they coincide.
+# Distance of parallel axes, relative to the extent of all, below which they coincide.
 _MIN_LINK = 1e-4
 
 
@@ -45,7 +45,8 @@ class Chart:
         points: Points on the axes, shape [6, 3], in units of the reach.
         center: Intersection of the last three axes, or a point of the last axis (parallel), [3].
         signs: +1 or -1 for axes 2, 3, 4, direction relative to the common one, [3].
-        deviation: Largest angle [rad] or relative length by which axes were moved.
+        deviation: Largest angle [rad], or length relative to the extent of the axes, by which
+            axes were moved.
     """
 
     family: ClosedFormFamily
@@ -73,7 +74,7 @@ class SlideChart:
         points: Points on the axes, shape [6, 3], in units of the reach.
         slides: True for each axis of a prismatic joint, [6].
         center: Intersection of the last three axes, [3]; the origin for CARTESIAN.
-        deviation: Largest relative length by which axes were moved.
+        deviation: Largest length, relative to the extent of the axes, by which axes were moved.
     """
 
     family: ClosedFormFamily
@@ -137,6 +138,7 @@ def best_slide_chart(axes: Axes, tolerances: StructureTolerances) -> SlideChart 
                 continue
             center, gap = meeting_point(h[3:], points[3:])
             straight = min(angle_between(h[3], h[4]), angle_between(h[4], h[5]))
+            gap /= axes.extent
             if gap > tolerances.length or straight < tolerances.angle:
                 continue
         made.append(
@@ -186,7 +188,7 @@ def _charts(
         )
         for make in makers
         for family, split, row, directions, points, center, signs, deviation in make(
-            h, p, between, wrapped, tolerances
+            h, p, axes.extent, between, wrapped, tolerances
         )
     ]  # fmt: skip
 
@@ -197,13 +199,19 @@ _Made = tuple[
 
 
 def _spherical_charts(
-    h: np.ndarray, p: np.ndarray, between: _Angle, wrapped: bool, tolerances: StructureTolerances
+    h: np.ndarray,
+    p: np.ndarray,
+    extent: float,
+    between: _Angle,
+    wrapped: bool,
+    tolerances: StructureTolerances,
 ) -> list[_Made]:
     """Return charts with intersecting axes 4, 5, 6; x is the angle of axis 1, y of axis 3."""
     # If two of the three axes coincide, the wrist has only two independent rotations.
     if min(between(3, 4), between(4, 5)) < tolerances.angle:
         return []
     center, gap = meeting_point(h[3:], p[3:])
+    gap /= extent
     if gap > tolerances.length:
         return []
     points = p.copy()
@@ -235,6 +243,7 @@ def _spherical_charts(
             )
             continue
         corner, apart = meeting_point(h[pair], p[pair])
+        apart /= extent
         if apart <= tolerances.length:
             through = points.copy()
             through[pair] = corner
@@ -245,7 +254,12 @@ def _spherical_charts(
 
 
 def _parallel_charts(
-    h: np.ndarray, p: np.ndarray, between: _Angle, wrapped: bool, tolerances: StructureTolerances
+    h: np.ndarray,
+    p: np.ndarray,
+    extent: float,
+    between: _Angle,
+    wrapped: bool,
+    tolerances: StructureTolerances,
 ) -> list[_Made]:
     """Return charts with parallel axes 2, 3, 4; x is the angle of axis 1, y of axis 5."""
     tilt = max(between(1, 2), between(2, 3), between(1, 3))
@@ -255,7 +269,7 @@ def _parallel_charts(
     # The first axis of a wrapped order depends on the pose.
     ends = between(4, 3) if wrapped else min(between(4, 3), between(0, 1))
     # With coinciding axes, or a fourth parallel one, a pose does not determine all angles.
-    if links.min() < _MIN_LINK or ends < tolerances.angle:
+    if links.min() < _MIN_LINK * extent or ends < tolerances.angle:
         return []
     directions = h.copy()
     directions[1:4] = _common_direction(h[1:4])
@@ -274,6 +288,7 @@ def _parallel_charts(
     pairs = [(Split.X_FIRST, [4, 5])] + ([(Split.Y_FIRST, [0, 5])] if wrapped else [])
     for split, pair in pairs:
         corner, apart = meeting_point(h[pair], p[pair])
+        apart /= extent
         if apart <= tolerances.length:
             through = p.copy()
             through[pair] = corner

@@ -342,7 +342,8 @@ def _with_locked_axes(
     sense = -1 if at_base else 1
     chain_end = _ChainEnd(
         axes.directions[::sense], axes.points[::sense],
-        at_tool[0] if f == 1 and not at_base else None, end, tolerances.length, missing,
+        at_tool[0] if f == 1 and not at_base else None, end,
+        tolerances.length * axes.extent, missing,
     )  # fmt: skip
     made = make(chain_end, count, np.random.default_rng((count, draw)))
     if made is None:
@@ -365,6 +366,7 @@ def _with_locked_axes(
         np.vstack([directions, at_tool]), points / longer, tool, axes.origin,
         axes.reach * longer,
         tuple(np.append(np.insert(axes.slides, [first] * count, sliding), [False] * f).tolist()),
+        axes.extent / longer,
     )  # fmt: skip
     return six, real, locked
 

@@ -92,6 +92,22 @@ def test_a_wrist_whose_axes_miss_one_another():
         assert form.family is family and form.exact == exact
 
 
+@pytest.mark.parametrize(
+    'structure', ['wrist', '2, 3, 4 parallel, 5 meets 6', 'wrist, 2 parallel 3']
+)
+def test_the_tool_does_not_change_the_structure(structure):
+    h, p, tool = random_axes(structure, np.random.default_rng(1))
+    for gap in (0.0, 1e-3, 1e-1):
+        moved = p.copy()
+        moved[4] += gap * np.cross(h[4], h[5])
+        near = closed_form(arm(h, moved, tool), 'tool')
+        for away in (3.0, 30.0, 1000.0):
+            far = closed_form(arm(h, moved, tool + away * np.array([0.6, 0.0, 0.8])), 'tool')
+            assert (far.family, far.special_joints) == (near.family, near.special_joints)
+            assert (far.exact, far.max_branches) == (near.exact, near.max_branches)
+            assert far.deviation == pytest.approx(near.deviation, rel=1e-6, abs=1e-9)
+
+
 def test_the_reason_is_given_where_there_is_none():
     h, p, tool = random_axes('wrist', np.random.default_rng(0))
     flat = closed_form(arm(np.tile(h[0], (6, 1)), p, tool), 'tool')

@@ -266,6 +266,29 @@ def test_a_calibrated_arm_too_far_off_a_structure():
     assert is_found(result, q).all()
 
 
+@pytest.mark.parametrize('structure', ['wrist', '4, 5, 6 parallel'])
+def test_axes_that_nearly_fit_a_structure_miss_no_solution(structure):
+    for seed in range(100, 103):
+        h, p, tool = random_axes(structure, np.random.default_rng(seed))
+        rng = np.random.default_rng(seed)
+        h = h + 1.5e-3 * rng.normal(size=(6, 3))
+        h /= np.linalg.norm(h, axis=1, keepdims=True)
+        axes = h, p + 1.5e-3 * rng.normal(size=(6, 3)), tool
+        q = rng.uniform(-np.pi, np.pi, (1000, 6))
+        result = all_solutions(arm(*axes), 'tool', tool_poses(*axes, q))
+        assert is_found(result, q).all()
+
+
+@pytest.mark.parametrize('away', [30.0, 100.0])
+def test_a_far_tool_hides_no_solution(away):
+    h, p, tool = random_axes('wrist', np.random.default_rng(3))
+    p = p + 0.1 * np.random.default_rng(30).normal(size=(6, 3))
+    axes = h, p, tool + away * np.array([0.6, 0.0, 0.8])
+    q = np.random.default_rng(4).uniform(-np.pi, np.pi, (600, 6))
+    result = all_solutions(arm(*axes), 'tool', tool_poses(*axes, q))
+    assert is_found(result, q).all()
+
+
 def test_limits_and_seeds():
     axes = general_axes(7)
     rng = np.random.default_rng(7)
