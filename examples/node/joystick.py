@@ -10,24 +10,23 @@ Without ROS: tools/run python -m ros_ik.demo.session
              tools/run python examples/node/joystick.py     # beside what publishes Joy on `joy`
 """
 
-import dataclasses
 import math
 import signal
 import threading
+from typing import NamedTuple
 
 from geometry_msgs.msg import TwistStamped
 from rcl_interfaces.msg import ParameterDescriptor
 import rclpy
-from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import Joy
 
 DEAD_ZONE = 0.05  # of the full deflection
+ANY_TYPE = ParameterDescriptor(dynamic_typing=True)  # -p linear_speed:=1 is an integer
 
 
-@dataclasses.dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """Numbers of axes for x y z, roll pitch yaw, or None. The button must be held."""
 
     axes: tuple[int | None, ...]
@@ -47,16 +46,15 @@ class JoystickTwist(Node):
     def __init__(self) -> None:
         """Read the kind of device, and the speeds at full deflection."""
         super().__init__('joystick_twist')
-        device = self.declare_parameter('device', 'gamepad').value
+        device = self.declare_parameter('device', 'gamepad', ANY_TYPE).value
         if device not in LAYOUTS:
             raise SystemExit(f'device must be one of {", ".join(LAYOUTS)}, got {device!r}')
         self._layout = LAYOUTS[device]
-        linear = self._speed('linear_speed', 0.2)  # m/s
-        angular = self._speed('angular_speed', 0.8)  # rad/s
-        # '' selects the reference frame of the task; a link, such as the tool, moves with the
-        # robot.
-        self._frame = self.declare_parameter('frame_id', '').value
-        self._speeds = 3 * [linear] + 3 * [angular]
+        # In m/s and rad/s.
+        self._speeds = 3 * [self._speed('linear_speed', 0.2)]
+        self._speeds += 3 * [self._speed('angular_speed', 0.8)]
+        # '' selects the reference frame of the task; the tool's own frame moves with it.
+        self._frame = str(self.declare_parameter('frame_id', '', ANY_TYPE).value)
         self._publisher = self.create_publisher(TwistStamped, 'ros_ik/ee/target_twist', 1)
         heard = self.create_subscription(Joy, 'joy', self._on_joy, 1)
         button = self._layout.enable_button
@@ -64,9 +62,7 @@ class JoystickTwist(Node):
         self.get_logger().info(f'listening to {heard.topic_name}{held}')
 
     def _speed(self, name: str, default: float) -> float:
-        # Of any type: -p linear_speed:=1 is an integer.
-        descriptor = ParameterDescriptor(dynamic_typing=True)
-        value = self.declare_parameter(name, default, descriptor).value
+        value = self.declare_parameter(name, default, ANY_TYPE).value
         if type(value) not in {int, float} or not math.isfinite(value):
             raise SystemExit(f'{name} must be a number, got {value!r}')
         return float(value)
@@ -81,8 +77,8 @@ class JoystickTwist(Node):
         for axis, speed in zip(self._layout.axes, self._speeds, strict=True):
             deflection = joy.axes[axis] if held and axis is not None else 0.0
             # Drivers without a device may send NaN or infinity.
-            is_deflected = math.isfinite(deflection) and abs(deflection) > DEAD_ZONE
-            values.append(speed * deflection if is_deflected else 0.0)
+            moves = math.isfinite(deflection) and abs(deflection) > DEAD_ZONE
+            values.append(speed * deflection if moves else 0.0)
         message = TwistStamped()
         message.header.stamp = self.get_clock().now().to_msg()
         message.header.frame_id = self._frame
@@ -97,10 +93,7 @@ def main() -> None:
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     interrupted = threading.Event()
     signal.signal(signal.SIGINT, lambda *_: interrupted.set())
-    try:
-        node = JoystickTwist()
-    except InvalidParameterTypeException as error:
-        raise SystemExit(str(error)) from None
+    node = JoystickTwist()
     while not interrupted.is_set():
         rclpy.spin_once(node, timeout_sec=0.1)
     rclpy.try_shutdown()
