@@ -43,6 +43,7 @@ class NearestSearch:
         wp.copy(stage.values[rows.beside_nearest], stage.values[rows.nearest])
         stage.launch(rows.beside_nearest)
         self._launch_from(rows.beside_nearest, known=True)
+        stage.launch_turns(rows.nearest)
 
     def _launch_from(self, rows: slice, *, known: bool) -> None:
         """Enqueue the search from the solutions in some rows; ``known`` if one was found."""

@@ -22,6 +22,7 @@ from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.solvers.analytic.candidates.sources import candidate_source
 from ros_ik.solvers.analytic.refinement.accept import accept_kernel
 from ros_ik.solvers.analytic.refinement.accept_and_verify import accept_and_verify_kernel
+from ros_ik.solvers.analytic.refinement.all_turns import all_turns_kernel
 from ros_ik.solvers.analytic.refinement.bit_mask import MASK_SIZE
 from ros_ik.solvers.analytic.refinement.polish import refinement_struct
 from ros_ik.solvers.analytic.refinement.refine import CANDIDATE_LANES
@@ -111,6 +112,7 @@ class SolutionStage:
         source: Source of the candidates.
         n_listed: Number of poses that :meth:`launch_usual` has left to :meth:`launch_rest`, shape
             [1], a view of the memory of a CPU. None if it leaves none.
+        all_turns: True if all turns of a joint within its limits are separate solutions.
         position_tolerance: Largest distance of a solution [m].
         length: Weight of a radian in the cost of a configuration of least error [m].
     """
@@ -148,7 +150,7 @@ class SolutionStage:
             beside: Largest distance of kept solutions outside the limits [rad, reaches].
         """
         self._device, self._kind = device, (len(chain.slides), any(chain.slides), len(free) > 0)
-        self._all_turns, self._lanes = all_turns, lanes_on(device, CANDIDATE_LANES)
+        self.all_turns, self._lanes = all_turns, lanes_on(device, CANDIDATE_LANES)
         reach = joint_axes(chain).reach
         margin = beside + _MARGIN
         # General axes are exact, too.
@@ -258,13 +260,23 @@ class SolutionStage:
             inputs = [*model, poses, seeds, *out.existing()]
             launch_verification(inputs, outputs, self._device, rows)
 
+    def launch_turns(self, poses: Any, seeds: Any, out: StageArrays) -> None:
+        """Enqueue the addition of all turns to poses whose only solution is in the first entry."""
+        launch(
+            all_turns_kernel(*self._kind),
+            dim=poses.shape[0],
+            inputs=[self._chain, self._refinement, poses, seeds],
+            outputs=[out.solutions, out.distances, out.branch_of, out.n_exist],
+            device=self._device,
+        )
+
     def _launch_source(self, poses: Any, seeds: Any, least_error: bool) -> None:
         self._refinement.least_error = int(least_error)
         self.source.launch([poses, seeds], bounded=not least_error)
 
     def _refine(self, rows: Any, arrays: list[Any]) -> None:
         launch(
-            refine_kernel(*self._kind, self._all_turns, self._lanes),
+            refine_kernel(*self._kind, self.all_turns, self._lanes),
             dim=threads_of(self._lanes, arrays[0].shape[0]),
             inputs=[self._chain, self._refinement, rows, *arrays],
             device=self._device,

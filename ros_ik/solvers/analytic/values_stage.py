@@ -132,6 +132,18 @@ class ValuesStage:
             rows: Rows of the values.
             least_error: True to find the configuration of least error if there is no solution.
         """
+        moved, seeds = self._launch_poses(rows)
+        self._six_joints.launch(moved, seeds, self.arrays.rows(rows), least_error=least_error)
+        self.n_exist.download()
+
+    def launch_turns(self, rows: slice) -> None:
+        """Enqueue the addition of all turns to the only solution at some values, if wanted."""
+        if self._six_joints.all_turns:
+            moved, seeds = self._launch_poses(rows)
+            self._six_joints.launch_turns(moved, seeds, self.arrays.rows(rows))
+
+    def _launch_poses(self, rows: slice) -> tuple[Any, Any]:
+        """Enqueue the poses of the other six joints at some values; return these and seeds."""
         values = self.values[rows]
         count = values.shape[0]
         moved, seeds = self._moved[:count], self._moved_seeds[:count]
@@ -142,5 +154,4 @@ class ValuesStage:
             outputs=[moved, seeds],
             device=self._device,
         )
-        self._six_joints.launch(moved, seeds, self.arrays.rows(rows), least_error=least_error)
-        self.n_exist.download()
+        return moved, seeds

@@ -99,6 +99,31 @@ def distances(robot, result, seeds):
     return np.linalg.norm(change[..., robot.chain.coordinates], axis=-1)
 
 
+@pytest.mark.parametrize('n_values', [2, 8])
+def test_every_posture_comes_in_all_turns(n_values):
+    it = robot('xarm7')
+    poses, seeds = it.poses(it.random(8, 4)), it.random(8, 5)
+    result = all_solutions(
+        it.model, it.link, poses, seeds, 3000, all_turns=True, redundant_values=n_values
+    )
+    assert np.array_equal(result.n_found, result.n_exist)
+    it.assert_true(result, poses)
+    few = all_solutions(
+        it.model, it.link, poses, seeds, 5, all_turns=True, redundant_values=n_values
+    )
+    assert np.array_equal(few.n_exist, result.n_exist)
+    assert np.allclose(few.joint_q, result.joint_q[:, :5], rtol=0.0, atol=1e-12)
+    # The redundant joint, the last one, takes given values.
+    lower, upper = it.chain.lower[:-1], it.chain.upper[:-1]
+    for k in range(8):
+        q = result.joint_q[k, : result.n_found[k]][:, it.chain.coordinates]
+        posture = np.round(np.c_[(q[:, :-1] + 1e-6) % (2.0 * np.pi), q[:, -1]], 4)
+        _, first, count = np.unique(posture, axis=0, return_index=True, return_counts=True)
+        low = np.ceil((lower - q[first, :-1]) / (2.0 * np.pi) - 1e-12)
+        high = np.floor((upper - q[first, :-1]) / (2.0 * np.pi) + 1e-12)
+        assert np.array_equal(count, np.prod(high - low + 1.0, axis=1))
+
+
 @pytest.mark.parametrize('name', SOME_ROBOTS)
 def test_the_form_names_the_redundant_joint(name):
     it = robot(name)
