@@ -140,7 +140,11 @@ class Servo:
     @property
     def moving(self) -> bool:
         """True if the command is in motion."""
-        return bool(np.count_nonzero(self._step)) or self._solver.limits.is_reversing(self._step)
+        return (
+            bool(np.count_nonzero(self._step))
+            or self._solver.limits.is_reversing(self._step)
+            or self._halt.is_turning(self.joint_q, self.settings)
+        )
 
     def check(self, settings: Settings) -> None:
         """Check that settings fit the robot.

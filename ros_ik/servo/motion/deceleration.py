@@ -46,6 +46,16 @@ class Deceleration:
         """Stop returning, because the motion is blocked."""
         self._is_blocked = True
 
+    def is_away(self, position: np.ndarray) -> bool:
+        """Return True if a joint is still to return.
+
+        Args:
+            position: Commanded positions.
+        """
+        if self._position is None or self._is_blocked:
+            return False
+        return bool((np.abs(self._position - position) >= _ARRIVED).any())
+
     def return_displacement(
         self, position: np.ndarray, *, returns: bool | np.ndarray
     ) -> np.ndarray | None:

@@ -38,6 +38,39 @@ def test_a_halt_ends_where_its_mode_says(mode, rate):
     rig.assert_within_limits()
 
 
+@pytest.mark.parametrize('rate', [100.0, 250.0])
+def test_joints_return_though_one_tick_finds_them_at_rest(rate):
+    """From n equal increases of its speed a joint brakes to exactly zero in n ticks."""
+    rested = 0
+    for ticks in range(2, 14):
+        rig = Rig.shared(halt_mode='hold', control_rate=rate)
+        name = rig.robot.group.joint_names[0]
+        for _ in range(ticks):
+            rig.change(joints=rig.reader.joint_velocities([name], [1.5], rig.now))
+            rig.tick()
+        begun, first = rig.q.copy(), len(rig.published)
+        rig.change(paused=True)
+        rig.tick(seconds=1.0)
+        assert rig.outputs[-1].still and not rig.outputs[-1].publish
+        rested += not np.any(rig.speeds()[first:-1], axis=1).all()
+        np.testing.assert_allclose(rig.q, begun, atol=1e-8)
+        rig.assert_within_limits()
+    # Otherwise rounding kept the speeds apart from zero.
+    assert rested or rate == 250.0
+
+
+@pytest.mark.parametrize('ticks', [2, 10])
+def test_a_halt_that_may_go_back_no_longer_ends(ticks):
+    rig = moving(halt_mode='hold')
+    begun = rig.q.copy()
+    rig.change(paused=True)
+    rig.tick(ticks)
+    rig.change(active=False)
+    rig.tick(seconds=1.5)
+    assert rig.outputs[-1].still and not rig.outputs[-1].publish
+    assert np.abs(rig.q - begun).max() > 1e-3
+
+
 @pytest.mark.parametrize('event', ['stale', 'inactive', 'model loading', 'joint states'])
 def test_which_halts_go_back(event):
     rig = moving(halt_mode='hold')
