@@ -53,7 +53,7 @@ class JoystickTwist(Node):
         # In m/s and rad/s.
         self._speeds = 3 * [self._speed('linear_speed', 0.2)]
         self._speeds += 3 * [self._speed('angular_speed', 0.8)]
-        # '' selects the reference frame of the task; the tool's own frame moves with it.
+        # '' selects the reference frame of the task; a link such as the tool moves with the robot.
         self._frame = str(self.declare_parameter('frame_id', '', ANY_TYPE).value)
         self._publisher = self.create_publisher(TwistStamped, 'ros_ik/ee/target_twist', 1)
         heard = self.create_subscription(Joy, 'joy', self._on_joy, 1)

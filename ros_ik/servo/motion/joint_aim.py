@@ -44,8 +44,8 @@ class JointAim:
 
     def update(
         self, target: JointTarget, now: float, acceleration: np.ndarray, dt: float
-    ) -> np.ndarray:
-        """Return the positions to aim at in this tick, inside the limits.
+    ) -> None:
+        """Set the positions to aim at in this tick, inside the limits.
 
         Args:
             target: The joint target.
@@ -60,4 +60,3 @@ class JointAim:
             aim = target.motion.aim(self._time, acceleration, dt)
             # Clipping keeps NaN.
             self.positions = np.minimum(np.maximum(aim, self._lower), self._upper)
-        return self.positions

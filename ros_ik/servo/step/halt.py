@@ -22,23 +22,20 @@ class Halt:
         self._robot, self._solver = robot, solver
         self._deceleration, self._range = Deceleration(), PositionRange(robot)
         self._path = PathDeceleration()
-        # True if the last step and the one before it were none.
-        self._stands = False
 
     def end(self) -> None:
         """End the halt; the next one begins at its own position."""
         self._deceleration.end()
         self._path.end()
-        self._stands = False
 
     def is_turning(self, joint_q: np.ndarray, settings: Settings) -> bool:
-        """Return True if the joints rest for one tick only, before ``halt_mode`` returns them.
+        """Return True if joints at rest moved in the tick before and ``halt_mode`` returns them.
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
             settings: The settings.
         """
-        if self._stands or settings.halt_mode != 'hold':
+        if settings.halt_mode != 'hold' or not self._solver.limits.step_before_last.any():
             return False
         return self._deceleration.is_away(joint_q[self._robot.coords])
 
@@ -87,7 +84,6 @@ class Halt:
                 self._deceleration.block()
             self._range.clamp(joint_q, step)
             joint_q = self._solver.commanded_state.advance(joint_q, step)
-        self._stands = not (step.any() or last.any())
         self._solver.limits.shift_steps(last)
         return joint_q
 

@@ -106,8 +106,8 @@ def set_joint_references(
     else:
         assert targets.joints is not None, 'no joint target'
         acceleration = solver.limits.acceleration
-        aim = targets.aim.update(targets.joints, targets.now, acceleration, settings.period)
-        displacement = aim - q
+        targets.aim.update(targets.joints, targets.now, acceleration, settings.period)
+        displacement = targets.joint_displacement(q)
         has_target = np.isfinite(displacement)
         # The posture holds the other joints; they brake in time for it, as for a target.
         displacement = np.where(has_target, displacement, posture[coords] - q)
