@@ -189,11 +189,10 @@ class RedundantClosedFormIK:
             finest = min(six_joints.position_tolerance, settings.rotation_tolerance * length)
             self._nearest = NearestSearch(self._stage, self.chain, length, 0.1 * finest)
         self._unsolved = self._unsolved_poses(joint_group=joint_group, **common)
-        launch_first = self._launch_samples if self._n_sampled else self._launch_given
-        self._solve_first = Graph(launch_first, self._device)
+        self._solve_first = Graph(self._launch_first, self._device)
         self._input = ProblemInput(
             self._poses, self._seeds, self.chain, model.joint_coord_count,
-            None if self._follows_seeds else launch_first,
+            None if self._follows_seeds else self._launch_first,
         )  # fmt: skip
         self._finish = {
             end: Graph(functools.partial(self._launch_finish, end), self._device)
@@ -354,6 +353,14 @@ class RedundantClosedFormIK:
         """Launches that solve at values written by the host."""
         return Graph(self._launch_given, self._device)
 
+    def _launch_first(self) -> None:
+        """Enqueue the solution at the sampled or given values, and what follows it."""
+        if self._n_sampled:
+            self._launch_samples()
+        else:
+            self._launch_given()
+        self._unsolved.launch_after_given()
+
     def _launch_samples(self) -> None:
         """Enqueue the sampling of values and the solution at these values."""
         stage = self._stage
@@ -365,18 +372,14 @@ class RedundantClosedFormIK:
             outputs=[stage.values[stage.rows.given]],
             device=self._device,
         )
-        self._launch_first_rows()
+        stage.launch(stage.rows.given)
 
     def _launch_given(self) -> None:
         """Enqueue the solution at values written by the host."""
+        stage = self._stage
         self._given_values.upload()
-        wp.copy(self._stage.values[self._stage.rows.given], self._given_values.array)
-        self._launch_first_rows()
-
-    def _launch_first_rows(self) -> None:
-        """Enqueue the solution at the given or sampled values, and mark poses without any."""
-        self._stage.launch(self._stage.rows.given)
-        self._unsolved.launch_marks()
+        wp.copy(stage.values[stage.rows.given], self._given_values.array)
+        stage.launch(stage.rows.given)
 
     def _launch_finish(self, end: int) -> None:
         """Enqueue search for the nearest, sorting and verification of the solutions.

@@ -62,7 +62,7 @@ class UnsolvedPoses:
         wp.copy(self._stage.values[rows], self._values.array)
         self._stage.launch(rows, least_error=least_error)
 
-    def launch_marks(self) -> None:
+    def launch_after_given(self) -> None:
         """Enqueue the marking of poses without a solution in the rows ``given``."""
         self._launch_marks(self._stage.rows.given.stop, self._marks)
 
@@ -123,7 +123,7 @@ class SearchedPoses(UnsolvedPoses):
             joint_index: Index of the redundant joint in the chain.
             bounds: Range of the redundant joint for each pose, a buffer of pairs [n].
             searched: Marks of the poses to search for, a buffer [n]; None for those of
-                :meth:`launch_marks`.
+                :meth:`launch_after_given`.
         """
         super().__init__(stage, VALUE_OFFSETS)
         self._search, self._bounds = search, bounds

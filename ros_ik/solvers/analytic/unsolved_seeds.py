@@ -13,6 +13,7 @@ from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.solvers.analytic.redundancy.local_search import local_search_struct
 from ros_ik.solvers.analytic.redundancy.local_search import local_values_kernel
+from ros_ik.solvers.analytic.redundancy.local_search import random_configurations
 from ros_ik.solvers.analytic.redundancy.local_search import SEARCH_LANES
 from ros_ik.solvers.analytic.unsolved_poses import is_any
 from ros_ik.solvers.analytic.unsolved_poses import SearchedPoses
@@ -65,13 +66,27 @@ class UnsolvedSeeds(SearchedPoses):
         local.least_damping = LEAST_DAMPING[wp.float64] * chain.reach**2
         local.window, local.progress = settings.window, settings.progress
         local.seed = settings.seed
+        starts = random_configurations(*chain.sampling_range(), settings.seed)
+        local.starts = wp.array(starts, dtype=wp.float64, device=device)
         self._settings = [make_chain(chain), stage.redundancy, local]
         self._kernel = local_values_kernel(len(chain.slides), any(chain.slides), SEARCH_LANES)
         self._then, self._n_threads = then, thread_count(search.model, None)
         self._shares = n >= _WORTH_SHARING and self._n_threads > 1
         if self._shares:
             self._launch_search(0, 1)  # compiles and loads the kernel before threads use it
-        self._solve_locally = Graph(self._launch_local, self._device)
+            self._solve_locally = Graph(self._launch_local, self._device)
+        self._n_given = stage.n_exist.host[stage.rows.given]
+
+    @property
+    def ends(self) -> set[int]:
+        """Results of :meth:`solve` that are not 0."""
+        return super().ends if self._shares else {self._stage.rows.unsolved.stop}
+
+    def launch_after_given(self) -> None:
+        """Enqueue all launches of the first search, unless threads share it."""
+        if not self._shares:
+            self._launch_search(0, self._n)
+            self._launch_local()
 
     def _launch_search(self, first: int, count: int, thread: int = 0) -> None:
         """Enqueue the first search for ``count`` poses from ``first`` on."""
@@ -80,24 +95,25 @@ class UnsolvedSeeds(SearchedPoses):
             self._kernel,
             dim=1,
             inputs=[
-                *self._settings, first, count, self._marks.array, stage.poses.array,
-                stage.seeds.array, self._bounds.array,
+                *self._settings, first, count, stage.n_exist.array[stage.rows.given],
+                stage.poses.array, stage.seeds.array, self._bounds.array,
             ],
             outputs=[stage.values[stage.rows.local]],
             device=self._device,
         )  # fmt: skip
 
     def _launch_local(self) -> None:
-        """Enqueue the first search, the solution at the values found, and their merging."""
-        stage, rows = self._stage, self._stage.rows.local
-        if not self._shares:
-            self._launch_search(0, self._n)
-        stage.launch(rows)
+        """Enqueue the solution at the values that the first search found, and the merging."""
+        rows = self._stage.rows.local
+        self._stage.launch(rows)
         self._launch_marks(rows.stop, self._left)
         self._then(rows.stop)
 
-    def _solve(self) -> int:
+    def solve(self) -> int:
+        """Solve the poses that are left; see :class:`UnsolvedPoses`."""
         if self._shares:
+            if self._n_given.all():
+                return self._stage.rows.given.stop
             share_among_threads(self._launch_search, self._n, self._n_threads)
-        self._solve_locally.launch()
-        return super()._solve() if is_any(self._left.host) else 0
+            self._solve_locally.launch()
+        return self._solve() if is_any(self._left.host) else 0

@@ -14,6 +14,7 @@ from typing import Any
 from typing import no_type_check
 import zlib
 
+import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
@@ -34,6 +35,19 @@ _PART = 0.5
 _SMALL = 1e-7
 
 
+def random_configurations(lower: np.ndarray, upper: np.ndarray, seed: int) -> np.ndarray:
+    """Return the first random configurations, [joints, SEARCH_LANES].
+
+    Args:
+        lower: Lower ends of the ranges of the joints, [joints].
+        upper: Upper ends, [joints].
+        seed: Seed of the random numbers.
+    """
+    parts = np.random.default_rng(seed).random((SEARCH_LANES, len(lower)))
+    parts = 0.5 + _PART * (parts - 0.5)
+    return np.ascontiguousarray((lower + (upper - lower) * parts).T)
+
+
 @no_type_check
 @functools.cache
 def local_search_struct() -> Any:
@@ -48,6 +62,7 @@ def local_search_struct() -> Any:
         window: int  # iterations between tests of the progress
         progress: wp.float64  # factor by which the cost must shrink in a window
         seed: int  # of the random configurations
+        starts: wp.array2d(dtype=wp.float64)  # [joints, lanes], see ``random_configurations``
 
     return LocalSearch
 
@@ -148,10 +163,9 @@ def local_values_kernel(n: int, has_slides: bool, lanes: int) -> wp.Kernel:
         lane = int(0)
         while lane < wp.static(lanes):
             marks[lane] = infinity
-            start, random = random_configuration(chain, random)
             part = wp.float64(wp.static(1.0 / lanes)) * wp.float64(lane)
             for j in range(n):
-                q_of[j, lane] = center[j] + part * (start[j] - center[j])
+                q_of[j, lane] = center[j] + part * (local.starts[j, lane] - center[j])
             lane += 1
         from_seed = bool(True)
         step = int(0)
@@ -194,18 +208,18 @@ def local_values_kernel(n: int, has_slides: bool, lanes: int) -> wp.Kernel:
         local: LocalSearch,
         first: int,  # first problem
         count: int,  # number of problems
-        is_marked: wp.array(dtype=wp.int32),  # [n]
+        n_exist: wp.array(dtype=wp.int32),  # [n], solutions at the values of the seeds
         target: wp.array(dtype=wp.transformd),  # [n], of the tool in the world
         seed: wp.array2d(dtype=wp.float64),  # [n, 7]
         bounds: wp.array(dtype=wp.vec2d),  # [n]
-        values: wp.array(dtype=wp.float64),  # [n], NaN for poses that are not marked
+        values: wp.array(dtype=wp.float64),  # [n], NaN for poses with a solution
     ):
         _structure = wp.static(structure)
         problem = first + wp.tid()
         more = bool(True)
         while more:
             value = wp.float64(wp.nan)
-            if is_marked[problem] > 0:
+            if n_exist[problem] == 0:
                 pose, valid = unit_pose(problem, target, seed)
                 if valid:
                     value = value_found(
