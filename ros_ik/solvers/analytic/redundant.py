@@ -152,7 +152,8 @@ class RedundantClosedFormIK:
             raise without_form(self.link, self.form.reason or 'six joints leave none redundant')
         tool = checked_pose('offset', offset)
         self._joint_index = self.form.redundant_variable
-        self._given, self._n_sampled = checked_values(redundant_values)
+        given, self._n_sampled = checked_values(redundant_values)
+        self._given = given.copy()
         self._range = SampledRange(
             self.chain.lower[self._joint_index], self.chain.upper[self._joint_index],
             is_whole=all_turns or self.chain.slides[self._joint_index],
@@ -278,6 +279,24 @@ class RedundantClosedFormIK:
         self._n_branches = wp.zeros(n, dtype=wp.int32, device=device)
         self._out = SolutionBuffers.allocate(n, s, self.model.joint_coord_count, joints, device)
         self._result = self._out.on_host()
+
+    def set_redundant_values(self, values: np.ndarray) -> None:
+        """Replace the values of the redundant joint.
+
+        Args:
+            values: As many values [rad or m] as the constructor was given; NaN has no solutions.
+
+        Raises:
+            ArgumentError: Another number of values, a solver that samples, or a value outside the
+                limits of the joint.
+        """
+        values = host_array(values, 'values')
+        if values.shape != self._given.shape or self._n_sampled:
+            raise ArgumentError(
+                f'values must have shape {list(self._given.shape)}, got {list(values.shape)}'
+            )
+        self._range.check(values, self.form.redundant_joint)
+        self._given[:] = values
 
     def solve(self, poses: Any, seeds: Any = None, *, xp: Any = None) -> AllSolutions:
         """Find configurations that bring the tool to each pose.

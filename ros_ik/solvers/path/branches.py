@@ -5,32 +5,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from collections.abc import Sequence
 import dataclasses
-import functools
-from typing import Any
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.redundancy.redundant_values import SampledRange
 from ros_ik.solvers.analytic.redundant import RedundantClosedFormIK
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.solver import ClosedFormIK
 from ros_ik.solvers.analytic.structure.form import ClosedForm
-from ros_ik.solvers.path.motion_check import MotionCheck
+from ros_ik.solvers.path.path_solvers import batch_size
+from ros_ik.solvers.path.path_solvers import padded
+from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.status import SolveStatus
-
-if TYPE_CHECKING:
-    from ros_ik.model import JointGroup
-    from ros_ik.model import Model
 
 # Number of values of the redundant joint of seven, in steps of 0.1 rad over a turn.
 _VALUES = 64
 # Number of poses solved at a time, with six joints and with seven; bounds the memory.
-_AT_ONCE, _AT_ONCE_REDUNDANT = 1024, 64
+_AT_ONCE, _AT_ONCE_REDUNDANT = 1024, 32
 # Largest number of solutions of a pose with six joints, for general axes.
 _MAX_SOLUTIONS = 16
 # Number of seeds of a pose, more than the motions and solutions beside a singular pose.
@@ -59,52 +52,17 @@ class Layer:
 
 
 class Branches:
-    """Solutions of the poses of a path over all branches and values of a redundant joint.
+    """Solutions of the poses of a path over all branches and values of a redundant joint."""
 
-    Attributes:
-        chain: The chain.
-    """
-
-    def __init__(
-        self,
-        model: Model,
-        link: str | int,
-        form: ClosedForm,
-        chain: SerialChain,
-        *,
-        locked_joint_q: np.ndarray,
-        joint_group: JointGroup | str | Sequence[str] | None,
-        offset: np.ndarray | None,
-        tolerances: tuple[float, float],
-        check: MotionCheck,
-    ) -> None:
-        """Store the chain and the settings.
+    def __init__(self, problem: PathProblem, form: ClosedForm) -> None:
+        """Store the problem.
 
         Args:
-            model: The model.
-            link: Link that follows the path.
+            problem: The problem.
             form: Closed form of its chain.
-            chain: The chain.
-            locked_joint_q: Configuration at which the other joints are locked,
-                [joint_coord_count].
-            joint_group: Joints that may move.
-            offset: Pose of the tool in the link, [7].
-            tolerances: Tolerances of position [m] and rotation [rad].
-            check: Check of configurations for collisions.
         """
-        self.chain = chain
-        self._model, self._link, self._form = model, link, form
-        self._locked_joint_q = locked_joint_q
-        self._common: dict[str, Any] = {
-            'joint_group': joint_group, 'joint_q': locked_joint_q, 'offset': offset,
-        }  # fmt: skip
-        self._tolerances, self._check = tolerances, check
-
-    def rows(self, variables: np.ndarray) -> np.ndarray:
-        """Return configurations of the model [k, joint_coord_count] for variables of the chain."""
-        rows = np.tile(self._locked_joint_q, (len(variables), 1))
-        rows[:, self.chain.coordinates] = variables
-        return self._model.apply_mimic(rows)
+        self._problem, self._form, self._check = problem, form, problem.check
+        self._chain = problem.solvers.chain
 
     def layers(self, targets: np.ndarray, start: np.ndarray | None) -> Iterator[Layer]:
         """Yield the solutions of each pose.
@@ -115,13 +73,12 @@ class Branches:
                 position here; None for no such value.
         """
         most = _AT_ONCE_REDUNDANT if self._form.redundant_joint else _AT_ONCE
-        size = min(most, len(targets))
+        size = batch_size(len(targets), most)
         solver = self._solver(size, start)
         for first in range(0, len(targets), size):
-            # Pad the last batch with its last pose.
-            index = np.minimum(first + np.arange(size), len(targets) - 1)
-            found = solver.solve(targets[index])
-            for k in range(min(size, len(targets) - first)):
+            some = targets[first : first + size]
+            found = solver.solve(padded(some, size))
+            for k in range(len(some)):
                 yield self._layer(found, k)
 
     def nearest_solutions(self, target: np.ndarray, seeds: np.ndarray) -> np.ndarray:
@@ -132,35 +89,33 @@ class Branches:
             seeds: Joint positions of the chain, six joints, [k, n], k at most 64. A joint that is
                 free at a singular pose keeps its position.
         """
-        rows = self.rows(seeds)
-        padded = np.resize(rows, (_SEEDS, rows.shape[1]))
-        solved = self._solver_near.solve(np.tile(target, (_SEEDS, 1)), padded)
-        is_solved = solved.status[: len(rows)] == SolveStatus.CONVERGED
-        found = solved.joint_q[: len(rows), 0][is_solved]
-        return found[self._check.is_free(found)][:, self.chain.coordinates]
-
-    @functools.cached_property
-    def _solver_near(self) -> ClosedFormIK:
-        return ClosedFormIK(self._model, self._link, _SEEDS, 1, **self._common)
+        count = len(seeds)
+        solved = self._problem.solvers.closed(_SEEDS, 1).solve(
+            padded(np.tile(target, (count, 1)), _SEEDS),
+            padded(self._problem.rows(seeds), _SEEDS, 0.0),
+        )
+        is_solved = solved.status[:count] == SolveStatus.CONVERGED
+        found = solved.joint_q[:count, 0][is_solved]
+        return found[self._check.is_free(found)][:, self._chain.coordinates]
 
     def _solver(
         self, size: int, start: np.ndarray | None
     ) -> ClosedFormIK | RedundantClosedFormIK:
         """Return the closed-form solver for batches of poses, at values of the redundant joint."""
         if not self._form.redundant_joint:
-            return ClosedFormIK(self._model, self._link, size, _MAX_SOLUTIONS, **self._common)
+            return self._problem.solvers.closed(size, _MAX_SOLUTIONS)
         index = self._form.redundant_variable
-        lower, upper = (float(range_[index]) for range_ in self.chain.sampling_range())
+        lower, upper = (float(range_[index]) for range_ in self._chain.sampling_range())
         # Solutions that differ by whole turns are the same.
-        sampled = SampledRange(lower, upper, is_whole=self.chain.slides[index])
+        sampled = SampledRange(lower, upper, is_whole=self._chain.slides[index])
         ((low, high),) = sampled.near(np.array([0.5 * (lower + upper)])).tolist()
-        values = np.linspace(low, high, _VALUES)
-        if start is not None:
-            values = np.append(values, start[index])
-        return RedundantClosedFormIK(
-            self._model, self._link, size, MAX_CANDIDATES * len(values), redundant_values=values,
-            form=self._form, **self._common,
-        )  # fmt: skip
+        # One solver is for paths with a start and without.
+        values = np.append(
+            np.linspace(low, high, _VALUES), np.nan if start is None else start[index]
+        )
+        return self._problem.solvers.redundant(
+            size, MAX_CANDIDATES * len(values), values, form=self._form
+        )
 
     def _layer(self, found: AllSolutions, k: int) -> Layer:
         """Return the collision-free solutions of row ``k``."""
@@ -169,7 +124,8 @@ class Branches:
         if status != SolveStatus.CONVERGED:
             count = 1
             # Just out of reach, but within the tolerances.
-            if all(error <= most for error, most in zip(errors, self._tolerances, strict=True)):
+            largest = self._problem.tolerances
+            if all(error <= most for error, most in zip(errors, largest, strict=True)):
                 status = int(SolveStatus.CONVERGED)
         rows = found.joint_q[k, :count]
         if status == SolveStatus.CONVERGED:
@@ -179,4 +135,4 @@ class Branches:
             else:
                 rows, status = rows[:1], int(SolveStatus.IN_COLLISION)
         singular = bool(found.singular[k, :count].any())
-        return Layer(rows[:, self.chain.coordinates].copy(), status, singular)
+        return Layer(rows[:, self._chain.coordinates].copy(), status, singular)

@@ -12,8 +12,8 @@ from ros_ik.kinematics.evaluate import eval_jacobian
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.structure.form import ClosedForm
 from ros_ik.solvers.path.branch_follower import LOCAL
-from ros_ik.solvers.path.branches import Branches
-from ros_ik.solvers.path.motion_check import MotionCheck
+from ros_ik.solvers.path.path_solvers import batch_size
+from ros_ik.solvers.path.path_solvers import padded
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.smoothing import Correct
 from ros_ik.solvers.pose_ik.solver import ChainIK
@@ -34,31 +34,23 @@ _AT_ONCE, _FEW = 1024, 64
 class Corrections:
     """Searches near given configurations, for the poses of a path."""
 
-    def __init__(
-        self, problem: PathProblem, branches: Branches, check: MotionCheck, form: ClosedForm
-    ) -> None:
+    def __init__(self, problem: PathProblem, form: ClosedForm) -> None:
         """Store the problem.
 
         Args:
             problem: The problem.
-            branches: Solutions of the poses, for the chain and its configurations.
-            check: Check of configurations for collisions.
             form: Closed form of the chain.
         """
-        self._problem, self._check, self._form = problem, check, form
-        self._rows, self._columns = branches.rows, branches.chain.coordinates
-        self._solvers: dict[int, ChainIK] = {}
+        self._problem, self._check, self._form = problem, problem.check, form
+        self._rows, self._columns = problem.rows, problem.solvers.chain.coordinates
 
     def along(self, first: int, count: int) -> Correct:
         """Return the correction of configurations to reach ``count`` poses from ``first`` on."""
-        # Parts of similar lengths share a solver.
-        solver = self._solver(min(2 ** (count - 1).bit_length(), len(self._problem.targets)))
-        # The last pose fills the batch.
-        index = np.minimum(np.arange(solver.n_problems), count - 1)
-        targets = self._problem.targets[first + index]
+        solver = self._solver(batch_size(count, 2 * len(self._problem.targets)))
+        targets = padded(self._problem.targets[first : first + count], solver.n_problems)
 
         def correct(wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            found = solver.solve(targets, self._rows(wanted)[index])
+            found = solver.solve(targets, padded(self._rows(wanted), len(targets), 0.0))
             there = found.joint_q[:count, self._columns].copy()
             near = np.max(np.abs(there - wanted), axis=1) < _NEAR
             return there, near & (found.status[:count] == SolveStatus.CONVERGED)
@@ -79,24 +71,26 @@ class Corrections:
         size = _AT_ONCE if len(wanted) > _FEW else _FEW
         solver = self._solver(size)
         for first in range(0, len(wanted), size):
-            count = min(size, len(wanted) - first)
-            # The last one fills the batch.
-            index = first + np.minimum(np.arange(size), count - 1)
-            rows = self._rows(wanted[index])
-            found = solver.solve(self._problem.targets[pose[index]], rows)
+            some = slice(first, min(first + size, len(wanted)))
+            count = some.stop - first
+            found = solver.solve(
+                padded(self._problem.targets[pose[some]], size),
+                padded(self._rows(wanted[some]), size, 0.0),
+            )
             is_found = found.status[:count] == SolveStatus.CONVERGED
             is_found[is_found] = self._check.is_free(found.joint_q[:count][is_found])
-            there[first : first + count] = found.joint_q[:count, self._columns]
-            solved[first : first + count] = is_found
+            there[some], solved[some] = found.joint_q[:count, self._columns], is_found
         return there, solved
 
     def searched(self, pose: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
         """Yield the poses of the given numbers [k] that a search solves, with variables [v]."""
         for first in range(0, len(pose), _AT_ONCE):
             some = pose[first : first + _AT_ONCE]
-            found = self._problem.free_solver(len(some)).solve(self._problem.targets[some])
-            solved = found.status == SolveStatus.CONVERGED
-            some, near = some[solved], found.joint_q[solved][:, self._columns]
+            size = batch_size(len(some), _AT_ONCE)
+            targets = padded(self._problem.targets[some], size)
+            found = self._problem.free_solver(size).solve(targets)
+            solved = found.status[: len(some)] == SolveStatus.CONVERGED
+            some, near = some[solved], found.joint_q[: len(some)][solved][:, self._columns]
             exact, is_exact = self.at(some, near)
             rows = np.where(is_exact[:, None], exact, near)
             yield from zip(some.tolist(), rows, strict=True)
@@ -111,9 +105,9 @@ class Corrections:
 
     def _some_tangents(self, variables: np.ndarray) -> np.ndarray:
         """Return the tangents of at most ``_AT_ONCE`` configurations."""
-        model = self._problem.model
+        model, link = self._problem.solvers.model, self._problem.solvers.link
         jacobian = np.zeros((len(variables), 6, model.joint_dof_count))
-        index = link_index(model, self._problem.link, least=0)
+        index = link_index(model, link, least=0)
         eval_jacobian(model, self._rows(variables), index, jacobian)
         starts, dofs = model.joint_q_start.numpy(), model.joint_qd_start.numpy()
         joints = np.searchsorted(starts, self._columns, side='right') - 1
@@ -125,9 +119,5 @@ class Corrections:
 
     def _solver(self, size: int) -> ChainIK:
         """Return a solver of some number of poses."""
-        solver = self._solvers.get(size)
-        if solver is None:
-            exact = min(_SMOOTHED, *self._problem.tolerances)
-            solver = self._problem.solver(size, (exact, exact), settings=LOCAL)
-            self._solvers[size] = solver
-        return solver
+        exact = min(_SMOOTHED, *self._problem.tolerances)
+        return self._problem.solver(size, (exact, exact), settings=LOCAL)

@@ -21,6 +21,8 @@ import numpy as np
 from ros_ik.solvers.path.branch_bundle import BranchBundle
 from ros_ik.solvers.path.branch_follower import BranchFollower
 from ros_ik.solvers.path.branch_follower import LOCAL
+from ros_ik.solvers.path.path_solvers import batch_size
+from ros_ik.solvers.path.path_solvers import padded
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
@@ -51,7 +53,7 @@ class _BranchPath:
 
     def __init__(self, problem: PathProblem, n_branches: int) -> None:
         self._problem, self._n_branches = problem, n_branches
-        self._check = problem.motion_check()
+        self._check = problem.check
 
     def solve(self) -> PathResult:
         """Return the path."""
@@ -106,10 +108,11 @@ class _BranchPath:
         for begin in range(first, n, _MAX_POSES):
             rows = slice(begin, min(begin + _MAX_POSES, n))
             count = rows.stop - begin
-            found = self._problem.free_solver(count).solve(
-                targets[rows], np.tile(near, (count, 1))
+            size = batch_size(count, _MAX_POSES)
+            found = self._problem.free_solver(size).solve(
+                padded(targets[rows], size), np.tile(near, (size, 1))
             )
-            joint_q[rows], status[rows] = found.joint_q, found.status
+            joint_q[rows], status[rows] = found.joint_q[:count], found.status[:count]
         return joint_q, status
 
     def _furthest(

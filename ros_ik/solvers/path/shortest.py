@@ -13,7 +13,6 @@ import functools
 import numpy as np
 
 from ros_ik.solvers.analytic.structure.form import ClosedForm
-from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.path.arc_samples import ArcSamples
 from ros_ik.solvers.path.branch_follower import BranchFollower
 from ros_ik.solvers.path.branch_follower import LOCAL
@@ -59,18 +58,11 @@ class _ShortestPath:
 
     def __init__(self, problem: PathProblem, form: ClosedForm, n_branches: int) -> None:
         self._problem, self._form, self._n_branches = problem, form, n_branches
-        model, link, group = problem.model, problem.link, problem.joint_group
-        self._chain, locked_joint_q = folded_chain(
-            model, link, group, problem.start, problem.offset
-        )
-        self._check = problem.motion_check()
-        self._branches = Branches(
-            model, link, form, self._chain, locked_joint_q=locked_joint_q, joint_group=group,
-            offset=problem.offset, tolerances=problem.tolerances, check=self._check,
-        )  # fmt: skip
+        self._chain, self._check = problem.solvers.chain, problem.check
+        self._branches = Branches(problem, form)
         local = problem.solver(settings=LOCAL)
         self._follower = BranchFollower(local, self._check, problem.max_joint_step)
-        self._corrections = Corrections(problem, self._branches, self._check, form)
+        self._corrections = Corrections(problem, form)
 
     def solve(self) -> PathResult:
         """Return the path."""
@@ -120,7 +112,7 @@ class _ShortestPath:
         fraction = (breaks[0] if breaks else len(targets)) / len(targets)
         # Solutions at a limit, and whole turns, round.
         inside = np.clip(path, self._chain.lower, self._chain.upper)
-        rows = self._branches.rows(inside)
+        rows = self._problem.rows(inside)
         pair = self._check.colliding_links(start)
         return PathResult(rows, status, tuple(breaks), fraction, pair)
 
@@ -192,7 +184,7 @@ class _ShortestPath:
         """Return the shortest path [n, v] through self-motions beside one from pose ``first``."""
         if len(path) < 2:
             return path
-        rows, step = self._branches.rows, self._problem.max_joint_step
+        rows, step = self._problem.rows, self._problem.max_joint_step
         longest = np.max(np.abs(np.diff(path, axis=0)), axis=1)
         return refined(
             path,
@@ -218,7 +210,7 @@ class _ShortestPath:
     def _start_solutions(self, pose: int, near: np.ndarray) -> np.ndarray:
         """Return the solutions [a, n] of a pose by a search, or ``near`` if there is none."""
         found = self._start_solver.solve(
-            self._problem.targets[pose, None], self._branches.rows(near[None])
+            self._problem.targets[pose, None], self._problem.rows(near[None])
         )
         rows = found.joint_q.reshape(self._n_branches, -1)[: int(found.n_found[0])]
         return rows[:, self._chain.coordinates].copy() if len(rows) else near[None]
@@ -230,7 +222,7 @@ class _ShortestPath:
     def _followed(self, begin: np.ndarray, first: int) -> np.ndarray:
         """Return the variables [k, n] on the branch of ``begin`` for the poses from ``first``."""
         targets = self._problem.targets
-        path = [self._branches.rows(begin[None])[0]]
+        path = [self._problem.rows(begin[None])[0]]
         for k in range(first, len(targets) - 1):
             after = self._follower.advance(path[-1], targets[k], targets[k + 1], is_bounded=True)
             if after is None:
@@ -246,7 +238,7 @@ class _ShortestPath:
         exact, solved = self._corrections.along(first, len(path))(path)
         solved[0] = False
         exact = np.where(solved[:, None], exact, path)
-        is_free = self._check.is_free_along(self._branches.rows(exact))
+        is_free = self._check.is_free_along(self._problem.rows(exact))
         return exact if is_free.all() else path
 
     def _graph(self, layers: list[Layer]) -> LayeredGraph:
@@ -256,11 +248,11 @@ class _ShortestPath:
         def are_free(before: np.ndarray, after: np.ndarray) -> np.ndarray:
             if self._check.checker is None:
                 return np.ones(len(before), dtype=bool)
-            rows = self._branches.rows
+            rows = self._problem.rows
             return self._check.is_free_to(rows(before), rows(after))
 
         def local_search(variables: np.ndarray, k: int) -> np.ndarray | None:
-            row = self._branches.rows(variables[None])[0]
+            row = self._problem.rows(variables[None])[0]
             after = self._follower.advance(row, targets[k], targets[k + 1], is_bounded=True)
             return None if after is None else after[self._chain.coordinates]
 
@@ -287,7 +279,7 @@ class _ShortestPath:
         """
         if len(path) <= 2:
             return path
-        rows = self._branches.rows
+        rows = self._problem.rows
         longest = np.max(np.abs(np.diff(path, axis=0)), axis=1)
         longest = np.maximum(longest, min(self._problem.max_joint_step, SHORT_STEP))
 

@@ -21,7 +21,10 @@ from ros_ik.numbers import check_bounded
 from ros_ik.numbers import real_array
 from ros_ik.numbers import real_value
 from ros_ik.solvers.analytic.structure.form import closed_form
+from ros_ik.solvers.analytic.structure.form import ClosedForm
 from ros_ik.solvers.path.path_along_branch import path_along_branch
+from ros_ik.solvers.path.path_solvers import path_solvers
+from ros_ik.solvers.path.path_solvers import PathCoordinates
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult
 from ros_ik.solvers.path.shortest import shortest_path
@@ -54,6 +57,9 @@ def solve_path(
     collision_margin: float = 0.0,
 ) -> PathResult:
     """Find a continuous joint path along poses.
+
+    Solvers are kept with the model, for calls with the same link, joint group, locked joints,
+    offset and collision checks.
 
     Without ``start``, and after a break, a path of a closed form begins in any turn of each joint
     within its limits. Of more than 64 turns of a joint, or 16,384 configurations, these are the
@@ -97,37 +103,66 @@ def solve_path(
     n_branches = checked_count('n_branches', n_branches, 1)
     max_joint_step = checked_number('max_joint_step', max_joint_step, positive=True, finite=False)
     check_collisions = checked_flag('check_collisions', check_collisions)
-    if PoseTolerance.checked(position_tolerance, rotation_tolerance).by_axis:
+    tolerance = PoseTolerance.checked(position_tolerance, rotation_tolerance)
+    if tolerance.by_axis:
         raise ArgumentError(
             'position_tolerance and rotation_tolerance must be one number each for a path, got '
             f'{position_tolerance} and {rotation_tolerance}'
         )
-    problem = PathProblem(
-        model=model,
-        link=link,
-        targets=_checked_poses(poses),
-        start=None if start is None else _checked_start(model, start),
-        max_joint_step=max_joint_step,
-        tolerances=(position_tolerance, rotation_tolerance),
-        joint_group=joint_group,
-        offset=None if offset is None else checked_pose('offset', offset),
-        check_collisions=check_collisions,
-        collision_pairs=collision_pairs,
+    targets = _checked_poses(poses)
+    begin = None if start is None else _checked_start(model, start)
+    tool = None if offset is None else checked_pose('offset', offset)
+    # Paths share solvers, which depend neither on joints that may move nor, without collision
+    # checks, on joints elsewhere.
+    coordinates = PathCoordinates.of(model, link, joint_group)
+    locked_joint_q = neutral = model.locked_joint_q('start', None)
+    near = begin
+    if begin is not None:
+        near = begin.copy()
+        if not check_collisions:
+            near[coordinates.elsewhere] = neutral[coordinates.elsewhere]
+        locked_joint_q = near.copy()
+        locked_joint_q[coordinates.moved] = neutral[coordinates.moved]
+    with path_solvers(
+        model, link, joint_group=joint_group, joint_q=locked_joint_q, offset=tool,
+        check_collisions=check_collisions, collision_pairs=collision_pairs,
         collision_margin=collision_margin,
-    )
-    if method == 'search':
-        return path_along_branch(problem, n_branches)
-    form = closed_form(model, link, joint_group, joint_q=problem.start, offset=problem.offset)
+    ) as solvers:  # fmt: skip
+        problem = PathProblem(solvers, targets, near, max_joint_step, tolerance.lengths)
+        form = None if method == 'search' else _form(problem, joint_group, method)
+        if form is None:
+            path = path_along_branch(problem, n_branches)
+        else:
+            path = shortest_path(problem, form, n_branches)
+    if begin is not None:
+        others = model.apply_mimic(begin)[coordinates.elsewhere]
+        path.joint_q[:, coordinates.elsewhere] = others
+    return path
+
+
+def _form(
+    problem: PathProblem, joint_group: JointGroup | str | Sequence[str] | None, method: str
+) -> ClosedForm | None:
+    """Return the closed form of a path, or None for a search.
+
+    Raises:
+        ArgumentError: ``method`` is 'closed_form', and there is none.
+    """
+    solvers = problem.solvers
+    form = closed_form(
+        solvers.model, solvers.link, joint_group, joint_q=solvers.locked_joint_q,
+        offset=solvers.offset,
+    )  # fmt: skip
     reason = form.reason
-    if np.isinf(position_tolerance) or np.isinf(rotation_tolerance):
+    if np.isinf(problem.tolerances).any():
         reason = 'a tolerance is infinite; closed forms need finite ones'
-    # Fewer joints reach only some poses. If a pose differs from those by rounding, only the search
-    # finds solutions.
+    # Fewer joints reach only some poses. If a pose differs from those by rounding, only the
+    # search finds solutions.
     if not reason and (method == 'closed_form' or len(form.joints) >= _POSE_JOINTS):
-        return shortest_path(problem, form, n_branches)
+        return form
     if method == 'closed_form':
         raise ArgumentError(f'method closed_form: {reason}')
-    return path_along_branch(problem, n_branches)
+    return None
 
 
 def _checked_poses(poses: np.ndarray) -> np.ndarray:

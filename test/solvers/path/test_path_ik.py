@@ -171,7 +171,7 @@ def test_each_pose_behind_a_break_is_searched_for_once(monkeypatch):
 
     def counted(self, poses, seeds=None):
         if self.settings.max_attempts > 1:
-            searched.append(len(poses))
+            searched.append(np.isfinite(poses[:, 0]).sum())  # others fill the batch
         return solve(self, poses, seeds)
 
     monkeypatch.setattr(ChainIK, 'solve', counted)

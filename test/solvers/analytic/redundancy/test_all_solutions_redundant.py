@@ -454,3 +454,27 @@ def test_an_arm_in_one_of_several_worlds_is_solved_as_the_arm_alone():
     step = np.array([0.0, 0.0, 0.01, 0.0, 0.0, 0.0, 0.0])
     path = solve_path(model, link, [poses[0], poses[0] + step])
     assert np.all(path.status == SolveStatus.CONVERGED)
+
+
+def test_other_values_give_the_solutions_of_another_solver():
+    it, n, values = Robot('panda'), 3, np.array([-0.5, 0.2, 0.9])
+    poses = it.poses(it.random(n))
+    poses[1, :3] += 5.0
+
+    def solved(values):
+        return RedundantClosedFormIK(it.model, it.link, n, redundant_values=values).solve(poses)
+
+    solver = RedundantClosedFormIK(it.model, it.link, n, redundant_values=[2.0, 0.0, -1.0])
+    cases = (values, values), (values - 0.1, values - 0.1), ([0.3, np.nan, np.nan], 0.3)
+    for given, same in cases:
+        solver.set_redundant_values(given)
+        found, expected = solver.solve(poses), solved(same)
+        for field in dataclasses.fields(found):
+            ours, others = getattr(found, field.name), getattr(expected, field.name)
+            np.testing.assert_array_equal(ours, others, err_msg=field.name)
+    for wrong, words in ((values[:2], 'shape'), ([0.0, 0.0, 9.0], 'outside the limits')):
+        with pytest.raises(ArgumentError, match=words):
+            solver.set_redundant_values(wrong)
+    sampled = RedundantClosedFormIK(it.model, it.link, n, redundant_values=3)
+    with pytest.raises(ArgumentError, match='values must have shape'):
+        sampled.set_redundant_values(values)
