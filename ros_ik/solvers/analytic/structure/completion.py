@@ -31,6 +31,7 @@ from ros_ik.solvers.analytic.structure.charts import chart_rank
 from ros_ik.solvers.analytic.structure.charts import SlideChart
 from ros_ik.solvers.analytic.structure.structure import Axes
 from ros_ik.solvers.analytic.structure.structure import meeting_point
+from ros_ik.solvers.analytic.structure.structure import point_among
 from ros_ik.solvers.analytic.structure.structure import StructureTolerances
 from ros_ik.solvers.analytic.structure.structure import turned
 
@@ -42,6 +43,8 @@ _TRIALS = 24
 # a deviation of 2e-8, which a ratio of this size amplifies to 0.02 rad, from where the polish
 # finds every solution. At a ratio of 2e-8, 9 of 10 poses were unsolved.
 _MIN_RANK = 1e-6
+# Least unit of length for the rank, in reaches, from where on rounding stays below that.
+_LEAST_UNIT = 1e-6
 # Least median of this ratio for the six joints, relative to that of the chain itself.
 _MIN_REGULARITY = 1e-2
 # Largest number of random sets of locked axes for a template until one is regular enough. For
@@ -119,14 +122,55 @@ def self_motion_joint(axes: Axes, free: np.ndarray) -> tuple[bool, int | None]:
         involves several joints.
     """
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (_TRIALS, len(axes.directions)))
-    _, values, rows = np.linalg.svd(tool_jacobians(axes, q, free))
-    values = np.pad(values, ((0, 0), (0, q.shape[1] - values.shape[1])))
+    _, values, rows = np.linalg.svd(_jacobians_of_rank(axes, q, free))
     share = values[:, -1] / values[:, 0]
     if share.max() > _MIN_RANK:
         return False, None
-    motion = np.abs(rows[:, -1]).min(axis=0)
+    motions = np.abs(rows[:, -1, : q.shape[1]])
+    motion = (motions / np.linalg.norm(motions, axis=1, keepdims=True)).min(axis=0)
     joint = int(np.argmax(motion))
     return True, joint if motion[joint] > 1.0 - _MIN_RANK else None
+
+
+def _jacobians_of_rank(axes: Axes, q: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Return Jacobians whose rank tells self-motions, [m, 6, n + f].
+
+    The Jacobian of any point of the last link has the same rank as that of the tool. Near the
+    axes, and in units of their extent, its singular values do not fall with the distance of the
+    tool. The last f columns span the free rotations, which are about the tool.
+
+    Args:
+        axes: Axes of a chain of n joints.
+        q: Configurations [rad, reaches], shape [m, n].
+        free: Axes of the tool about which rotations are ignored, shape [f, 3].
+    """
+    turning = ~np.array(axes.slides)
+    near = axes.tool.copy()
+    if turning.any():
+        near[:3, 3] = point_among(axes.directions[turning], axes.points[turning])
+    at_axes = dataclasses.replace(axes, tool=near)
+    jacobian = tool_jacobians(at_axes, q, np.zeros((0, 3)))
+    unit = max(axes.extent, _LEAST_UNIT)
+    jacobian[:, :3, turning] /= unit
+    if not len(free):
+        return jacobian
+    # The rotation of the last link, and the way from the point to the tool.
+    turn = _last_rotations(axes, q)
+    along = np.einsum('mij,kj->mki', turn @ axes.tool[:3, :3], free)
+    arm = np.einsum('mij,j->mi', turn, near[:3, 3] - axes.tool[:3, 3]) / unit
+    twists = np.concatenate([cross(along, arm[:, None]), along], axis=2).swapaxes(1, 2)
+    spans, _ = np.linalg.qr(twists)
+    return np.concatenate([jacobian, spans], axis=2)
+
+
+def _last_rotations(axes: Axes, q: np.ndarray) -> np.ndarray:
+    """Return the rotations of the last link at configurations [m, n], relative to zero."""
+    rotation = np.tile(np.eye(3), (len(q), 1, 1))
+    for h, slides, angle in zip(axes.directions, axes.slides, q.T, strict=True):
+        if not slides:
+            turn = np.swapaxes(turned(h, angle[:, None], np.eye(3)), 1, 2)
+            rotation = rotation @ turn
+    return rotation
 
 
 def tool_jacobians(axes: Axes, q: np.ndarray, free: np.ndarray) -> np.ndarray:

@@ -154,13 +154,27 @@ def _extent(h: np.ndarray, p: np.ndarray) -> float:
     if len(h) < _LEAST_AXES:
         return np.inf
     across, from_first = np.eye(3) - h[:, :, None] * h[:, None, :], p - p[0]
-    normal = across.sum(axis=0)
-    # Along nearly parallel axes any point will do; the exact one may be far away.
-    center = np.linalg.pinv(normal, rcond=_FLAT, hermitian=True) @ np.einsum(
-        'kij,kj->i', across, from_first
-    )
+    center = point_among(h, from_first)
     feet = center - np.einsum('kij,kj->ki', across, center - from_first)
     return float(np.sum(np.linalg.norm(np.diff(feet, axis=0), axis=1)))
+
+
+def point_among(h: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return the point of least squared distances to axes, [3].
+
+    Along nearly parallel axes any point will do, and the exact one may be far away; it is then as
+    far along them as the first point.
+
+    Args:
+        h: Directions, shape [k, 3].
+        p: Points, shape [k, 3].
+    """
+    across, from_first = np.eye(3) - h[:, :, None] * h[:, None, :], p - p[0]
+    normal = across.sum(axis=0)
+    offset = np.linalg.pinv(normal, rcond=_FLAT, hermitian=True) @ np.einsum(
+        'kij,kj->i', across, from_first
+    )
+    return p[0] + offset
 
 
 def angle_between(a: np.ndarray, b: np.ndarray) -> float:

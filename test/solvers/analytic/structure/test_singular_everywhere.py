@@ -8,10 +8,14 @@ Pinocchio.
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from support.long_forms import either
 from support.robots.axis_arms import arm
 from support.robots.axis_arms import jacobians
+from support.robots.axis_arms import random_axes
+from support.robots.axis_arms import STRUCTURES
 from support.robots.axis_arms import tool_poses
+from support.robots.axis_arms import TOOL_TURN
 from support.robots.robots import ALL_URDFS
 from support.robots.robots import load
 
@@ -177,3 +181,89 @@ def test_six_joints_of_robots():
     assert regular > 50
     # Three joints of the waist meet, and so do three of the shoulder.
     assert {link for _, link in singular} == {'LARM_LINK3', 'RARM_LINK3'}
+
+
+def far_tool(p, distance, rng):
+    """Return a tool [3] at a distance in arm lengths from the last axis."""
+    length = np.sum(np.linalg.norm(np.diff(p, axis=0), axis=1))
+    direction = rng.normal(size=3)
+    return p[-1] + distance * length * direction / np.linalg.norm(direction)
+
+
+def rank_at_the_wrist(h, p, slides=()):
+    """Return NumPy's largest rank of the Jacobian of the point p[-1] of the last link."""
+    length = np.sum(np.linalg.norm(np.diff(p, axis=0), axis=1))
+    largest = 0
+    for q in np.random.default_rng(5).uniform(-np.pi, np.pi, (8, len(h))):
+        turn, shift, columns = np.eye(3), np.zeros(3), []
+        for k in range(len(h)):
+            axis, point = turn @ h[k], turn @ p[k] + shift
+            columns.append((axis, k in slides, point))
+            if k in slides:
+                shift = shift + q[k] * axis
+            else:
+                own = Rotation.from_rotvec(q[k] * h[k]).as_matrix()
+                shift, turn = turn @ (p[k] - own @ p[k]) + shift, turn @ own
+        wrist = turn @ p[-1] + shift
+        jacobian = [
+            np.append(axis, np.zeros(3))
+            if slides_
+            else np.append(np.cross(axis, wrist - point) / length, axis)
+            for axis, slides_, point in columns
+        ]
+        largest = max(largest, np.linalg.matrix_rank(np.array(jacobian), tol=1e-9))
+    return largest
+
+
+def families(seed):
+    """Yield directions and points [n, 3], joints that slide, and the free rotation of arms."""
+    rng = np.random.default_rng((seed, 7))
+    for structure in STRUCTURES:
+        h, p, _ = random_axes(structure, rng, right_angles=bool(seed % 2))
+        yield h, p, (), ''
+    for structure in ('shoulder and wrist', 'four parallel, wrist', 'wrist, 1 is 2'):
+        # Regular, by little.
+        h, p, _ = singular_axes(structure, seed, off=3e-4)
+        yield h, p, (), ''
+    h, p = rng.normal(size=(6, 3)), np.cumsum(rng.uniform(-0.5, 0.5, size=(6, 3)), axis=0)
+    h /= np.linalg.norm(h, axis=1, keepdims=True)
+    for count, free in ((6, ''), (5, ''), (4, ''), (3, ''), (5, 'z'), (4, 'x')):
+        yield h[:count], p[:count], (), free
+    p[3:] = p[3]
+    for slides in ((2,), (1,), (0, 2), (0, 1, 2)):
+        yield h, p, slides, ''
+
+
+@pytest.mark.parametrize('distance', [0.0, 1.0, 30.0, 1e3])
+def test_a_tool_far_away_does_not_make_an_arm_singular(distance):
+    """Before, arms were refused that are regular by little, and a few others at 1000 lengths."""
+    for seed in range(either(2, 10)):
+        for h, p, slides, free in families(seed):
+            tool = far_tool(p, distance, np.random.default_rng(seed))
+            form = closed_form(arm(h, p, tool, slides=slides), 'tool', free_rotation=free)
+            assert rank_at_the_wrist(h, p, slides) == len(h)
+            assert form.reason == '', (seed, len(h), slides, free)
+
+
+@pytest.mark.parametrize('distance', [0.0, 1.0, 30.0, 1e3])
+@pytest.mark.parametrize('structure', SINGULAR)
+def test_a_tool_far_away_does_not_make_an_arm_regular(structure, distance):
+    for seed in range(2):
+        h, p, _ = singular_axes(structure, seed, right_angles=bool(seed))
+        tool = far_tool(p, distance, np.random.default_rng(seed))
+        assert rank_at_the_wrist(h, p) < 6
+        assert 'every configuration is singular' in closed_form(arm(h, p, tool), 'tool').reason
+
+
+@pytest.mark.parametrize('distance', [0.1, 30.0, 1e3])
+def test_a_joint_that_only_turns_a_far_tool_about_its_free_axis_is_named(distance):
+    rng = np.random.default_rng(3)
+    h, p, _ = random_axes('wrist', rng)
+    # The free axis z of the tool is along the last joint.
+    turn = Rotation.from_euler('xyz', TOOL_TURN).as_matrix()
+    h[3] = turn[:, 2]
+    tool = p[3] + distance * h[3]
+    form = closed_form(arm(h[:4], p[:4], tool), 'tool', free_rotation='z')
+    assert "joint 'j4' only rotates the tool about the free axes" in form.reason
+    h[3] = turn[:, 0]
+    assert closed_form(arm(h[:4], p[:4], tool), 'tool', free_rotation='z').reason == ''
