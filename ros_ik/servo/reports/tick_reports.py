@@ -46,7 +46,7 @@ def report_targets(
         now: Current time [s].
     """
     for tracker, report in zip(targets.trackers, output.tasks, strict=True):
-        report.active = tracker.target_kind is not TargetKind.NONE
+        report.active = tracker.target_kind.is_from_sender
         follows_twist = tracker.target_kind is TargetKind.TWIST
         fresh = not follows_twist and targets.has_fresh_pose(tracker, now)
         if fresh or report.active:

@@ -272,7 +272,7 @@ class TargetSelection:
         for tracker, target_kind in zip(self.trackers, choice.target_kinds, strict=True):
             if tracker.target_kind is not target_kind:
                 tracker.set_target_kind(target_kind)
-                if target_kind is not TargetKind.NONE:
+                if target_kind.is_from_sender:
                     tracker.accepted.sender.kinds.add(target_kind.name.encode(), self.now)
         if choice.center and not self.choice.center:
             self.center.rest()
@@ -351,7 +351,16 @@ class TargetSelection:
         return (self.aim.positions if is_position else self.jog.aim) - positions
 
     def _choice(self, target_kinds: tuple[TargetKind, ...], center: bool) -> Choice:
-        """Return a choice; the previous object if it is equal."""
+        """Return a choice; the previous object if it is equal.
+
+        Beside other targets, frames whose velocity has ended come to rest on their line. If no
+        target is left, the joints brake together instead: see :class:`PathDeceleration`.
+        """
+        if center or any(kind is not TargetKind.NONE for kind in target_kinds):
+            target_kinds = tuple([
+                TargetKind.REST if kind is TargetKind.NONE and tracker.must_come_to_rest else kind
+                for tracker, kind in zip(self.trackers, target_kinds, strict=True)
+            ])  # fmt: skip
         now = self.choice
         same = not now.joints and now.center == center and now.target_kinds == target_kinds
         return now if same else Choice(target_kinds, center)

@@ -12,7 +12,6 @@ import math
 import numpy as np
 
 from ros_ik.servo.interface.target import PoseTarget
-from ros_ik.servo.interface.target import TwistTarget
 from ros_ik.servo.motion.approach import Approach
 from ros_ik.servo.motion.pose_filter import PoseFilter
 from ros_ik.servo.motion.pose_math import float_between
@@ -49,11 +48,25 @@ _EXCESS = 1e-3
 
 
 class TargetKind(enum.Enum):
-    """Kind of the target that a frame task follows."""
+    """Kind of the target that a frame task follows.
+
+    REST is velocity zero, for a task whose velocity has ended while others have targets.
+    """
 
     NONE = 0
     POSE = 1
     TWIST = 2
+    REST = 3
+
+    @property
+    def is_from_sender(self) -> bool:
+        """True for a target that was sent."""
+        return self is TargetKind.POSE or self is TargetKind.TWIST
+
+    @property
+    def is_velocity(self) -> bool:
+        """True for a velocity."""
+        return self is TargetKind.TWIST or self is TargetKind.REST
 
 
 class TaskTracker:
@@ -100,6 +113,11 @@ class TaskTracker:
         self._aim_motion = ZERO, ZERO
         self._previous_pose: Sequence[float] | None = None
         self._axes = ActiveAxes(ZERO, ZERO, is_all=False)
+
+    @property
+    def must_come_to_rest(self) -> bool:
+        """True if the frame moves by a velocity, and is to come to rest once that ends."""
+        return self.target_kind.is_velocity and not self._motion.has_come_to_rest
 
     def branch(self) -> TaskTracker:
         """Return an independent copy."""
@@ -182,7 +200,7 @@ class TaskTracker:
             self._linear.velocity = tuple(linear.tolist())
             self._angular.velocity = tuple(angular.tolist())
             self._filter.reset()
-        else:
+        elif self.target_kind is TargetKind.POSE:
             self._motion.rest()
         self.target_kind = target_kind
 
@@ -239,9 +257,9 @@ class TaskTracker:
         left = self.measure(body_q)
         achieved = (ZERO, ZERO) if previous is None else float_difference(self.pose, previous)
         self._previous_pose = self.pose
-        twist = self.accepted.twist if self.target_kind is TargetKind.TWIST else None
-        if twist is not None:
-            shift, turn = self._follow_twist(twist, body_q, achieved, mobility)
+        moves_by_velocity = self.target_kind.is_velocity
+        if moves_by_velocity:
+            shift, turn = self._follow_velocity(body_q, achieved, mobility)
         elif self.accepted.predicts and self.accepted.motion.moves(now):
             shift, turn = self._follow_moving_pose(achieved, now, mobility)
         else:
@@ -249,7 +267,7 @@ class TaskTracker:
         shift, turn = mobility.slowed(shift, turn)
         pose = float_moved(self.pose, shift, turn)
         distance = float_length(shift) + float_length(turn)
-        if twist is not None:
+        if moves_by_velocity:
             self._aim, self.remaining = pose, distance
         return pose, distance
 
@@ -317,30 +335,36 @@ class TaskTracker:
             self._angular.step_with_target(turn, angle, achieved[1], angular),
         )
 
-    def _follow_twist(
+    def _follow_velocity(
         self,
-        twist: TwistTarget,
         body_q: np.ndarray,
         achieved: tuple[Vector, Vector],
         mobility: FrameMobility,
     ) -> tuple[Vector, Vector]:
-        """Return the displacement of this tick by the commanded velocity."""
-        linear, angular = twist.linear, twist.angular
-        if twist.frame_link != self._reference:
-            turn = quat_multiply(
-                quat_conjugate(body_q[self._reference, 3:].tolist()).tolist(),
-                body_q[twist.frame_link, 3:].tolist(),
-            ).tolist()
-            linear = quat_rotate(turn, linear.tolist())
-            angular = quat_rotate(turn, angular.tolist())
+        """Return the displacement of this tick by the target velocity, or to rest."""
         shift, rotation = self._motion.step(
             np.array(self.pose),
             (np.array(achieved[0]), np.array(achieved[1])),
-            (linear, angular),
+            self._velocity(body_q),
             (np.array(self._axes.linear), np.array(self._axes.angular)),
             lambda left: mobility.limits_along(self._limits, left, achieved),
         )
         return tuple(shift.tolist()), tuple(rotation.tolist())
+
+    def _velocity(self, body_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the target velocity along the axes of the reference link [m/s], [rad/s]."""
+        twist = self.accepted.twist if self.target_kind is TargetKind.TWIST else None
+        if twist is None:
+            return np.zeros(3), np.zeros(3)
+        if twist.frame_link == self._reference:
+            return twist.linear, twist.angular
+        turn = quat_multiply(
+            quat_conjugate(body_q[self._reference, 3:].tolist()).tolist(),
+            body_q[twist.frame_link, 3:].tolist(),
+        ).tolist()
+        return (
+            quat_rotate(turn, twist.linear.tolist()), quat_rotate(turn, twist.angular.tolist())
+        )  # fmt: skip
 
     def _difference(self, pose: Sequence[float]) -> tuple[Vector, Vector]:
         """Return the displacement to ``pose`` on active axes."""

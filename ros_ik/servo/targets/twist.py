@@ -45,6 +45,9 @@ _TARGET_PART = 0.2
 _LEAD_TICKS = 1.0
 # Maximum total lead: linear [m], angular [rad].
 _MAX_LEAD = (0.02, 0.05)
+# Speed below which the requested velocity is one at rest [m/s or rad/s], and the time after that
+# for which the frame is kept there [s]: its joints come to rest later than the request.
+_REST, _KEPT = 1e-4, 0.5
 # Time constant of the removal of a lead with limited jerk, in durations of an acceleration ramp.
 # Joints lag by about one ramp, and an arm still oscillates with a constant of two.
 _RAMPS = 3.0
@@ -62,6 +65,13 @@ class TwistMotion:
         # Displacement requested last, and the last change of the displacement of a tick.
         self._requested = (np.zeros(3), np.zeros(3))
         self._change: tuple[Vector, Vector] = (ZERO, ZERO)
+        # Time since the request came to rest by a target velocity of zero [s].
+        self._resting = 0.0
+
+    @property
+    def has_come_to_rest(self) -> bool:
+        """True if a target velocity of zero has brought the frame to rest."""
+        return self._resting >= _KEPT
 
     def branch(self) -> TwistMotion:
         """Return an independent copy."""
@@ -75,6 +85,7 @@ class TwistMotion:
         self._reference = None
         self.velocity = (np.zeros(3), np.zeros(3))
         self._change = (ZERO, ZERO)
+        self._resting = 0.0
         for approach in self._lead_approaches:
             approach.reset()
 
@@ -116,6 +127,8 @@ class TwistMotion:
         )
         target = _limited(target, limits)
         self.velocity = self._accelerated(target, achieved, limits)
+        rests = not _moves(wanted) and not _moves(self.velocity, _REST)
+        self._resting = self._resting + dt if rests else 0.0
         ahead = (lead[0] + self.velocity[0] * dt, lead[1] + self.velocity[1] * dt)
         self._reference = move_pose(pose, *ahead)
         step = [
@@ -169,6 +182,11 @@ class TwistMotion:
             velocities.append(np.array(step) / dt)
         self._change = (changes[0], changes[1])
         return velocities[0], velocities[1]
+
+
+def _moves(velocity: tuple[np.ndarray, np.ndarray], slowest: float = 0.0) -> bool:
+    """Return True if a part of a velocity is faster than ``slowest`` [m/s or rad/s]."""
+    return max(math.hypot(*part) for part in velocity) > slowest
 
 
 def _lead_step(

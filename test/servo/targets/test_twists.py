@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Velocity targets: speed, path, axes, drift, barriers, joint limits, staleness."""
 
+import itertools
+
 import numpy as np
 import pytest
 from support.long_forms import either
@@ -12,6 +14,9 @@ from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.servo import StatusCode
 from ros_ik.servo.motion.pose_math import pose_difference
 from ros_ik.servo.motion.pose_math import quat_rotate
+from ros_ik.servo.targets.tracking import TargetKind
+
+SIDES = ('left', 'right')
 
 
 def drive(rig, seconds):
@@ -236,6 +241,119 @@ def test_a_joint_limit_is_kept_named_and_left_at_once():
     away = drive(rig, 1.0)[:, 2]
     assert away[15] < away[0] and (away[-1] - away[-2]) / rig.dt < -0.15
     rig.assert_within_limits()
+
+
+def two_arms(jerk=None, **values):
+    """Return the servo of two arms that may pass each other, with strict jerk limits or none."""
+    if jerk is not None:
+        values['limits__jerk'] = 'strict'
+        for side, joint in itertools.product(SIDES, ('s0', 's1', 'e0', 'e1', 'w0', 'w1', 'w2')):
+            values[f'joint_limits__{side}_{joint}__has_jerk_limits'] = True
+            values[f'joint_limits__{side}_{joint}__max_jerk'] = jerk
+    return Rig.shared(
+        'baxter', home={'right_s0': 0.3, 'right_s1': -0.6, 'right_e1': 1.3, 'right_w1': 0.8},
+        frame_tasks=list(SIDES), left__frame='left_gripper', right__frame='right_gripper',
+        barriers__self_collision__enabled=False, **values,
+    )  # fmt: skip
+
+
+def end_left(rig, linear, right='pose', seconds=0.4):
+    """Let the velocity of the left arm become stale in motion, while the right one goes on.
+
+    Returns the pose of the left hand at its last velocity.
+    """
+    if right == 'pose':
+        rig.aim(rig.pose(task=1), task=1)
+    else:
+        rig.aim_twist((0.0, 0.05, 0.05), task=1)
+    rig.aim_twist(linear, task=0)
+    rig.tick(seconds=seconds)
+    del rig._streams['twist', 0]
+    rig.tick(round(rig.settings.command_timeout / rig.dt) - 1)
+    assert rig.outputs[-1].tasks[0].active
+    return rig.pose(task=0)
+
+
+@pytest.mark.parametrize(
+    ('rate', 'jerk', 'right', 'linear'),
+    in_turn(
+        [100.0, 500.0], [None, 200.0], ['pose', 'twist'],
+        [(0.0, 0.2, 0.0), (0.0, 0.0, -0.2), (-0.2, 0.0, 0.0)],
+    ),
+)  # fmt: skip
+def test_a_velocity_that_ends_beside_another_target_leaves_other_axes_where_they_are(
+    rate, jerk, right, linear
+):
+    rig = two_arms(jerk, control_rate=rate)
+    left = end_left(rig, linear, right)
+    rig.tick(3)
+    assert not rig.outputs[-1].tasks[0].active and rig.outputs[-1].tasks[1].active
+    # It comes to rest in 0.6 s with limits of acceleration alone where the posture brakes it.
+    rig.tick(seconds=0.4)
+    before = rig.pose(task=0)
+    rig.tick()
+    assert np.linalg.norm(pose_difference(rig.pose(task=0), before)[0]) < 2e-3 * rig.dt
+    rig.tick(seconds=1.0)
+    shift, turn = pose_difference(rig.pose(task=0), left)
+    line = np.array(linear) / np.linalg.norm(linear)
+    # Up to 5 mm and 4 mrad where its joints came to rest in the null space of the other target.
+    assert np.linalg.norm(shift - (shift @ line) * line) < 3e-4 and np.linalg.norm(turn) < 1e-3
+    assert shift @ line > 0.0 and rig.outputs[-1].tasks[1].active
+    rig.assert_within_limits()
+    if jerk is not None:
+        change = np.diff(rig.speeds(), 2, axis=0) / rig.dt**2
+        assert np.abs(change).max() < jerk * (1.0 + 1e-6)
+
+
+def test_a_frame_whose_velocity_has_ended_is_free_once_it_rests():
+    rig = two_arms()
+    end_left(rig, (0.0, 0.2, 0.0))
+    tracker = rig.servo.targets.trackers[0]
+    rig.tick(3)
+    assert tracker.target_kind is TargetKind.REST
+    rig.tick(seconds=1.0)
+    assert tracker.target_kind is TargetKind.NONE
+    # One that has come to rest by velocities of zero is so at once.
+    rig.aim_twist(task=0)
+    rig.tick(seconds=0.7)
+    del rig._streams['twist', 0]
+    kinds = {rig.tick() and tracker.target_kind for _ in range(30)}
+    assert kinds == {TargetKind.TWIST, TargetKind.NONE}
+
+
+@pytest.mark.parametrize('ticks', either([3, 20], range(1, 40, 4)))
+def test_a_frame_that_comes_to_rest_takes_the_next_target_without_a_jump(ticks):
+    rig = two_arms()
+    end_left(rig, (0.0, 0.2, 0.0))
+    rig.tick(ticks)
+    rig.aim_twist((0.0, 0.2, 0.0), task=0)
+    rig.tick(seconds=0.3)
+    before = rig.pose(task=0)
+    rig.tick()
+    moved = pose_difference(rig.pose(task=0), before)[0]
+    np.testing.assert_allclose(moved / rig.dt, [0.0, 0.2, 0.0], atol=2e-3)
+    # The other one ends as well, while the first comes to rest: all joints brake.
+    del rig._streams['twist', 0]
+    rig.tick(seconds=0.2)
+    rig.tick(ticks)
+    rig.quiet()
+    rig.tick(seconds=1.0)
+    assert rig.outputs[-1].still and rig.outputs[-1].code == StatusCode.COMMAND_STALE
+    rig.assert_within_limits()
+
+
+def test_a_velocity_that_ends_beside_another_target_before_a_barrier_does_not_cross_it():
+    for room in either([0.09, 0.12], np.linspace(0.06, 0.16, 11)):
+        start = two_arms().pose(task=0)
+        rig = two_arms(
+            barriers__position__wall__frame='left_gripper',
+            barriers__position__wall__max=[10.0, float(start[1]) + float(room), 10.0],
+        )
+        end_left(rig, (0.0, 0.2, 0.0))
+        rig.tick(seconds=0.8)
+        places = [rig.pose(output.joint_q)[1] for output in rig.published]
+        assert max(places) < start[1] + room + 1e-9
+        rig.assert_within_limits()
 
 
 def test_a_task_with_a_velocity_moves_beside_one_with_a_pose():
