@@ -25,6 +25,9 @@ if the target stayed where it was, started from rest, or moves faster than the s
 After a stop between two messages, the first one looks like that of a target that slows down, which
 is no manoeuvre. The offset of a target that suddenly slows down decays faster.
 
+In the mean of earlier errors, the noise, starts from rest do not count. If a message repeats the
+pose of the one before, neither does the error of that one, because a stop may have caused it.
+
 A target that comes to rest gently is no manoeuvre: an offset is left, which decays while it rests.
 If it starts again before that, the offset includes its first displacement.
 """
@@ -61,7 +64,7 @@ _MAX_DECAY_OF_MEMORY = 4.0
 # that mean. Manoeuvres have a smaller weight, because one would otherwise hide the next.
 _NOISE, _NOISE_WEIGHT, _NOISE_WEIGHT_OF_MANOEUVRES = 4.0, 0.2, 0.05
 # A target suddenly slows down if it is behind the prediction by more than this part of the way
-# since the previous message, and by more than this multiple of the mean of earlier errors. Factor
+# since the previous message, and by more than this multiple of the noise so far. Factor
 # on w then: the overshoot at a stop stays below the way of a period, at 10 messages a second too.
 _SLOWED, _UNUSUAL, _SLOWING_DECAY = 0.15, 3.0, 2.5
 # Number of periods for which the acceleration is extrapolated; it decreases to zero in as many.
@@ -298,6 +301,8 @@ class VectorMotion:
         self._estimates = [_Estimate() for _ in _ESTIMATES]
         self._used = 0
         self._mean_error, self._phase = 0.0, _Phase.REST
+        # Mean error without those of starts from rest, and the same a message earlier.
+        self._noise = self._earlier_noise = 0.0
 
     @property
     def rests(self) -> bool:
@@ -330,24 +335,32 @@ class VectorMotion:
         if moved == ZERO and self._phase is _Phase.REST and used.is_settled:
             # Usual for poses that are sent repeatedly: nothing else would change.
             self._mean_error -= _NOISE_WEIGHT * usual
+            self._noise -= _NOISE_WEIGHT * self._noise
             return
         self.is_new = False
         message = _Message(moved, interval, gains, limits, seen)
         missed = float_less(moved, used.position_at(interval))
         error = float_length(missed)
         possible = 0.5 * limits[1] * interval * interval
+        length, predicted = float_length(moved), float_length(used.state[1]) * interval
+        # A start, and the first message after a stop, must not pass as noise, and so hide a stop.
+        noise, earlier = min(usual, self._noise), self._earlier_noise
         most = possible + _NOISE * usual
         is_manoeuvre = error > most
         learnt = _NOISE_WEIGHT_OF_MANOEUVRES if is_manoeuvre else _NOISE_WEIGHT
         self._mean_error += learnt * (min(error, most) - usual)
-        length, predicted = float_length(moved), float_length(used.state[1]) * interval
+        self._earlier_noise = self._noise
+        if not (self._phase is _Phase.REST and used.is_settled):
+            self._noise += learnt * (min(error, most) - self._noise)
+        if length <= SAME:
+            is_manoeuvre = error > possible + _NOISE * min(noise, earlier)
         # It was predicted to move by more than it did.
         stays = error > max(possible + usual, 2.0 * length) and error < 2.0 * predicted
         stays = stays or length <= SAME
         if stays or is_manoeuvre or self._phase is _Phase.REST:
             self._restart(message, stays, is_manoeuvre)
         else:
-            slows = error > _UNUSUAL * usual and _opposes(
+            slows = error > _UNUSUAL * noise and _opposes(
                 missed, used.state[1], _SLOWED * interval
             )
             self._correct(message, slows)
