@@ -5,7 +5,10 @@
 The process of the planners takes as much to start as the node itself.
 """
 
+import os
 import sys
 
 while sys.stdin.buffer.read1():
     pass
+# A fork copies all of its memory if the interpreter ends in order.
+os._exit(0)
