@@ -41,19 +41,20 @@ def missing() -> str:
 
 
 @contextlib.contextmanager
-def browser(width: int, height: int) -> Iterator[Any]:
+def browser(width: int, height: int, *switches: str) -> Iterator[Any]:
     """Yield the driver of a browser with an empty profile, and end it afterwards.
 
     Args:
         width: Width of its window [pixels].
         height: Height of its window.
+        switches: More switches of its command line.
     """
     from selenium import webdriver  # noqa: PLC0415
     from selenium.webdriver.chrome.service import Service  # noqa: PLC0415
 
     options = webdriver.ChromeOptions()
     options.binary_location = _program()
-    for switch in (*_SWITCHES, f'--window-size={width},{height}'):
+    for switch in (*_SWITCHES, *switches, f'--window-size={width},{height}'):
         options.add_argument(switch)
     page = webdriver.Chrome(options=options, service=Service(shutil.which('chromedriver')))
     try:

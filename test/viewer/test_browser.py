@@ -42,12 +42,15 @@ pytestmark = [
 _RATE = 40.0
 # Part of the pixels of the window that is drawn, along each axis.
 _COARSE = 0.3
+# Only the scene is drawn by OpenGL, which takes as much for the rest of the page on a processor.
+_SWITCH = '--disable-gpu-compositing'
 
 
 @pytest.fixture(scope='module')
 def rig(tmp_path_factory):
     folder = tmp_path_factory.mktemp('browser')
-    with viewed(folder, 'six_axis', _RATE, **NEVER_STALE) as pair, browser(900, 640) as driver:
+    node = viewed(folder, 'six_axis', _RATE, **NEVER_STALE)
+    with node as pair, browser(900, 640, _SWITCH) as driver:
         client, viewer = pair
         yield client, viewer, OpenPage(driver, viewer, _COARSE)
 
