@@ -50,17 +50,21 @@ def test_residuals_and_jacobians(name):
     rig.check_jacobians(objective, model, joint_q, scale=5.0, double_tape=LONG)
 
 
-def test_spheres_about_one_point_have_no_direction_to_part():
+@pytest.mark.parametrize(('scalar', 'rounding'), [(wp.float64, 1e-12), (wp.float32, 1e-7)])
+def test_spheres_about_one_point_have_no_direction_to_part(scalar, rounding):
     model, (link, _) = rig.robot('panda'), rig.links('panda')
     joint_q = np.zeros((1, model.joint_coord_count))
-    batch = rig.Batch(model, joint_q)
+    batch = rig.Batch(model, joint_q, scalar)
     center = batch.body_q.numpy()[0, link, :3]  # bit for bit where the link is
     objective = IKObjectiveSelfDistance(
         [link, -1], [np.zeros(3), center], 0.1, [(0, 1)], minimum_distance=0.05
     )
-    np.testing.assert_allclose(rig.residuals(objective, model, joint_q), 0.25, atol=1e-12)
-    assert not np.any(rig.analytic(objective, model, joint_q))
-    assert not np.any(rig.autodiff(objective, model, joint_q, scalar=wp.float64))
+    found = rig.residuals(objective, model, joint_q, None, scalar)
+    np.testing.assert_allclose(found, 0.25, atol=rounding)
+    assert not np.any(rig.analytic(objective, model, joint_q, None, scalar))
+    # Kernels of a tape in float64, which no solver records, take 2 s to compile.
+    if scalar is wp.float32 or LONG:
+        assert not np.any(rig.autodiff(objective, model, joint_q, scalar=scalar))
 
 
 @pytest.mark.parametrize(
