@@ -20,7 +20,7 @@ from ros_ik.model import JointType
 from ros_ik.model import Model
 from ros_ik.model.readers.xml import MAX_DOCUMENT_BYTES
 
-LONG_CHAIN = either(10_000, 30_000)
+LONG_CHAIN = either(6_000, 30_000)
 GOOD = """<robot name="r"><link name="a"><inertial><origin xyz="0.1 0 0" rpy="0 0 1.5707963267948966"/>
 <mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="3"/></inertial></link>
 <link name="b"/><link name="c"/>

@@ -69,11 +69,8 @@ class CollisionFilters(CustomValues):
             semantic: The SRDF; names of links that the robot lacks are ignored.
         """
         self._index()
-        joints = (self.joint_parent, self.joint_child, self.joint_type)
-        adjacent = adjacent_bodies(
-            self.body_count, *(np.array(column, dtype=np.int64) for column in joints)
-        )
         bodies = sorted(body for body in self._shapes_of if body >= 0 and self._colliding(body))
+        adjacent = self._adjacent() if len(bodies) > 1 else np.zeros((0, 0), dtype=bool)
         pairs = set(self.shape_collision_filter_pairs)
         for first, second in combinations(bodies, 2):
             never = bool(adjacent[first, second])
@@ -86,6 +83,13 @@ class CollisionFilters(CustomValues):
             }
             (pairs.update if never else pairs.difference_update)(between)
         self.shape_collision_filter_pairs = sorted(pairs)
+
+    def _adjacent(self) -> np.ndarray:
+        """Return which bodies are one rigid part or adjacent at a joint, the world last."""
+        joints = (self.joint_parent, self.joint_child, self.joint_type)
+        return adjacent_bodies(
+            self.body_count, *(np.array(column, dtype=np.int64) for column in joints)
+        )
 
     def _filter_bodies(self, parent: int, child: int) -> None:
         """Filter all pairs of colliding shapes of two bodies."""
