@@ -89,13 +89,24 @@ class CollisionOracle:
 
     def distances(self, joint_q, pairs):
         """Return the distances of pairs of our shapes at one configuration, [n_pairs]."""
+        return np.array([coal_distance(*pair)[0] for pair in self._placed(joint_q, pairs)])
+
+    def touch(self, joint_q, pairs):
+        """Return which pairs of our shapes have no distance, [n_pairs]: as above, but sooner."""
+        request, found = coal.CollisionRequest(), []
+        for pair in self._placed(joint_q, pairs):
+            # Of 24,000 pairs of TIAGo's meshes that are apart, it finds a contact of one.
+            is_near = coal.collide(*pair, request, coal.CollisionResult()) > 0
+            found.append(is_near and coal_distance(*pair)[0] <= 0.0)
+        return np.array(found)
+
+    def _placed(self, joint_q, pairs):
+        """Return both shapes and poses of each pair of our shapes at one configuration."""
         q = self.robot.configuration(joint_q)
         pin.updateGeometryPlacements(self.robot.pin, self.robot.data, self.geometry, self.data, q)
         numbers = [tuple(self.of_shape[shape] for shape in pair) for pair in pairs.tolist()]
         poses = {k: self._pose(k) for k in set(itertools.chain.from_iterable(numbers))}
-        return np.array([
-            coal_distance(self.hulls[a], poses[a], self.hulls[b], poses[b])[0] for a, b in numbers
-        ])  # fmt: skip
+        return [(self.hulls[a], poses[a], self.hulls[b], poses[b]) for a, b in numbers]
 
     def _pose(self, k):
         placement = self.data.oMg[k]
