@@ -86,7 +86,7 @@ class Boxed:
 @pytest.mark.parametrize(('name', 'mode'), in_turn(['ur5', 'rail', 'panda'], MODES))
 def test_no_target_takes_a_frame_into_the_margin(name, mode):
     boxed, rng, rooms = Boxed(name, mode), np.random.default_rng(1), []
-    for index in range(either(12, 60)):
+    for index in range(either(8, 60)):
         boxed.aim(rng, joints=index % 3 == 2)
         rooms.append(boxed.drive(100).min())
     assert min(rooms) >= MARGIN - ROUNDING
@@ -100,7 +100,7 @@ def test_no_target_takes_a_frame_into_the_margin(name, mode):
 def test_stops_and_rollouts_keep_the_margin(name, mode):
     boxed = Boxed(name, mode, rollout_steps=10, outputs__default__command_horizon=1.0)
     rig, rng, ahead = boxed.rig, np.random.default_rng(1), []
-    for index in range(either(9, 45)):
+    for index in range(either(5, 45)):
         boxed.aim(rng, joints=index % 3 == 2)
         for _ in range(int(rng.integers(30, 100))):
             output = rig.tick()

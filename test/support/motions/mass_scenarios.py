@@ -74,9 +74,9 @@ def halt(name, rate, **settings):
 
 def wall(name, rate, **settings):
     """Run against a wall 0.15 m aside at 0.5 m/s; return the least distance of the tool [mm]."""
-    frame = ServoLoop(name, rate).frame()
+    free = ServoLoop(name, rate)
+    frame, tip = free.frame(), free._tip
     high = [float(frame[0] + 2.0), float(frame[1] + 0.15), float(frame[2] + 2.0)]
-    tip = ServoLoop(name, rate)._tip
     loop, home = begun(
         name, rate, barriers__position__wall__frame=tip, barriers__position__wall__max=high,
         barriers__position__wall__min=[-3.0, -3.0, -3.0], **settings,
