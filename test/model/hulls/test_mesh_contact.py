@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.long_forms import either
 from support.robots.collision_oracle import coal
 from support.robots.collision_oracle import pin
 
@@ -39,12 +40,12 @@ def coal_mesh(triangles):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize('count', (3, 16, 90))
-def test_surfaces_meet_where_coal_finds_a_contact(count):
+@pytest.mark.parametrize(('count', 'poses'), [(3, 150), (16, 150), (90, either(50, 150))])
+def test_surfaces_meet_where_coal_finds_a_contact(count, poses):
     first, second = ring(count, 0.2, 0.3, 0.2), ring(2 * count, 0.03, 0.08, 0.5)
     one, other = coal_mesh(first), coal_mesh(second)
     met = []
-    for _ in range(150):
+    for _ in range(poses):
         pose = pin.SE3(pin.Quaternion(*RNG.normal(size=4)).normalized(), RNG.normal(size=3) * 0.2)
         moved = second @ pose.rotation.T + pose.translation
         at = coal.Transform3s(pose.rotation, pose.translation)
@@ -52,7 +53,7 @@ def test_surfaces_meet_where_coal_finds_a_contact(count):
         found = coal.collide(one, coal.Transform3s.Identity(), other, at, request, result) > 0
         assert surfaces_meet(first, moved) == surfaces_meet(moved, first) == found
         met.append(found)
-    assert 20 < np.sum(met) < 140
+    assert 20 / 150 < np.mean(met) < 140 / 150
 
 
 def test_a_rod_in_the_hollow_of_a_ring_is_apart_from_it():
