@@ -104,6 +104,12 @@ def test_links_that_fixed_joints_hold_together_are_one_neighbour():
     assert pairs_with(None) == {'ad', 'de'}
 
 
+def test_two_links_at_a_joint_are_one_pair():
+    links = ''.join(LINK.format(name) for name in 'ab')
+    text = f'<robot name="r">{links}{JOINT.format("a", "b", "continuous")}</robot>'
+    assert Model.from_urdf(text, device='cpu').shape_collision_filter_pairs == {(0, 1)}
+
+
 @pytest.mark.parametrize('order', itertools.permutations(range(3)))
 def test_rigid_parts_do_not_depend_on_the_order_of_joints(order):
     """The links b, c and d are one part, whichever of its joints comes first."""
