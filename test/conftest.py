@@ -23,8 +23,6 @@ _STDERR = pytest.StashKey()
 # Objects between two collections: most of what tests leave behind has no cycles, and the default,
 # 700, takes 4 % of their processor time.
 _OBJECTS = 20_000
-# Forward kinematics and mass matrices of Newton, an oracle.
-_NEWTON = 'newton._src.sim.articulation'
 
 
 @pytest.hookimpl(wrapper=True)
@@ -41,16 +39,20 @@ def pytest_collection():
         if 'warp' in sys.modules:
             sys.modules['warp'].set_device('cpu')
             _share_compilations()
-        # Tests only run these kernels forward: their adjoints take 6 s to compile.
-        if _NEWTON in sys.modules:
-            forward = {'enable_backward': False}
-            sys.modules['warp'].set_module_options(forward, sys.modules[_NEWTON])
+        if 'newton' in sys.modules:
+            _leave_out_adjoints()
 
 
 def _share_compilations():
     from ros_ik.kinematics.runtime.shared_compilation import share_compilations  # noqa: PLC0415
 
     share_compilations()
+
+
+def _leave_out_adjoints():
+    from support.solvers.newton_adjoints import leave_out_adjoints  # noqa: PLC0415
+
+    leave_out_adjoints()
 
 
 @pytest.hookimpl(wrapper=True)

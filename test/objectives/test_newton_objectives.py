@@ -117,7 +117,7 @@ def test_our_objectives_in_newtons_solver(name, mode):
 def test_position_objectives_solve_alike_in_newtons_solver(mode):
     """With the same residuals and Jacobians the iterates are the same."""
     rng = np.random.default_rng(6)
-    model, (link, _) = rig.robot('ur5'), rig.links('ur5')
+    model, (link, _) = rig.robot('panda'), rig.links('panda')
     start = model.random_joint_q(3, rng)
     results = [solved(model, [objective], mode, start) for objective in both(
         'position', model, link, 7,
