@@ -10,7 +10,6 @@ from support.robots.arms import ARMS
 from support.robots.arms import reachable
 from support.robots.arms import robot
 from support.robots.arms import ROUNDING
-from support.robots.arms import SOME_ARMS
 from support.robots.collision_oracle import robot_with_meshes
 from support.robots.robots import pin
 from support.robots.robots import PinocchioRobot
@@ -32,8 +31,8 @@ from ros_ik.solvers.pose_ik.search.setup import make_chain
 FREE = np.inf
 EXACT = 1e-3, 1e-2
 FRAMES = ('target', 'tool')
-# An arm and a frame.
-CASES = in_turn(either(SOME_ARMS, ARMS), FRAMES)
+# An arm and a frame. Of the kernels of an arm, slides alone have other columns.
+CASES = in_turn(either((ARMS[0], ARMS[5]), ARMS), FRAMES)
 
 
 def moved(poses, shift=None, turn=None):
