@@ -43,9 +43,9 @@ PLANAR = """<robot name="planar"><link name="l0"/><link name="l1"/><link name="l
 <axis xyz="0 1 0"/><limit lower="-3" upper="3" velocity="1" effort="1"/></joint>
 <joint name="c" type="revolute"><parent link="l2"/><child link="l3"/><origin xyz="0.4 0.1 0"/>
 <axis xyz="1 0 0"/><limit lower="-3" upper="3" velocity="1" effort="1"/></joint></robot>"""
-# The joint b follows the joint a inside the chain.
+# The joint c follows the joint b inside the chain, as in test_chain_ik_structures.py.
 COUPLED = PLANAR.replace(
-    '<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><mimic joint="a" multiplier="-0.8" offset="0.2"/>'
+    '<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><mimic joint="b" multiplier="-0.8" offset="0.2"/>'
 )
 
 
@@ -116,7 +116,7 @@ def make_case(kind, seed):
     rng = np.random.default_rng(seed)
     bare, link, joints = {
         'planar': (PLANAR, 'l3', ('a', 'b', 'c')),
-        'coupled': (COUPLED, 'l3', ('a', 'c')),
+        'coupled': (COUPLED, 'l3', ('a', 'b')),
         'ur5': (
             urdf_text('ur5_robot'), 'tool0',
             ('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint',
