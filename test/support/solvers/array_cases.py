@@ -8,6 +8,7 @@ A case takes the robot of :class:`Rig` and a form of
 
 import numpy as np
 from support.robots.robots import urdf_text
+from support.solvers.array_forms import Form
 from support.solvers.array_kinds import numbers
 from support.solvers.ik_problems import panda
 from support.solvers.link_functions import Height
@@ -66,6 +67,12 @@ from ros_ik import VelocityLimit
 from ros_ik import WorldCollisionBarrier
 
 
+def flat(found):
+    """Return all numbers of a result, [n]."""
+    found = found if isinstance(found, list | tuple) else [found]
+    return np.concatenate([np.ravel(np.asarray(one, dtype=np.float64)) for one in found])
+
+
 class Rig:
     """A Panda between its limits, and poses of its hand."""
 
@@ -81,6 +88,13 @@ class Rig:
         self.near = self.pose + [0.1, 0.1, 0.1, 0.0, 0.0, 0.0, 0.0]
         self.geometry = fit_capsules(model, allow_missing=True)
         self.chain = IkChain(model, 'panda_hand')
+        self._expected = {}
+
+    def expected(self, case):
+        """Return the result of a case for NumPy in float64, by which its others are judged."""
+        if case not in self._expected:
+            self._expected[case] = flat(case(self, Form('float64', False)))
+        return self._expected[case]
 
     def step(self):
         return DifferentialIK(self.model), Task(IKObjectivePose(self.hand, self.near))
@@ -89,8 +103,8 @@ class Rig:
         return PositionBarrier(self.hand, [-1.0] * 3, self.pose[:3] + 0.001)
 
     def cost(self, objective):
-        """Return the result of IKSolver for an objective."""
-        solver = IKSolver(self.model, 1, [objective])
+        """Return the result of IKSolver for an objective, which a graph would record in vain."""
+        solver = IKSolver(self.model, 1, [objective], use_graph=False)
         return solver.compute_costs(np.asarray(self.q[None])).numpy().copy()
 
     def bounded(self, limits):
