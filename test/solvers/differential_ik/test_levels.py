@@ -7,6 +7,7 @@ import functools
 import numpy as np
 import pytest
 import qpsolvers
+from support.long_forms import either
 from support.robots.robots import PinocchioRobot
 from support.robots.robots import urdf_text
 
@@ -288,7 +289,8 @@ def test_no_level_takes_from_an_earlier_one(name, room):
     scenes = {flag: Scene(name, strict_priorities=flag) for flag in (True, False)}
     first, rng = scenes[True], np.random.default_rng(11)
     worst = dict.fromkeys(scenes, 0.0)
-    for priorities in 4 * ORDERS:
+    # Each box is a barrier of its own, for which both solvers record their kernels.
+    for priorities in (4 if np.isinf(room) else either(2, 4)) * ORDERS:
         first.draw(rng)
         wanted = rng.uniform(-4e-3, 4e-3, (3, 3))
         levels = projected_levels(first, wanted, priorities, np.zeros_like(first.last))
