@@ -46,10 +46,13 @@ mat62 = wp.types.matrix((6, 2), wp.float64)
 def tool_motion(
     target: wp.transformd, tool: wp.transformd, origin: vec3, reach: wp.float64, backwards: int
 ):
-    """Return rotation R_M and translation of M for a pose [m], inverted for ``backwards``."""
+    """Return rotation R_M and translation of M, inverted for ``backwards``.
+
+    The pose [m] has a unit quaternion.
+    """
     pose = wp.transformd(
         (wp.transform_get_translation(target) - origin) / reach,
-        wp.normalize(wp.transform_get_rotation(target)),
+        wp.transform_get_rotation(target),
     )
     motion = pose * tool
     if backwards != 0:
