@@ -4,11 +4,19 @@
 
 import contextlib
 import threading
-import traceback
 
 import numpy as np
 import pytest
+from support.motions.command_changes import command_changes
+from support.motions.other_values import dynamic_parameters
+from support.motions.other_values import other_value
+from support.rigs.planning_rig import make_planner
+from support.rigs.servo_rig import Rig
 from support.robots.robots import urdf_text
+from support.solvers.device_uses import watch_device
+from support.solvers.link_functions import Height
+from support.solvers.link_functions import too_low
+from support.solvers.link_functions import too_low_rate
 import warp as wp
 
 from ros_ik import AccelerationLimit
@@ -16,6 +24,7 @@ from ros_ik import CollisionGeometry
 from ros_ik import CollisionScene
 from ros_ik import CollisionShape
 from ros_ik import IKObjectiveJointPosition
+from ros_ik import IKObjectiveLinkFunction
 from ros_ik import OptimalControl
 from ros_ik import OptimalControlCommandBuilder
 from ros_ik import PositionBarrier
@@ -28,11 +37,16 @@ from ros_ik.kinematics import eval_com
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics import eval_jacobian
 from ros_ik.kinematics import eval_mass_matrix
+from ros_ik.kinematics.link_poses import link_poses
 from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.launch_lock import ReadersWriterLock
 from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
+from ros_ik.node.markers.pairs import ClosestPairs
 from ros_ik.objectives import IKObjectivePose
+from ros_ik.planning import Budget
+from ros_ik.planning import check_trajectory
+from ros_ik.planning import Point
 from ros_ik.solvers import ChainIK
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import DlsSolver
@@ -257,29 +271,68 @@ def first_model(_):
     builder.finalize(device='cpu').set_gravity([0.0, 0.0, -1.6])
 
 
+def first_ticks(_):
+    """Build a servo, and tick it with changes of every kind of command and of parameters."""
+    rig = Rig(
+        rollout_steps=2,
+        outputs__default__command_horizon=0.2,
+        barriers__position__box__frame='panda_hand',
+        barriers__position__box__min=[-9.0, -9.0, -9.0],
+        joint_limits__panda_joint1__has_jerk_limits=True,
+        joint_limits__panda_joint1__max_jerk=500.0,
+        com__weight=1.0,
+    )
+    given, n_joints = dict(rig.given), rig.robot.group.n_variables
+    for change in command_changes(rig).values():
+        change()
+        rig.tick(2)
+    for name, entry in dynamic_parameters(given).items():
+        value = given.get(name, entry.default)
+        rig.set(**{name.replace('.', '__'): other_value(entry, value, n_joints)})
+        rig.aim(rig.moved((0.0, 0.01, 0.0)))
+        rig.tick()
+    rig.servo.interrupt()
+    rig.tick(2)
+
+
+def first_objectives(model):
+    """Write the numbers of objectives, and solve into an array."""
+    tip, heights = model.body_index(TIP), [Height(), Height()]
+    target = wp.array(POSE, dtype=wp.transformd, device='cpu')
+    pose = IKObjectivePose(tip, target)
+    pose.set_target_pose(0, POSE[0])
+    pose.set_target_poses(POSE)
+    IKObjectiveLinkFunction(tip, too_low, too_low_rate, heights).set_parameters(heights)
+    step = wp.zeros(model.joint_dof_count, dtype=wp.float64, device='cpu')
+    DifferentialIK(model).solve_ik(model.neutral_joint_q(), [Task(pose)], [], [], step)
+
+
+def first_pairs(_):
+    """Find the closest pairs that the node draws."""
+    rig = Rig.shared()
+    robot = rig.robot
+    pairs = ClosestPairs(robot.shapes, rig.settings)
+    pairs.find(link_poses(robot.model, rig.q))
+
+
+def first_trajectory(_):
+    """Check the barriers along a trajectory."""
+    planner = make_planner('panda')
+    points = [Point(0.0, planner.joint_q[:7]), Point(1.0, planner.joint_q[:7] + 0.01)]
+    joints = [f'panda_joint{k}' for k in range(1, 8)]
+    check_trajectory(planner, joints, points, budget=Budget(10.0))
+
+
 @pytest.mark.parametrize(
-    'use', [first_steps, first_motion, first_chain, first_model, construction, batch]
-)
+    'use',
+    [
+        first_steps, first_motion, first_chain, first_model, first_ticks, first_objectives,
+        first_pairs, first_trajectory, construction, batch,
+    ],
+)  # fmt: skip
 def test_no_recording_of_another_thread_meets_new_arrays_and_copies(panda, use, monkeypatch):
     """Warp would record them too, or fail because the recording has ended."""
-    found = set()
-
-    def watch(owner, name, is_write=lambda *_, **__: True):
-        function = getattr(owner, name)
-
-        def call(*arguments, **options):
-            if is_write(*arguments, **options) and not LAUNCH_LOCK.is_held_here:
-                frames = [f for f in traceback.extract_stack() if '/ros_ik/' in f.filename]
-                found.update(f'{f.filename}:{f.lineno} {f.name}' for f in frames[-1:])
-            return function(*arguments, **options)
-
-        monkeypatch.setattr(owner, name, call)
-
-    for name in ('zeros', 'empty', 'full', 'copy', 'clone', 'launch'):
-        watch(wp, name)
-    for name in ('fill_', 'zero_', 'assign'):
-        watch(wp.array, name)
-    watch(wp.array, '__init__', lambda _, data=None, *__, **___: data is not None)
+    found = watch_device(monkeypatch)
     use(panda)
     assert found == set()
 

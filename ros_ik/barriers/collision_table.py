@@ -93,12 +93,14 @@ class CollisionTable:
         self.center = wp.array(rows.pose[:, :3], dtype=vec3, device=device)
         self.axis = wp.array(rows.axis(), dtype=vec3, device=device)
 
+    @shares_launch_lock
     def write_pose(self, row: int) -> None:
         """Copy the pose of one row."""
         _write(self.shapes.pose, self._rows.pose, row)
         _write(self.center, self._rows.pose[:, :3], row)
         _write(self.axis, self._rows.axis(), row)
 
+    @shares_launch_lock
     def write(self, row: int) -> None:
         """Copy one row."""
         for name in _COLUMNS:

@@ -22,6 +22,7 @@ from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.runtime.content_reader import ContentReader
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.launch_lock import shares_launch_lock
 
 _Value = TypeVar('_Value')
 
@@ -41,6 +42,7 @@ def cached_tree(model: Any, scalar: type) -> KinematicTree:
 def cached_link_dofs(model: Any, link_index: int) -> wp.array:
     """Return the cached :func:`link_dofs` of a link, on the device of its model."""
 
+    @shares_launch_lock
     def make() -> wp.array:
         return wp.array(link_dofs(model, link_index), dtype=wp.int32, device=model.device)
 

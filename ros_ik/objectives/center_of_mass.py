@@ -24,6 +24,7 @@ from ros_ik.kinematics.dynamics.center_of_mass import center_of_mass_functions
 from ros_ik.kinematics.dynamics.center_of_mass import mass_distribution
 from ros_ik.kinematics.dynamics.center_of_mass import MassDistribution
 from ros_ik.kinematics.runtime.arguments import checked_link
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model.conventions.checks import checked_items
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import PositionTargetObjective
@@ -149,6 +150,7 @@ class IKObjectiveCenterOfMass(PositionTargetObjective):
         self.reference_link_index = checked_link('reference_link_index', reference_link_index)
         self._masses: dict[type, MassDistribution] = {}
 
+    @shares_launch_lock
     def init_buffers(
         self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC
     ) -> None:

@@ -21,6 +21,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.objectives.base.formula import JointFormula
@@ -150,6 +151,7 @@ class IKObjectiveJointLimit(BuiltinObjective):
             raise ArgumentError(f'{known.name} must have {len(known)} values, got {values.size}')
         return values
 
+    @shares_launch_lock
     def init_buffers(
         self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC
     ) -> None:

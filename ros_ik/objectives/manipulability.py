@@ -30,6 +30,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.runtime.read_once import read_only
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.numbers import integer_array
 from ros_ik.numbers import shown
 from ros_ik.objectives.base.arguments import checked_vector
@@ -254,6 +255,7 @@ class IKObjectiveManipulability(BuiltinObjective):
     def link_offset(self, value: Any) -> None:
         self._offset.write(checked_vector('link_offset', value, 3))
 
+    @shares_launch_lock
     def init_buffers(
         self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC
     ) -> None:

@@ -22,6 +22,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import dofs_of_links
 from ros_ik.kinematics.runtime.read_once import read_only
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.numbers import host_array
 from ros_ik.numbers import real_array
 from ros_ik.objectives.base.arguments import checked_links
@@ -184,6 +185,7 @@ class IKObjectiveSelfDistance(BuiltinObjective):
         count = self.residual_dim()
         self._minimum.write(checked_weight('minimum_distance', value, count)[None])
 
+    @shares_launch_lock
     def init_buffers(
         self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC
     ) -> None:

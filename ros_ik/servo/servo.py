@@ -202,13 +202,16 @@ class Servo:
         Returns:
             The command, if one is to be sent, and the report.
         """
-        if self.state is ServoState.TRACKING or not self.moving:
+        # At rest the device belongs to the thread that builds another servo.
+        may_use_device = not command.model_loading or self.moving
+        if may_use_device and (self.state is ServoState.TRACKING or not self.moving):
             # A stop that has begun continues unchanged.
             self._solver.limits.apply_deferred(self.joint_q, self._step)
         self._notice_events(now, command)
         resumes = self.state.resumes
         self._starts.observe(now, measurement, self.joint_q, moves=self.moving)
-        self._apply_obstacles(measurement, command)
+        if may_use_device:
+            self._apply_obstacles(measurement, command)
         self.following.observe(
             now, measurement, self.joint_q, pursues=resumes, still=not self.moving
         )
@@ -277,8 +280,8 @@ class Servo:
             if measured is None:
                 return
             joint_q = measured
-        self._obstacles = command.obstacles
         self._solver.set_obstacles(command.obstacles, self._solver.commanded_state.at(joint_q))
+        self._obstacles = command.obstacles
         self._motion_report.forget_barriers()
 
     def _accept_targets(self, now: float, measurement: Measurement, command: Command) -> None:

@@ -24,6 +24,7 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import precise_array
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.numbers import integer_array
 
 
@@ -172,6 +173,7 @@ def check_mass(model: Any) -> None:
         raise ArgumentError('no link of the robot has a mass: it has no centre of mass')
 
 
+@shares_launch_lock
 def mass_distribution(
     model: Any, scalar: type, bodies: Sequence[int] | np.ndarray | None = None
 ) -> MassDistribution:

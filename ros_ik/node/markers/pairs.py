@@ -18,6 +18,7 @@ from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.barriers.pair_measurement import PairMeasurement
 from ros_ik.kinematics.collision.pairs.pair_points import pair_points_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model.conventions import poses
 from ros_ik.node.markers.process_link import ReceivedObstacle
 from ros_ik.servo import Obstacle
@@ -56,6 +57,7 @@ class ClosestPairs:
         placed: Obstacles and their poses in the world [7].
     """
 
+    @shares_launch_lock
     def __init__(self, shapes: RobotShapes, settings: Settings) -> None:
         """Allocate memory; kernels are compiled at the first use."""
         geometry, room = shapes.geometry, settings.barriers_max_obstacles
@@ -102,6 +104,7 @@ class ClosestPairs:
         if gone or new:
             self._gather()
 
+    @shares_launch_lock
     def find(self, body_q: np.ndarray) -> Pairs:
         """Return the close pairs of the enabled barriers at link poses [body_count, 7]."""
         self._body_q.assign(body_q[None])

@@ -7,6 +7,7 @@ from __future__ import annotations
 import warp as wp
 
 from ros_ik.errors import RosIkError
+from ros_ik.launch_lock import LAUNCH_LOCK
 
 
 def choose_device(wanted: str) -> tuple[str, tuple[str, ...]]:
@@ -39,8 +40,9 @@ def fault_of(device: str) -> str:
     if not wp.is_cuda_available():
         return f'{device}: CUDA is not available'
     try:
-        wp.synchronize_device(device)
-        wp.zeros(1, dtype=float, device=device).numpy()
+        with LAUNCH_LOCK.shared():
+            wp.synchronize_device(device)
+            wp.zeros(1, dtype=float, device=device).numpy()
     except (RuntimeError, ValueError) as error:
         return f'{device} does not answer ({error}); restart the process to use it again'
     return ''

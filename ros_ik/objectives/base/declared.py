@@ -11,6 +11,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.launch_lock import shares_launch_lock
 
 # Largest number of residuals in a block of a formula.
 _MAX_ROWS = 6
@@ -101,6 +102,7 @@ class ParameterTable:
         array: The instances on the device.
     """
 
+    @shares_launch_lock
     def __init__(self, owner: str, struct: Any, parameters: Any) -> None:
         """Copy the instances to an array.
 
@@ -121,11 +123,13 @@ class ParameterTable:
         """Number of instances."""
         return len(self._given)
 
+    @shares_launch_lock
     def bind_device(self, device: wp.DeviceLike) -> None:
         """Copy the instances to a device."""
         if self.array.device != wp.get_device(device):
             self.array = self.array.to(device)
 
+    @shares_launch_lock
     def set(self, parameters: Any) -> None:
         """Replace all instances in place.
 

@@ -15,6 +15,7 @@ from ros_ik.kinematics.runtime.array_exchange import exchanged
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.numbers import real_array
 from ros_ik.numbers import real_value
 
@@ -107,6 +108,7 @@ class Parameter:
             return np.array(self.array.numpy(), dtype=np.float64)
         return np.array(self._buffer.host, dtype=np.float64)
 
+    @shares_launch_lock
     def write(self, values: Any) -> None:
         """Replace every row; a solve reports non-finite values.
 
@@ -134,6 +136,7 @@ class Parameter:
             self._buffer.write(table)
             self._is_host_behind = False
 
+    @shares_launch_lock
     def write_row(self, row: int, values: Any) -> None:
         """Replace one row; a solve reports non-finite values.
 

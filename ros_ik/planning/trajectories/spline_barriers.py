@@ -14,6 +14,7 @@ from ros_ik.barriers import CollisionBarrier
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.motion_barriers import MotionBarriers
@@ -129,6 +130,7 @@ class BarrierValues:
         names: Names of the barriers.
     """
 
+    @shares_launch_lock
     def __init__(self, motion_barriers: MotionBarriers) -> None:
         """Allocate for :data:`_CHUNK` configurations."""
         self._barriers = motion_barriers.barriers

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ros_ik.barriers import CollisionScene
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.conventions.poses import multiply
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
@@ -42,6 +43,8 @@ class ObstacleScene(CollisionScene):
         self._thickness = {name: np.zeros(max_obstacles) for name in ('radius', 'bound')}
         self._more = 0.0
         self._margins: tuple[float, float] | None = None
+        # Kinds of the rows whose pairs the barriers have.
+        self._paired_kinds = self.rows.kind.copy()
         own = np.array(self.meeting_rows, dtype=int)
         self._own = own[(geometry.kind[own] != int(GeoType.PLANE)) & (geometry.body[own] >= 0)]
 
@@ -56,7 +59,6 @@ class ObstacleScene(CollisionScene):
         """
         if (between_links, around_obstacles) == self._margins:
             return  # writing them takes much of a tick
-        self._margins = between_links, around_obstacles
         own, others = self.meeting_rows.stop, slice(self.obstacle_rows.start, None)
         half = 0.5 * between_links
         self._more = around_obstacles - half
@@ -65,32 +67,37 @@ class ObstacleScene(CollisionScene):
             column[:own] = getattr(self.geometry, name)[:own] + half
             column[others] = self._thickness[name] + self._more
         self._write()
+        self._margins = between_links, around_obstacles
 
     def set_obstacles(self, obstacles: tuple[Obstacle, ...], body_q: np.ndarray) -> None:
         """Apply the obstacles; existing ones keep their pose.
+
+        After an error, the same obstacles may be applied again.
 
         Args:
             obstacles: At most ``max_obstacles``, with different names.
             body_q: Link poses at which the poses of new ones are evaluated [body_count, 7].
         """
-        kinds = self.rows.kind.copy()
+        slots = list(self._slots)
         wanted = {one.name: one for one in obstacles[: self.max_obstacles]}
-        slot_of = {known.name: slot for slot, known in enumerate(self._slots) if known is not None}
+        slot_of = {known.name: slot for slot, known in enumerate(slots) if known is not None}
         for name in slot_of.keys() - wanted.keys():
-            self._slots[slot_of[name]] = None
+            slots[slot_of[name]] = None
             self.rows.clear(self.obstacle_rows[slot_of[name]])
-        free = iter([slot for slot, known in enumerate(self._slots) if known is None])
+        free = iter([slot for slot, known in enumerate(slots) if known is None])
         changed = []
         for obstacle in wanted.values():
             slot = slot_of[obstacle.name] if obstacle.name in slot_of else next(free)
-            if self._slots[slot] is not obstacle:
-                self._slots[slot] = obstacle
+            if slots[slot] is not obstacle:
+                slots[slot] = obstacle
                 changed.append((slot, obstacle))
         if changed:
             self._place(changed, body_q)
+        self._slots = slots
         self._write()
-        if not np.array_equal(kinds, self.rows.kind):
+        if not np.array_equal(self._paired_kinds, self.rows.kind):
             self._refresh()
+            self._paired_kinds = self.rows.kind.copy()
 
     def world_pairs(self) -> np.ndarray:
         """Return the pairs of the robot's primitives and obstacles, int [n, 2]."""
@@ -120,6 +127,7 @@ class ObstacleScene(CollisionScene):
         )
         rows.pose[[first + slot for slot, _ in changed]] = placed
 
+    @shares_launch_lock
     def _write(self) -> None:
         """Copy the changed columns to the devices."""
         for table in self._tables.values():

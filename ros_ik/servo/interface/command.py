@@ -36,7 +36,7 @@ class Command:
         stop: State of the stop.
         resets: Number of resets; each drops the targets.
         model_loading: True if a new servo is being built: brake to rest and leave the device
-            alone.
+            alone. Obstacles that change at rest are applied in the first tick afterwards.
         last_dropped: Sequence number of the newest target that the last reset, activation or end
             of a pause drops. Later targets are valid. None drops all targets that the tick finds.
     """

@@ -13,6 +13,7 @@ from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_functions
 from ros_ik.kinematics.stepping.step_state import StepState
+from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.limits import MotionLimit
 from ros_ik.limits.jerk_viable_step import viable_step_functions
 from ros_ik.limits.motion import motion_struct
@@ -77,7 +78,8 @@ class ViableSteps:
         )
         self._box, self._step = floats(2, count), floats(count)
         self._joint_q.host[0] = model.neutral_joint_q()
-        body_q = wp.zeros((1, model.body_count), dtype=wp.transformd, device=model.device)
+        with LAUNCH_LOCK.shared():
+            body_q = wp.zeros((1, model.body_count), dtype=wp.transformd, device=model.device)
         self.limit = MotionLimit(robot.velocity, robot.acceleration, robot.jerk)
         self._state = StepState.make(model, robot.group, self._joint_q.array, body_q, dt)
         self.limit.bind(self._state)

@@ -80,8 +80,9 @@ def hold_reason(
     """
     if command.stopped:
         return HoldReason(
-            StatusCode.STOPPED, 'stopped; call ~/reset to continue', resynchronise=True
-        )
+            StatusCode.STOPPED, 'stopped; call ~/reset to continue', resynchronise=True,
+            may_repeat=not command.model_loading,
+        )  # fmt: skip
     if command.model_loading:
         return HoldReason(
             StatusCode.MODEL_CHANGED, 'a new robot description is being loaded',

@@ -21,6 +21,7 @@ from ros_ik.kinematics.dynamics.center_of_mass import mass_distribution
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.servo.motion.pose_math import float_length
 from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.motion.pose_math import ZERO
@@ -194,6 +195,7 @@ class JointDemand:
         center: Demand of the centre of mass.
     """
 
+    @shares_launch_lock
     def __init__(
         self, robot: ControlledRobot, chains: Sequence[TaskJoints], weight: HostBuffer, dt: float
     ) -> None:

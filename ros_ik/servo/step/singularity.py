@@ -30,6 +30,7 @@ from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.frame_mobility import FrameMobility
 from ros_ik.servo.step.joint_demand import JointDemand
@@ -70,6 +71,7 @@ class SingularityMonitor:
         demand: Joint demand of the frames and of the centre of mass.
     """
 
+    @shares_launch_lock
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
         """Find the controlled joints that move each frame relative to its reference link."""
         model, tasks = robot.model, len(robot.task_links)

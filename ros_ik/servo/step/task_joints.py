@@ -14,6 +14,7 @@ from ros_ik.kinematics.chain import axes_in_child_frames
 from ros_ik.kinematics.chain import dofs_of_links
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model.conventions.poses import cross
 from ros_ik.model.conventions.poses import rotate
 from ros_ik.servo.motion.pose_math import quat_rotate
@@ -59,6 +60,7 @@ def center_joints(robot: ControlledRobot) -> TaskJoints:
     return _controlled(robot, dofs, np.ones(len(dofs)))
 
 
+@shares_launch_lock
 def joint_axes(
     robot: ControlledRobot, joints: np.ndarray, dofs: np.ndarray, signs: np.ndarray
 ) -> list[wp.array]:

@@ -22,6 +22,7 @@ from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.launch_lock import LAUNCH_LOCK
+from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.limits import Limit
 from ros_ik.objectives.recording.snapshot import Snapshots
 from ros_ik.solvers.differential_ik.quadratic_program.lead import gains_with_lead
@@ -214,6 +215,7 @@ class StepProblem:
         if self._stops:
             self._arrays.recovering.write(recovery)
 
+    @shares_launch_lock
     def forget_steps(self) -> None:
         """Forget which constraints were active, and violations that the robot was leaving."""
         arrays = self._arrays

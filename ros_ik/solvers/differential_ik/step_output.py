@@ -11,6 +11,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.launch_lock import LAUNCH_LOCK
 from ros_ik.numbers import check_writable
 from ros_ik.solvers.status import SolveStatus
 
@@ -56,7 +57,8 @@ def solved_into(
     step = delta_q.numpy()
     status = solve(step)
     if not wp.get_device(delta_q.device).is_cpu:
-        delta_q.assign(step)
+        with LAUNCH_LOCK.shared():
+            delta_q.assign(step)
     return status
 
 

@@ -71,6 +71,7 @@ def is_fusible(task: Task) -> bool:
     return isinstance(task.objective, IKObjective) and is_recorded(task.objective)
 
 
+@shares_launch_lock
 def _set_up_objective(objective: IKObjective, state: StepState, total: int, start: int) -> None:
     """Set up an objective if necessary, or raise ArgumentError."""
     if not objective.supports_analytic():
