@@ -19,6 +19,7 @@ import traceback
 from typing import Any
 import weakref
 
+from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.service import Service
 from rclpy.subscription import Subscription
@@ -171,8 +172,22 @@ class GuardedNode(Node):
             name, service.callback, lambda error: fault_response(kind, error)
         )
         # A response that cannot be sent affects only its client.
-        send = self.guarded(name, service.send_response)
+        send = self.guarded(name, self._sender(service))
         service.send_response = send  # type: ignore[method-assign]
+
+    def _sender(self, service: Service) -> Callable[..., None]:
+        """Return the function that sends responses of a service, as long as there is one."""
+        send = service.send_response
+
+        def send_if_there(*args: Any) -> None:
+            try:
+                send(*args)
+            except InvalidHandle:
+                # Destroyed after the executor had taken the request: no one can answer it.
+                if service in super(GuardedNode, self).services:
+                    raise
+
+        return send_if_there
 
 
 def _nothing() -> None:

@@ -10,6 +10,7 @@ from rclpy.node import Node
 from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
 
+from ros_ik.node.execution.executor import after_queued
 from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.servo import Command
 from ros_ik.servo import Mode
@@ -38,7 +39,13 @@ class ControlServices:
         ]
 
     def destroy(self) -> None:
-        """Destroy the services."""
+        """Destroy the services, after the answers to requests that have been taken.
+
+        These requests take effect: a stop, a pause and the mode stay in force.
+        """
+        after_queued(self._node.executor, self._destroy_services)
+
+    def _destroy_services(self) -> None:
         for service in self._services:
             self._node.destroy_service(service)
 

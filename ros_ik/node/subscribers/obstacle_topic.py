@@ -74,6 +74,7 @@ class ObstacleTopic:
         # Obstacles for the current robot; None before the first one.
         self._registry: ObstacleRegistry | None = None
         self._frames: FixedFrames | None = None
+        self._is_destroyed = False
         # By name, so that a changed obstacle leaves the others unchanged.
         self._entries: dict[str, tuple[Obstacle, ObstacleMessage]] = {}
         self._current = node.create_publisher(ObstacleArray, f'~/{_CURRENT_TOPIC}', LATCHED)
@@ -115,11 +116,14 @@ class ObstacleTopic:
             self._put(registry, self._changed)
 
     def destroy(self) -> None:
-        """Destroy subscription and publisher."""
+        """Destroy subscription and publisher; what has been taken from them is ignored."""
+        self._is_destroyed = True
         self._subscription.destroy()
         self._node.destroy_publisher(self._current)
 
     def _receive(self, message: ObstacleArray) -> None:
+        if self._is_destroyed:
+            return  # with the topic, every obstacle is gone
         count, registry = len(message.obstacles), self._registry
         if registry is None:
             self._message_stats.add(_TOPIC, Rejection.NOT_READY, lambda: 'there is no model')
