@@ -49,7 +49,7 @@ JOINT_LIMITS = (
     ),
     Parameter(
         'joint_limits.<joint>.max_velocity', 'double', 0.0,
-        'Velocity limit; may only tighten that of the URDF.',
+        'Velocity limit, above 0 if it applies; may only tighten that of the URDF.',
         unit='rad/s or m/s', minimum=0.0, read_only=True,
     ),
     Parameter(
@@ -58,7 +58,8 @@ JOINT_LIMITS = (
         's, or accelerate by 10 rad/s^2 or m/s^2 if it has no velocity limit.', read_only=True,
     ),
     Parameter(
-        'joint_limits.<joint>.max_acceleration', 'double', 0.0, 'Acceleration limit.',
+        'joint_limits.<joint>.max_acceleration', 'double', 0.0,
+        'Acceleration limit, above 0 if it applies.',
         unit='rad/s^2 or m/s^2', minimum=0.0, read_only=True,
     ),
     Parameter(
@@ -67,8 +68,8 @@ JOINT_LIMITS = (
     ),
     Parameter(
         'joint_limits.<joint>.max_jerk', 'double', 0.0,
-        'Jerk limit. With limits.jerk soft every other limit takes precedence: a stop may use the '
-        'whole acceleration limit at once.',
+        'Jerk limit, above 0 if it applies. With limits.jerk soft every other limit takes '
+        'precedence: a stop may use the whole acceleration limit at once.',
         unit='rad/s^3 or m/s^3', minimum=0.0, read_only=True,
     ),
     Parameter(

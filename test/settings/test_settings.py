@@ -67,10 +67,9 @@ WRONG = [
     ({'limits.position_margin': [3.0]}, 'limits.position_margin', '[0, 1]'),
     ({'limits.position_margin': []}, 'limits.position_margin', 'none'),
     ({'solver.max_iterations': 1.5}, 'solver.max_iterations', '1.5'),
-    (
-        {'joint_limits.j1.has_velocity_limits': True},
-        'joint_limits.j1.max_velocity',
-        'above 0',
+    *(
+        ({f'joint_limits.j1.has_{kind}_limits': True}, f'joint_limits.j1.max_{kind}', 'above 0')
+        for kind in ('velocity', 'acceleration', 'jerk')
     ),
     *(
         (
