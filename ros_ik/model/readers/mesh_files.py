@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import dataclasses
+import hashlib
 import io
 import itertools
 from pathlib import Path
@@ -37,9 +38,83 @@ _LFS_POINTER = b'version https://git-lfs.github.com/'
 _COLLADA_ROOT = '{http://www.collada.org/2005/11/COLLADASchema}COLLADA'
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True)
+class MeshContent:
+    """Content of a mesh file, read once, so that its hash and its vertices belong together.
+
+    Attributes:
+        path: The file, for errors.
+        kind: Its format: its suffix without the dot.
+        data: Its bytes.
+    """
+
+    path: Path
+    kind: str
+    data: bytes = dataclasses.field(repr=False)
+
+    def digest(self) -> str:
+        """Return a hash of format and bytes."""
+        digest = hashlib.sha256(f'{self.kind} '.encode())
+        digest.update(self.data)
+        return digest.hexdigest()
+
+    def vertices(self) -> np.ndarray:
+        """Return the vertices, as :func:`read_vertices`."""
+        vertices = self._parsed(_facet_vertices)
+        if not len(vertices):
+            raise ModelError(self.where, 'has no vertices')
+        check_vertices(self.where, vertices)
+        return unique_rows(vertices)
+
+    def triangles(self) -> np.ndarray:
+        """Return the corners of the triangles, as :func:`read_triangles`."""
+        triangles = self._parsed(_facet_triangles)
+        if not len(triangles):
+            raise ModelError(self.where, 'has no triangles')
+        check_vertices(self.where, triangles)
+        return triangles
+
+    def check(self) -> None:
+        """Raise ModelError for COLLADA that is malformed, or has entities or a document type."""
+        if self.kind == 'dae':
+            try:
+                parse_document(self.data.decode('utf-8', 'replace'), _COLLADA_ROOT)
+            except ModelError as error:
+                raise ModelError(self.where, str(error)) from error
+
+    @property
+    def where(self) -> str:
+        """Name of the mesh in errors."""
+        return f'mesh {str(self.path)!r}'
+
+    def _parsed(self, parse: Callable[[str, bytes], np.ndarray]) -> np.ndarray:
+        """Return an array of the content, or raise ModelError."""
+        self.check()
+        try:
+            return parse(self.kind, self.data)
+        except ImportError as error:
+            raise ModelError(
+                self.where, f'reading it needs {error.name}, which is not installed'
+            ) from error
+        # Readers raise arbitrary errors for broken files.
+        except Exception as error:
+            raise ModelError(self.where, f'cannot be read as {self.kind}: {error!r}') from error
+
+
+@dataclasses.dataclass(frozen=True)
 class MeshFile(MeshSource):
-    """A mesh of a description, and its file; compared by identity."""
+    """A mesh of a description, and its file; compared by both, not by the file's content."""
+
+    def read(self) -> MeshContent | None:
+        """Return the content of the file, which is not parsed yet.
+
+        Returns:
+            The content, or None if the file was not found inside the package paths.
+
+        Raises:
+            ModelError: As :func:`read_content`.
+        """
+        return None if self.path is None else read_content(self.path)
 
     def read_vertices(self) -> np.ndarray | None:
         """Return the vertices [m, before the scale of the shape], float64 [n, 3], unique.
@@ -79,11 +154,7 @@ def read_vertices(path: Path) -> np.ndarray:
     Raises:
         ModelError: As :meth:`MeshFile.read_vertices`; also if the library is not installed.
     """
-    vertices = _read(path, _facet_vertices)
-    if not len(vertices):
-        raise ModelError(f'mesh {str(path)!r}', 'has no vertices')
-    check_vertices(f'mesh {str(path)!r}', vertices)
-    return unique_rows(vertices)
+    return read_content(path).vertices()
 
 
 def read_triangles(path: Path) -> np.ndarray:
@@ -94,11 +165,7 @@ def read_triangles(path: Path) -> np.ndarray:
     Raises:
         ModelError: As :meth:`MeshFile.read_triangles`.
     """
-    triangles = _read(path, _facet_triangles)
-    if not len(triangles):
-        raise ModelError(f'mesh {str(path)!r}', 'has no triangles')
-    check_vertices(f'mesh {str(path)!r}', triangles)
-    return triangles
+    return read_content(path).triangles()
 
 
 def check_vertices(where: str, vertices: np.ndarray) -> None:
@@ -107,12 +174,12 @@ def check_vertices(where: str, vertices: np.ndarray) -> None:
         raise ModelError(where, f'has a vertex that is not finite or beyond {MAX_MAGNITUDE:g}')
 
 
-def read_content(path: Path) -> tuple[str, bytes]:
-    """Return the format of a mesh file, its suffix without the dot, and its checked content.
+def read_content(path: Path) -> MeshContent:
+    """Return the content of a mesh file, which is not parsed yet.
 
     Raises:
-        ModelError: A file that cannot be read, is too large, has an unknown format, was not
-            fetched from Git LFS, or is COLLADA with entities or a document type.
+        ModelError: A file that cannot be read, is too large, has an unknown format, or was not
+            fetched from Git LFS.
     """
     where = f'mesh {str(path)!r}'
     suffix = path.suffix.lower()
@@ -120,39 +187,14 @@ def read_content(path: Path) -> tuple[str, bytes]:
         raise ModelError(where, f'{path.suffix!r} is not one of {", ".join(SUFFIXES)}')
     try:
         with path.open('rb') as file:
-            content = file.read(MAX_FILE_BYTES + 1)
+            data = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise ModelError(where, f'cannot be read: {error}') from error
-    if len(content) > MAX_FILE_BYTES:
+    if len(data) > MAX_FILE_BYTES:
         raise ModelError(where, f'has more than the {MAX_FILE_BYTES} bytes accepted')
-    if content.startswith(_LFS_POINTER):
+    if data.startswith(_LFS_POINTER):
         raise ModelError(where, 'is a pointer of Git LFS: fetch the file with `git lfs pull`')
-    if suffix == '.dae':
-        _check_xml(where, content)
-    return suffix[1:], content
-
-
-def _check_xml(where: str, content: bytes) -> None:
-    """Raise ModelError for malformed XML, entities and document types."""
-    try:
-        parse_document(content.decode('utf-8', 'replace'), _COLLADA_ROOT)
-    except ModelError as error:
-        raise ModelError(where, str(error)) from error
-
-
-def _read(path: Path, read: Callable[[str, bytes], np.ndarray]) -> np.ndarray:
-    """Return an array of a mesh file by its format and content, or raise ModelError."""
-    where = f'mesh {str(path)!r}'
-    kind, content = read_content(path)
-    try:
-        return read(kind, content)
-    except ImportError as error:
-        raise ModelError(
-            where, f'reading it needs {error.name}, which is not installed'
-        ) from error
-    # Readers raise arbitrary errors for broken files.
-    except Exception as error:
-        raise ModelError(where, f'cannot be read as {kind}: {error!r}') from error
+    return MeshContent(path, suffix[1:], data)
 
 
 def _facet_vertices(kind: str, content: bytes) -> np.ndarray:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import dataclasses
 from typing import Any
 from typing import TYPE_CHECKING
+from typing import TypeAlias
 import weakref
 
 import numpy as np
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     from ros_ik.model.model import Model
 
 _MESHES = (GeoType.MESH, GeoType.CONVEX_MESH)
-# Cache of hulls by file and scale, because they take long; files are assumed not to change.
-_HULLS: weakref.WeakKeyDictionary[MeshFile, dict[tuple, _ConvexCore]] = weakref.WeakKeyDictionary()
+# Cache of hulls by file and scale, because they take long; each with the hash of the content that
+# it was made from, because files may change between models.
+_Hulls: TypeAlias = 'dict[tuple, tuple[str, _ConvexCore]]'
+_HULLS: weakref.WeakKeyDictionary[MeshFile, _Hulls] = weakref.WeakKeyDictionary()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +111,8 @@ def convex_shapes(model: Model, shapes: Sequence[int] | np.ndarray | None = None
     cores: dict[int, _ConvexCore] = {}
     for k in indices:
         source = model.shape_source[k]
-        key = (int(kinds[k]), tuple(scales[k]), id(source))
+        of_source = source if isinstance(source, MeshFile) else id(source)
+        key = (int(kinds[k]), tuple(scales[k]), of_source)
         if key not in known:
             where = f'shape {model.shape_label[k]!r}'
             known[key] = _core(where, GeoType(int(kinds[k])), scales[k], source)
@@ -172,15 +176,18 @@ def _core(where: str, kind: GeoType, scale: np.ndarray, source: Any) -> _ConvexC
 
 
 def _file_hull(where: str, source: MeshFile, scale: np.ndarray) -> _ConvexCore | None:
-    """Return the core of a mesh file, which is read once, or None without a file."""
-    known = _HULLS.setdefault(source, {})
-    key = tuple(scale.tolist())
-    if key not in known:
-        vertices = source.read_vertices()
-        if vertices is None:
-            return None
-        known[key] = _hull(where, vertices, scale)
-    return known[key]
+    """Return the core of a mesh file, or None without a file.
+
+    The file is parsed once as long as its content stays the same.
+    """
+    content = source.read()
+    if content is None:
+        return None
+    hulls, key, digest = _HULLS.setdefault(source, {}), tuple(scale.tolist()), content.digest()
+    known = hulls.get(key)
+    if known is None or known[0] != digest:
+        known = hulls[key] = digest, _hull(where, content.vertices(), scale)
+    return known[1]
 
 
 def _hull(where: str, vertices: np.ndarray, scale: np.ndarray) -> _ConvexCore:

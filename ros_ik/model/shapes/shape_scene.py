@@ -57,9 +57,11 @@ def shape_scene(
 def _read_scene(uri: str, path: Path) -> trimesh.Scene:
     """Read a mesh file in m; referenced files, such as textures, are not read."""
     where = f'mesh {uri!r}'
-    kind, content = read_content(path)
+    content = read_content(path)
+    content.check()
+    kind = content.kind
     try:
-        scene = trimesh.load_scene(io.BytesIO(content), file_type=kind)
+        scene = trimesh.load_scene(io.BytesIO(content.data), file_type=kind)
         units = scene.units
         if kind == 'dae' and units is not None:
             scene.apply_scale(trimesh.units.unit_conversion(units, 'meters'))

@@ -10,7 +10,6 @@ its hull is split into parts, within a time limit.
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 import time
 
 import numpy as np
@@ -25,6 +24,7 @@ from ros_ik.model.hulls.bounding_volumes import uniform_directions
 from ros_ik.model.hulls.fit_cache import fit_key
 from ros_ik.model.hulls.fit_cache import FitCache
 from ros_ik.model.hulls.hull_reduction import largest_outside_distance
+from ros_ik.model.readers.mesh_files import MeshContent
 from ros_ik.model.readers.mesh_files import MeshFile
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.model.shapes.primitive_fit import corner_points
@@ -42,8 +42,6 @@ _FEW, _MANY, _DIRECTIONS, _SAMPLES = 250, 2000, 8, 100
 _THICK, _MORE = 0.003, 1000
 # Increase when fits change.
 _VERSION = 4
-# Bytes per read.
-_BLOCK = 1 << 20
 _FITTED = (int(GeoType.BOX), int(GeoType.CYLINDER), int(GeoType.CONE))
 
 Fit = tuple[list[Capsule], np.ndarray]
@@ -99,13 +97,14 @@ class ShapeFits:
         source = self._model.shape_source[shape]
         if not isinstance(source, MeshFile):
             return _as_primitive(self._model, shape)
-        if source.path is None:
+        content = source.read()
+        if content is None:
             return None
         scale = self._model.shape_scale.numpy()[shape].astype(np.float64)
-        key = _mesh_key(source.path, scale)
+        key = _mesh_key(content, scale)
         found = self._cache.load_hull(key)
         if found is None:
-            found = _enclosing_hull(scaled_vertices(source, scale))
+            found = _enclosing_hull(content.vertices() * scale)
             self._cache.store_hull(key, *found)
         return hull_primitive(self._model, shape, *found)
 
@@ -123,23 +122,19 @@ class ShapeFits:
         return pose[:3] + poses.rotate(pose[3:], corners.reshape(-1, 3)).reshape(corners.shape)
 
     def _mesh(self, shape: int, source: MeshFile) -> CollisionGeometry | None:
-        if source.path is None:
+        content = source.read()
+        if content is None:
             return None
         scale = self._model.shape_scale.numpy()[shape].astype(np.float64)
-        key = _mesh_key(source.path, scale)
+        key = _mesh_key(content, scale)
         found = self._known(key)
         if found is None:
-            found, is_final = self._fit_mesh(source, scale)
+            found, is_final = self._fit_mesh(content.vertices() * scale)
             self._keep(key, found, on_disk=is_final)
         return self._capsules(shape, *found)
 
-    def _fit_mesh(self, source: MeshFile, scale: np.ndarray) -> tuple[Fit, bool]:
-        """Return a fit of a mesh, and whether it is final rather than cut short by the time limit.
-
-        Raises:
-            ModelError: The file is no longer readable.
-        """
-        vertices = scaled_vertices(source, scale)
+    def _fit_mesh(self, vertices: np.ndarray) -> tuple[Fit, bool]:
+        """Return a fit of scaled vertices, and True unless the time limit cut it short."""
         fit = _one_capsule(vertices)
         if fit[1][0] <= _tolerance(vertices):
             return fit, True
@@ -175,13 +170,10 @@ class ShapeFits:
         )
 
 
-def _mesh_key(path: Path, scale: np.ndarray) -> str:
+def _mesh_key(content: MeshContent, scale: np.ndarray) -> str:
     """Return a hash of the content of a mesh file and of its scale."""
-    digest = hashlib.sha256(f'{_VERSION} {path.suffix} {scale.tolist()}'.encode())
-    with path.open('rb') as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+    of_inputs = f'{_VERSION} {content.digest()} {scale.tolist()}'
+    return hashlib.sha256(of_inputs.encode()).hexdigest()
 
 
 def scaled_vertices(source: MeshFile, scale: np.ndarray) -> np.ndarray:

@@ -64,7 +64,7 @@ _MAX_CANDIDATES = 2000
 # as a fraction of the size.
 _EXTREMES, _LEFT_OUT = 1000, 0.005
 # Increase when the result changes for the same robot.
-_VERSION = 7
+_VERSION = 8
 _MASKS = ('always', 'thick', 'tight', 'hidden', 'often')
 _MODEL_ARRAYS = (
     'joint_type',
@@ -304,4 +304,15 @@ def _key(geometry: CollisionGeometry, pairs: np.ndarray, margin: float, padding:
         values = np.ascontiguousarray(array, dtype=np.float64)
         digest.update(f'{values.shape}'.encode())
         digest.update(values.tobytes())
+    for shape in np.unique(geometry.shape[geometry.shape >= 0]).tolist():
+        digest.update(_content_digest(model.shape_source[shape]).encode())
     return digest.hexdigest()
+
+
+def _content_digest(source: object) -> str:
+    """Return a hash of the content of a mesh file, or '' without a readable file."""
+    try:
+        content = source.read() if isinstance(source, MeshFile) else None
+    except ModelError:
+        return ''
+    return '' if content is None else content.digest()

@@ -208,7 +208,7 @@ def test_no_mesh_is_read_before_it_is_asked_for(monkeypatch):
     def refuse(path):
         raise AssertionError(f'{path} was read')
 
-    monkeypatch.setattr('ros_ik.model.readers.mesh_files.read_vertices', refuse)
+    monkeypatch.setattr('ros_ik.model.readers.mesh_files.read_content', refuse)
     robot_with_meshes.__wrapped__('panda')
 
 

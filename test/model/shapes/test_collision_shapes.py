@@ -155,15 +155,15 @@ def test_shapes_come_in_order_and_without_what_has_no_size():
     assert len(none.shapes) == 0 and none.points.shape == (0, 3) and none.size.shape == (0, 3)
 
 
-def test_meshes_of_robots_are_read_once(monkeypatch):
+def test_meshes_of_robots_are_parsed_once(monkeypatch):
     model = robot_with_meshes.__wrapped__('ur5_robot')
     first = convex_shapes(model, np.unique(model.shape_contact_pairs.numpy()))
     assert np.all(first.hull_error <= 0.0025) and np.max(first.count) <= 192
 
-    def refuse(path):
-        raise AssertionError(f'{path} was read again')
+    def refuse(content):
+        raise AssertionError(f'{content.path} was parsed again')
 
-    monkeypatch.setattr('ros_ik.model.readers.mesh_files.read_vertices', refuse)
+    monkeypatch.setattr('ros_ik.model.readers.mesh_files.MeshContent.vertices', refuse)
     again = convex_shapes(model, np.unique(model.shape_contact_pairs.numpy()))
     np.testing.assert_array_equal(again.points, first.points)
 
