@@ -143,9 +143,9 @@ class IKSolver(ReadOnce):
                 to the objectives, as Newton does.
             cost_tolerance: Squared residual up to which a problem has converged. The default is
                 1 mm, or 1 mrad, at weight 1.
-            gradient_tolerance: Largest |J_i^T r| / (max_j |J_j| |r|) of a free column of the
-                Jacobian up to which a problem is stationary. In float32, smaller values than 1e-3
-                are within rounding.
+            gradient_tolerance: Largest |J_i^T r| / (|J_i| |r|) of a free column of the Jacobian
+                up to which a problem is stationary. In float32, smaller values than 1e-3 are
+                within rounding.
             use_graph: True to replay launches as graphs. False repeats them one by one, as is
                 always done for objectives with code on the host.
             use_fused: True to use the fused Levenberg-Marquardt kernel if every objective has a

@@ -92,13 +92,15 @@ def chain_kernel(scalar: type) -> wp.Kernel:
         tolerance = wp.where(
             no_descent, scalar(wp.static(_ROUNDING)), scalar(wp.static(_STATIONARY))
         )
-        bound = slope_bound(tolerance, longest, square)
         is_stationary = bool(True)
         is_pressed = bool(False)
         for j in range(at.q.shape[1]):
             slope = scalar(0.0)  # of |e|^2 / 2
+            own = scalar(0.0)
             for row in range(6):
                 slope -= at.jacobian[slot, row, j] * at.error[slot, row]
+                own += at.jacobian[slot, row, j] * at.jacobian[slot, row, j]
+            bound = slope_bound(tolerance, own, longest, square)
             q = at.q[slot, j]
             is_stationary, is_pressed = judge(
                 slope, bound, q - chain.lower[j], chain.upper[j] - q, scalar(0.0), is_stationary,

@@ -174,11 +174,11 @@ def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
             if not wp.isfinite(work.hessian[row, i, i]):
                 return failure
             longest = wp.max(longest, work.hessian[row, i, i])
-        bound = slope_bound(tolerance, longest, cost)
         is_stationary = bool(True)
         is_pressed = bool(False)
         for p in range(work.order.shape[0]):
             i = work.order[p]
+            bound = slope_bound(tolerance, work.hessian[row, i, i], longest, cost)
             is_stationary, is_pressed = judge(
                 work.gradient[row, i], bound, -work.low[row, i], work.high[row, i], close,
                 is_stationary, is_pressed,

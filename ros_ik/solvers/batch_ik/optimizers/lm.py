@@ -77,7 +77,7 @@ class IKOptimizerLM(BatchOptimizer):
                 moved to the nearest limit. False leaves limits to the objectives.
             cost_tolerance: Squared residual up to which a row has converged.
             gradient_tolerance: A row is stationary if |J_i^T r| is at most this fraction of
-                max_j |J_j| |r| for each free column of the Jacobian.
+                |J_i| |r| for each free column of the Jacobian.
             use_graph: True to replay the launches as a graph. False repeats them one by one,
                 for objectives whose methods do more than launch kernels.
 

@@ -79,15 +79,18 @@ def status_kernel() -> wp.Kernel:
                 status[row] = failure
                 return
             longest = wp.max(longest, square)
-        bound = slope_bound(
-            wp.float64(gradient_tolerance), longest, wp.float64(cost[row])
-        )
         is_stationary = bool(True)
         is_pressed = bool(False)
         for dof in range(jacobian.shape[2]):
             slope = wp.float64(0.0)
+            own = wp.float64(0.0)
             for k in range(jacobian.shape[1]):
-                slope += wp.float64(jacobian[row, k, dof]) * wp.float64(residuals[row, k])
+                entry = wp.float64(jacobian[row, k, dof])
+                slope += entry * wp.float64(residuals[row, k])
+                own += entry * entry
+            bound = slope_bound(
+                wp.float64(gradient_tolerance), own, longest, wp.float64(cost[row])
+            )
             below, above = limit_distances(space, row, dof, joint_q)
             is_stationary, is_pressed = judge(
                 slope, bound, below, above, close, is_stationary, is_pressed
