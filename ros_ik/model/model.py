@@ -18,6 +18,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.launch_lock import shares_launch_lock
 from ros_ik.model import arrays
+from ros_ik.model.building.joints.mimic_range import warnings_of_limits_without_effect
 from ros_ik.model.building.tables.joint_dof import UNLIMITED
 from ros_ik.model.building.worlds.articulations import closed_articulations
 from ros_ik.model.building.worlds.consistency import checked_columns
@@ -55,7 +56,8 @@ class Model(ModelFields):
     and forward kinematics moves them together.
 
     Attributes:
-        urdf_warnings: Elements of the robot description that were ignored.
+        urdf_warnings: Elements of the robot description that were ignored, and limits of mimic
+            joints that have no effect, also of joints that no description has.
         srdf_warnings: Elements of the SRDF that do not fit the robot.
         semantic: Groups and collision pairs of the SRDF, or None.
         mimic_driver: For each mimic joint: its final driver, offset, factor.
@@ -359,6 +361,9 @@ class Model(ModelFields):
         self.joint_ancestor = arrays.device_array(ancestors, wp.int32, self.device)
         self.mimic_driver = arrays.active_mimics(builder)
         self._limits = arrays.limits(builder)
+        # Models with copies of a robot have each text once.
+        of_mimics = dict.fromkeys(warnings_of_limits_without_effect(self))
+        self.urdf_warnings += tuple(of_mimics)
         self._space = arrays.configuration_space(builder, self._limits, self.mimic_driver)
         leader = np.full(self.joint_count, -1)
         coefficients = np.tile([0.0, 1.0], (self.joint_count, 1))

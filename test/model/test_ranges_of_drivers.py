@@ -12,6 +12,7 @@ from support.solvers.followers import random_followers
 from support.solvers.followers import with_followers
 
 from ros_ik.model import Model
+from ros_ik.model import ModelBuilder
 from ros_ik.model.limit_override import with_position_limits
 from ros_ik.model.robot_joints import RobotJoints
 
@@ -84,6 +85,37 @@ def test_limits_that_exclude_every_position_have_no_effect():
     at = positions_by_name(model, joint_q)
     assert is_inside(text, at, exempt=('f', 'h')).all()
     assert at['j0'][0] == pytest.approx(0.2) and np.ptp(at['j3']) > 3.8
+
+
+def by_hand(lower):
+    """Return a builder of two turns; the second follows the first, which is in [-1, 1]."""
+    builder = ModelBuilder()
+    first, second = builder.add_link('first'), builder.add_link('second')
+    joints = [
+        builder.add_joint_revolute(-1, first, limit_lower=-1.0, limit_upper=1.0, label='lead'),
+        builder.add_joint_revolute(
+            first, second, limit_lower=lower, limit_upper=3.0, label='follow'
+        ),
+    ]
+    builder.add_articulation(joints)
+    builder.add_constraint_mimic(joints[1], joints[0], 0.0, 1.0)
+    return builder
+
+
+def test_models_built_by_hand_warn_of_limits_without_effect():
+    assert not by_hand(-2.0).finalize('cpu').warnings
+    text = (
+        "joint 'follow' mimic: positions of joint 'lead' lead it from -1 to 1, "
+        'all outside its limits, 2 to 3'
+    )
+    assert by_hand(2.0).finalize('cpu').warnings == (text,)
+    several = ModelBuilder()
+    several.replicate(by_hand(2.0), 3)
+    assert several.finalize('cpu').warnings == (text,)
+    named = ModelBuilder()
+    named.add_builder(by_hand(2.0), label_prefix='left')
+    (warning,) = named.finalize('cpu').warnings
+    assert warning.startswith("joint 'left/follow' mimic")
 
 
 def test_stricter_limits_of_a_mimic_joint_move_its_driver():

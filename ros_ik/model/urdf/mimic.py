@@ -7,16 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from xml.etree.ElementTree import Element
 
-import numpy as np
-
 from ros_ik.errors import ModelError
 from ros_ik.model.building.joints.configuration_space import resolve_mimics
-from ros_ik.model.building.joints.mimic_range import dof_links
-from ros_ik.model.building.joints.mimic_range import narrow_drivers
 from ros_ik.model.building.tables.rows import joint_row
 from ros_ik.model.building.tables.rows import mimic_row
 from ros_ik.model.building.worlds.worlds import Worlds
-from ros_ik.model.conventions.labels import listed
 from ros_ik.model.readers.loops import find_loop
 from ros_ik.model.readers.loops import shortened
 from ros_ik.model.readers.xml import float_attribute
@@ -71,39 +66,3 @@ def add_mimics(builder: Worlds, elements: Mapping[str, Element]) -> None:
                 f'joint {builder.joint_label[joint]!r} mimic',
                 f'offset {coef0} or multiplier {coef1} along its drivers is too large',
             )
-    builder.urdf_warnings += _disjoint_ranges(builder, mimics)
-
-
-def _disjoint_ranges(builder: Worlds, mimics: Mapping[int, tuple[int, float, float]]) -> list[str]:
-    """Return a warning for each mimic joint whose limits exclude all positions of its driver.
-
-    The positions are those that the driver and its other mimic joints allow.
-    """
-    lower, upper = np.array(builder.joint_limit_lower), np.array(builder.joint_limit_upper)
-    low, high = lower.copy(), upper.copy()
-    starts = np.array(builder.joint_qd_start)
-    excluded = narrow_drivers(low, high, dof_links(mimics, starts))
-    followers = [joint for joint in mimics if starts[joint] in excluded]
-    found = []
-    for joint in followers:
-        driver, coef0, coef1 = mimics[joint]
-        own, of_driver, allowed_by = starts[joint], starts[driver], ''
-        ends = _ends(lower[of_driver], upper[of_driver], coef0, coef1)
-        if ends[1] >= lower[own] and ends[0] <= upper[own]:
-            ends = _ends(low[of_driver], high[of_driver], coef0, coef1)
-            others = [k for k in mimics if mimics[k][0] == driver and k not in followers]
-            allowed_by = f' that {listed(repr(builder.joint_label[k]) for k in others)} can follow'
-        found.append(
-            f'joint {builder.joint_label[joint]!r} mimic: positions of joint '
-            f'{builder.joint_label[driver]!r}{allowed_by} lead it from {ends[0]:g} to '
-            f'{ends[1]:g}, all outside its limits, {lower[own]:g} to {upper[own]:g}'
-        )
-    return found
-
-
-def _ends(lower: float, upper: float, coef0: float, coef1: float) -> tuple[float, float]:
-    """Return the range of a mimic joint whose driver has these limits."""
-    if coef1 == 0.0:
-        return coef0, coef0
-    low, high = sorted(coef0 + coef1 * bound for bound in (lower, upper))
-    return low, high

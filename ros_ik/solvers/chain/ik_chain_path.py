@@ -12,7 +12,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.tree import incoming_joints
-from ros_ik.model.building.joints.mimic_range import driver_range
+from ros_ik.model.building.joints.mimic_range import driver_limits
 from ros_ik.model.conventions.joint_type import JointType
 
 _ONE_AXIS = (JointType.REVOLUTE, JointType.PRISMATIC)
@@ -68,8 +68,7 @@ def chain_path(model: Any, end_link: str | int, start_link: str | int | None) ->
     Raises:
         IkChainError: An unknown link, a start link that is not an ancestor of the end link, a
             joint that is not revolute, prismatic or fixed, a mimic joint whose driver is not in
-            the chain, conflicting limits of a mimic joint and its driver, or a chain that cannot
-            move.
+            the chain, or a chain that cannot move.
     """
     last = _body_index(model, 'end_link', end_link)
     first = None if start_link is None else _body_index(model, 'start_link', start_link)
@@ -90,7 +89,7 @@ def chain_path(model: Any, end_link: str | int, start_link: str | int | None) ->
         raise IkChainError(f'no joint moves between the start and end_link {end_link!r}')
     followed = [model.mimic_driver.get(joint, (joint, 0.0, 1.0)) for joint in joints]
     dofs = model.joint_qd_start.numpy()[drivers]
-    lower, upper = _limits(model, drivers)
+    lower, upper = driver_limits(model)
     return ChainPath(
         bodies=bodies,
         base_joints=base_joints,
@@ -104,8 +103,8 @@ def chain_path(model: Any, end_link: str | int, start_link: str | int | None) ->
         coordinates=model.joint_q_start.numpy()[drivers],
         dofs=dofs,
         dof_map=_dof_map(model, drivers),
-        lower=lower,
-        upper=upper,
+        lower=lower[dofs],
+        upper=upper[dofs],
     )
 
 
@@ -149,24 +148,6 @@ def _check_mimics(
                 f'joint {model.joint_label[joint]!r} {where} and mimics '
                 f'{model.joint_label[driver]!r}; expected both in the chain or neither'
             )
-
-
-def _limits(model: Any, drivers: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the limits of the variables, narrowed by those of their mimic joints."""
-    start = model.joint_qd_start.numpy()
-    of_dof_lower, of_dof_upper, _, _ = model.limits64()
-    lower, upper = of_dof_lower[start[drivers]], of_dof_upper[start[drivers]]
-    for follower, (driver, coef0, coef1) in model.mimic_driver.items():
-        if driver in drivers and coef1 != 0.0:
-            dof, k = start[follower], drivers.index(driver)
-            of_follower = of_dof_lower[dof], of_dof_upper[dof]
-            lower[k], upper[k] = driver_range((lower[k], upper[k]), of_follower, coef0, coef1)
-            if not lower[k] <= upper[k]:
-                raise IkChainError(
-                    f'no position of joint {model.joint_label[driver]!r} lies inside its limits '
-                    f'and inside those of its mimic {model.joint_label[follower]!r}'
-                )
-    return lower, upper
 
 
 def _dof_map(model: Any, drivers: list[int]) -> np.ndarray:

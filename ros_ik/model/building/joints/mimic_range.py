@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ros_ik.model.conventions.labels import listed
+
 
 def driver_range(
     own: tuple[float, float], follower: tuple[float, float], coef0: float, coef1: float
@@ -113,3 +115,41 @@ def driver_limits(model: Any) -> tuple[np.ndarray, np.ndarray]:
     lower, upper, _, _ = model.limits64()
     narrow_drivers(lower, upper, dof_links(model.mimic_driver, model.joint_qd_start.numpy()))
     return lower, upper
+
+
+def warnings_of_limits_without_effect(model: Any) -> list[str]:
+    """Return a warning for each mimic joint whose limits exclude all positions of its driver.
+
+    The positions are those that the driver and its other mimic joints allow.
+
+    Args:
+        model: A :class:`Model`, or an object with the same limits, mimic drivers and labels.
+    """
+    lower, upper, _, _ = model.limits64()
+    low, high, starts = lower.copy(), upper.copy(), model.joint_qd_start.numpy()
+    mimics, label = model.mimic_driver, model.joint_label
+    excluded = set(narrow_drivers(low, high, dof_links(mimics, starts)))
+    followers = [joint for joint in mimics if int(starts[joint]) in excluded]
+    found = []
+    for joint in followers:
+        driver, coef0, coef1 = mimics[joint]
+        own, of_driver, allowed_by = starts[joint], starts[driver], ''
+        ends = _ends(lower[of_driver], upper[of_driver], coef0, coef1)
+        if ends[1] >= lower[own] and ends[0] <= upper[own]:
+            ends = _ends(low[of_driver], high[of_driver], coef0, coef1)
+            others = [k for k in mimics if mimics[k][0] == driver and k not in followers]
+            allowed_by = f' that {listed(repr(label[k]) for k in others)} can follow'
+        found.append(
+            f'joint {label[joint]!r} mimic: positions of joint '
+            f'{label[driver]!r}{allowed_by} lead it from {ends[0]:g} to '
+            f'{ends[1]:g}, all outside its limits, {lower[own]:g} to {upper[own]:g}'
+        )
+    return found
+
+
+def _ends(lower: float, upper: float, coef0: float, coef1: float) -> tuple[float, float]:
+    """Return the range of a mimic joint whose driver has these limits."""
+    if coef1 == 0.0:
+        return coef0, coef0
+    low, high = sorted(coef0 + coef1 * bound for bound in (lower, upper))
+    return low, high
