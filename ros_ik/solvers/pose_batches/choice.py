@@ -72,7 +72,7 @@ class SolutionChoice:
             chain: The chain.
             model: The model, on whose device the choice is made.
             separation: Smallest distance of distinct solutions [rad or m], in the joint that
-                differs most.
+                differs most, also of those of different poses of a problem.
         """
         self._preference, self._device = preference, wp.get_device(model.device)
         low, high = chain.sampling_range()
@@ -110,8 +110,9 @@ class SolutionChoice:
             on_device: True to return Warp arrays, without waiting.
 
         Returns:
-            The solutions, sorted by cost; the next call overwrites their arrays. For a problem
-            without a solution, the best configuration of the nearest pose, with its status.
+            The distinct solutions, sorted by cost; the next call overwrites their arrays. For a
+            problem without a solution, the best configuration of the nearest pose, with its
+            status.
 
         Raises:
             ArgumentError: A function did not return a number for each configuration.
@@ -124,7 +125,8 @@ class SolutionChoice:
             dim=joint_q.shape[0] // n_goals,
             inputs=[
                 n_goals, wp.float64(_RADIAN), self._costs(joint_q, n_found, seeds), joint_q,
-                self._array(found.status, wp.int32), n_found, self._array(found.position_error),
+                self._array(found.status, wp.int32), n_found, self._coordinate,
+                wp.float64(self._separation), self._array(found.position_error),
                 self._array(found.rotation_error),
             ],
             outputs=self._outputs,

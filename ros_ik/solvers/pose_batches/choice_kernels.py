@@ -85,9 +85,10 @@ def measure_cost_kernel() -> wp.Kernel:
 def choose_solutions_kernel() -> wp.Kernel:
     """Build the kernel that chooses the solutions of least cost of all poses of a problem.
 
-    Solutions of equal cost keep their order, so the choice is the same each time. If a problem has
-    no solution, the first configuration of the nearest pose is chosen. Places after the last
-    solution repeat the first.
+    Solutions of equal cost keep their order, so the choice is the same each time. Those of a pose
+    are distinct already; one that is close to a chosen one of another pose is left out. If a
+    problem has no solution, the first configuration of the nearest pose is chosen. Places after
+    the last solution repeat the first.
     """
 
     @wp.func
@@ -116,6 +117,30 @@ def choose_solutions_kernel() -> wp.Kernel:
         return following
 
     @wp.func
+    def is_chosen(
+        problem: int,
+        count: int,
+        goal: int,
+        row: int,
+        slot: int,
+        joint_q: wp.array3d(dtype=wp.float64),
+        coordinate: wp.array(dtype=wp.int32),
+        separation: wp.float64,
+        best_q: wp.array3d(dtype=wp.float64),
+        best_goal: wp.array2d(dtype=wp.int32),
+    ) -> bool:
+        """Return True if the first ``count`` choices have one of another pose this close."""
+        for k in range(count):
+            if best_goal[problem, k] != goal:
+                apart = wp.float64(0.0)
+                for j in range(coordinate.shape[0]):
+                    c = coordinate[j]
+                    apart = wp.max(apart, wp.abs(joint_q[row, slot, c] - best_q[problem, k, c]))
+                if apart < separation:
+                    return True
+        return False
+
+    @wp.func
     def nearest_goal(
         start: int,
         n_goals: int,
@@ -141,6 +166,8 @@ def choose_solutions_kernel() -> wp.Kernel:
         joint_q: wp.array3d(dtype=wp.float64),  # [n * n_goals, s, joint_coord_count]
         status: wp.array(dtype=wp.int32),  # [n * n_goals]
         n_found: wp.array(dtype=wp.int32),  # [n * n_goals]
+        coordinate: wp.array(dtype=wp.int32),  # [m], of each variable
+        separation: wp.float64,  # least distance of distinct solutions [rad or m]
         position_error: wp.array2d(dtype=wp.float64),  # [n * n_goals, s]
         rotation_error: wp.array2d(dtype=wp.float64),  # [n * n_goals, s]
         best_q: wp.array3d(dtype=wp.float64),  # [n, wanted, joint_coord_count]
@@ -159,11 +186,19 @@ def choose_solutions_kernel() -> wp.Kernel:
         floor = wp.float64(-wp.inf)
         for k in range(best_q.shape[1]):
             following = int(-1)
-            if count == k:
+            is_searching = count == k
+            while is_searching:
                 following = next_in_order(start, n_goals, index, floor, cost, n_found)
+                is_searching = False
+                if following >= 0:
+                    index = following
+                    goal = index // s
+                    floor = cost[start + goal, index % s]
+                    is_searching = is_chosen(
+                        problem, count, goal, start + goal, index % s, joint_q, coordinate,
+                        separation, best_q, best_goal,
+                    )  # fmt: skip
             if following >= 0:
-                index = following
-                floor = cost[start + index // s, index % s]
                 count += 1
             elif k == 0:
                 index = s * nearest_goal(start, n_goals, radian, position_error, rotation_error)

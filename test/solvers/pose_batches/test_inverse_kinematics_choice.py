@@ -84,6 +84,42 @@ def test_of_a_set_the_solution_nearest_to_the_seed_comes_first():
         assert [goal for _, goal in expected] == list(result.goal[k, : len(expected)])
 
 
+def is_apart(joint_q, others, separation):
+    """Return True if a configuration differs from all others in some joint."""
+    return all(np.abs(joint_q - other).max() >= separation for other in others)
+
+
+@pytest.mark.parametrize('preference', ['seed', 'middle', lambda q: np.abs(q[:, 0])])
+@pytest.mark.parametrize(('method', 'separation'), [('search', 0.1), ('closed_form', 1e-5)])
+@pytest.mark.parametrize('between', [0.0, 2e-4, 0.05])
+def test_solutions_are_distinct_in_the_whole_set(between, method, separation, preference):
+    n, n_goals, wanted = 30, 3, 12
+    model = robot('ur5_robot')
+    poses, seeds = reachable(model, 'tool0', n)
+    sets = np.repeat(poses[:, None], n_goals, axis=1)
+    sets[:, :, 2] += between * np.arange(n_goals)
+    given = {'method': method, 'n_solutions': wanted, 'preference': preference}
+    result = inverse_kinematics(model, 'tool0', sets, seeds, **given)
+    each = inverse_kinematics(
+        model, 'tool0', sets.reshape(-1, 7), np.repeat(seeds, n_goals, axis=0),
+        **{**given, 'n_solutions': 16},
+    )  # fmt: skip
+    for k in np.flatnonzero(result.status == SOLVED):
+        found, goal = result.joint_q[k, : result.n_found[k]], result.goal[k]
+        for i in range(len(found)):
+            others = [found[j] for j in range(i) if goal[j] != goal[i]]
+            assert is_apart(found[i], others, separation)
+        if len(found) < wanted and method == 'closed_form':
+            # Nothing that is distinct was left out.
+            for row in range(k * n_goals, (k + 1) * n_goals):
+                for q in each.joint_q[row, : each.n_found[row]]:
+                    assert not is_apart(q, found, separation)
+    if between == 0.0 and method == 'closed_form':
+        alone = inverse_kinematics(model, 'tool0', poses, seeds, **given)
+        np.testing.assert_array_equal(result.joint_q[:, 0], alone.joint_q[:, 0])
+        np.testing.assert_array_equal(result.n_found, alone.n_found)
+
+
 def test_a_set_out_of_reach_tells_which_pose_was_nearest():
     sets = far(6).reshape(2, 3, 7)
     sets[:, 1, 0] = 2.0
