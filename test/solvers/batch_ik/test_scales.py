@@ -13,7 +13,7 @@ from ros_ik import IKSolver
 from ros_ik import ModelBuilder
 from ros_ik import SolveStatus
 
-N = 200
+N = 80
 SETTLED = (SolveStatus.UNREACHABLE, SolveStatus.AT_LIMITS)
 REACH = 1.3  # of the tool from the axis of the slide, in lengths of the arm
 
@@ -59,11 +59,11 @@ def problems():
 @pytest.mark.parametrize('optimizer', ['lm', 'lbfgs'])
 def test_too_few_iterations_for_a_small_robot_are_not_out_of_reach(optimizer, use_fused):
     targets, starts = problems()
-    for size in (1.0, 0.02, 0.01, 0.005, 0.001):
+    for size in (1.0, 0.02, 0.005):
         options = {'optimizer': optimizer, 'use_fused': use_fused}
         status, found = solve(size, targets, starts, 24, **options)
         settled = np.isin(status, SETTLED)
-        later, _ = solve(size, targets, found, 3000, **options)
+        later, _ = solve(size, targets, found, 1500, **options)
         assert not np.any(settled & (later == SolveStatus.CONVERGED)), size
 
 
