@@ -356,7 +356,8 @@ class TargetSelection:
         Beside other targets, frames whose velocity has ended come to rest on their line. If no
         target is left, the joints brake together instead: see :class:`PathDeceleration`.
         """
-        if center or any(kind is not TargetKind.NONE for kind in target_kinds):
+        has_none = TargetKind.NONE in target_kinds
+        if has_none and (center or any(kind is not TargetKind.NONE for kind in target_kinds)):
             target_kinds = tuple([
                 TargetKind.REST if kind is TargetKind.NONE and tracker.must_come_to_rest else kind
                 for tracker, kind in zip(self.trackers, target_kinds, strict=True)
