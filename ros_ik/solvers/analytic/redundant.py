@@ -79,6 +79,8 @@ if TYPE_CHECKING:
 # Largest distance outside the limits at which solutions are starts of the search for the nearest
 # one [rad, reaches], because their curve may enter the limits between two samples.
 _LIMIT_MARGIN = 0.3
+# Number of values whose candidates fit into the caches of a core.
+_ROWS_AT_ONCE = 256
 # Tolerances of the search for a value if the samples have no solution [m, rad].
 _SEARCH_TOLERANCE = 1e-8
 
@@ -162,9 +164,10 @@ class RedundantClosedFormIK:
         n_entries = max(self.max_solutions, MAX_CANDIDATES) if all_turns else MAX_CANDIDATES
         self._device = wp.get_device(model.device)
         rows = self._value_rows()
-        self.n_bytes = self._checked_bytes(rows, n_entries)
+        at_once = min(rows.longest, _ROWS_AT_ONCE) if self._device.is_cpu else rows.longest
+        self.n_bytes = self._checked_bytes(rows, n_entries, at_once)
         common: dict[str, Any] = {'joint_q': locked_joint_q, 'offset': offset}
-        six_joints = self._six_joints(settings, rows.longest, all_turns=all_turns, **common)
+        six_joints = self._six_joints(settings, at_once, all_turns=all_turns, **common)
         reach = joint_axes(self.chain).reach
         length = settings.length * reach
         position = settings.position_tolerance_at(reach) + ROUNDING * reach
@@ -200,18 +203,20 @@ class RedundantClosedFormIK:
             for end in self._unsolved.ends
         }
 
-    def _checked_bytes(self, rows: ValueRows, n_entries: int) -> int:
+    def _checked_bytes(self, rows: ValueRows, n_entries: int, at_once: int) -> int:
         """Return the memory of all arrays, or raise ArgumentError if there is not as much.
 
         Args:
             rows: Rows of all values.
             n_entries: Largest number of solutions of a row.
+            at_once: Number of rows whose candidates are in memory together.
         """
-        per_row = 60 * MAX_CANDIDATES + 120 * n_entries
         per_solution = 260 + 8 * self.model.joint_coord_count
-        per_problem = rows.total // self.n_problems * per_row + per_solution * self.max_solutions
-        check_memory('n_problems', self.n_problems, per_problem, self.model.device)
-        return self.n_problems * per_problem
+        per_problem = rows.total // self.n_problems * (120 * n_entries + 64)
+        per_problem += per_solution * self.max_solutions
+        n_bytes = self.n_problems * per_problem + 60 * MAX_CANDIDATES * at_once
+        check_memory('n_problems', self.n_problems, n_bytes // self.n_problems, self.model.device)
+        return n_bytes
 
     def _value_rows(self) -> ValueRows:
         """Return the rows of all values."""

@@ -109,6 +109,7 @@ class SolutionStage:
     """Kernels that compute the solutions of poses for a chain of up to six joints.
 
     Attributes:
+        n_problems: Largest number of poses of a launch.
         source: Source of the candidates.
         n_listed: Number of poses that :meth:`launch_usual` has left to :meth:`launch_rest`, shape
             [1], a view of the memory of a CPU. None if it leaves none.
@@ -149,6 +150,7 @@ class SolutionStage:
                 set to False.
             beside: Largest distance of kept solutions outside the limits [rad, reaches].
         """
+        self.n_problems = n_problems
         self._device, self._kind = device, (len(chain.slides), any(chain.slides), len(free) > 0)
         self.all_turns, self._lanes = all_turns, lanes_on(device, CANDIDATE_LANES)
         reach = joint_axes(chain).reach

@@ -101,7 +101,7 @@ class ValuesStage:
         """Allocate.
 
         Args:
-            six_joints: Kernels for the other six joints, for as many poses as the longest rows.
+            six_joints: Kernels for the other six joints; they take this many rows at a time.
             redundancy: The redundant joint, see :func:`redundancy_of`.
             poses: Poses of the tool.
             seeds: Seeds.
@@ -133,7 +133,12 @@ class ValuesStage:
             least_error: True to find the configuration of least error if there is no solution.
         """
         moved, seeds = self._launch_poses(rows)
-        self._six_joints.launch(moved, seeds, self.arrays.rows(rows), least_error=least_error)
+        arrays, n, at_once = self.arrays.rows(rows), moved.shape[0], self._six_joints.n_problems
+        for first in range(0, n, at_once):
+            some = slice(first, min(first + at_once, n))
+            self._six_joints.launch(
+                moved[some], seeds[some], arrays.rows(some), least_error=least_error
+            )
         self.n_exist.download()
 
     def launch_turns(self, rows: slice) -> None:

@@ -27,6 +27,7 @@ from ros_ik import solve_path
 from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
+import ros_ik.solvers.analytic.redundant
 
 # Tolerances of a solution [m, rad], plus the rounding of two forward kinematics.
 TOLERANCE = 1e-10 + 1e-13
@@ -248,6 +249,22 @@ def test_a_solve_leaves_nothing_behind_for_the_next(n, n_values):
     for field in dataclasses.fields(again):
         before, after = getattr(first, field.name), getattr(again, field.name)
         np.testing.assert_array_equal(before, after, err_msg=field.name)
+
+
+@pytest.mark.parametrize('n_values', [1, 9])
+def test_values_that_are_solved_together_do_not_change_the_solutions(n_values, monkeypatch):
+    it = robot('panda')
+    poses, seeds = it.poses(it.random(12, seed=19)), it.random(12, seed=20)
+    poses[3:5, 0] += [3.0, 0.0]
+    results = []
+    for at_once in (7, 1000):
+        monkeypatch.setattr(ros_ik.solvers.analytic.redundant, '_ROWS_AT_ONCE', at_once)
+        solver = RedundantClosedFormIK(it.model, it.link, 12, redundant_values=n_values)
+        assert solver._stage._six_joints.n_problems == min(at_once, solver._stage.rows.longest)
+        results.append(solver.solve(poses, seeds).copy())
+    for field in dataclasses.fields(results[0]):
+        some, all_ = (getattr(result, field.name) for result in results)
+        np.testing.assert_array_equal(some, all_, err_msg=field.name)
 
 
 def test_a_solve_takes_the_given_values_after_others_were_tried():
