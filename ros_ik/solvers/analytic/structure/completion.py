@@ -155,22 +155,12 @@ def _jacobians_of_rank(axes: Axes, q: np.ndarray, free: np.ndarray) -> np.ndarra
     if not len(free):
         return jacobian
     # The rotation of the last link, and the way from the point to the tool.
-    turn = _last_rotations(axes, q)
+    _, _, turn, _ = _moved_axes(axes, q)
     along = np.einsum('mij,kj->mki', turn @ axes.tool[:3, :3], free)
     arm = np.einsum('mij,j->mi', turn, near[:3, 3] - axes.tool[:3, 3]) / unit
     twists = np.concatenate([cross(along, arm[:, None]), along], axis=2).swapaxes(1, 2)
     spans, _ = np.linalg.qr(twists)
     return np.concatenate([jacobian, spans], axis=2)
-
-
-def _last_rotations(axes: Axes, q: np.ndarray) -> np.ndarray:
-    """Return the rotations of the last link at configurations [m, n], relative to zero."""
-    rotation = np.tile(np.eye(3), (len(q), 1, 1))
-    for h, slides, angle in zip(axes.directions, axes.slides, q.T, strict=True):
-        if not slides:
-            turn = np.swapaxes(turned(h, angle[:, None], np.eye(3)), 1, 2)
-            rotation = rotation @ turn
-    return rotation
 
 
 def tool_jacobians(axes: Axes, q: np.ndarray, free: np.ndarray) -> np.ndarray:
@@ -184,6 +174,28 @@ def tool_jacobians(axes: Axes, q: np.ndarray, free: np.ndarray) -> np.ndarray:
     Returns:
         Shape [m, 6, n], linear rows first, lengths in reaches.
     """
+    lines, points, R, t = _moved_axes(axes, q)
+    arms = (R @ axes.tool[:3, 3] + t)[:, None] - points
+    slides = np.array(axes.slides)[:, None]
+    linear = np.where(slides, lines, cross(lines, arms))
+    angular = np.where(slides, 0.0, lines)
+    if len(free) == 3:
+        angular = np.zeros_like(angular)
+    for axis in free if len(free) == 1 else ():
+        along = R @ axes.tool[:3, :3] @ axis
+        angular = angular - np.einsum('mnk,mk->mn', angular, along)[..., None] * along[:, None]
+    return np.concatenate([linear, angular], axis=2).swapaxes(1, 2)
+
+
+def _moved_axes(
+    axes: Axes, q: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return where configurations [m, n] move the axes and the last link.
+
+    Returns:
+        Directions and points of the axes, [m, n, 3]; rotation [m, 3, 3] and translation [m, 3]
+        of the last link from its place at zero.
+    """
     m, n = q.shape
     R, t = np.tile(np.eye(3), (m, 1, 1)), np.zeros((m, 3))
     lines, points = np.zeros((m, n, 3)), np.zeros((m, n, 3))
@@ -196,16 +208,7 @@ def tool_jacobians(axes: Axes, q: np.ndarray, free: np.ndarray) -> np.ndarray:
         else:
             t = t + np.einsum('mij,mj->mi', R, p - turns[k] @ p)
             R = R @ turns[k]
-    arms = (R @ axes.tool[:3, 3] + t)[:, None] - points
-    slides = np.array(axes.slides)[:, None]
-    linear = np.where(slides, lines, cross(lines, arms))
-    angular = np.where(slides, 0.0, lines)
-    if len(free) == 3:
-        angular = np.zeros_like(angular)
-    for axis in free if len(free) == 1 else ():
-        along = R @ axes.tool[:3, :3] @ axis
-        angular = angular - np.einsum('mnk,mk->mn', angular, along)[..., None] * along[:, None]
-    return np.concatenate([linear, angular], axis=2).swapaxes(1, 2)
+    return lines, points, R, t
 
 
 @dataclasses.dataclass(frozen=True)
