@@ -50,6 +50,7 @@ from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.result import ROUNDING
 from ros_ik.solvers.analytic.solution_buffers import SolutionBuffers
+from ros_ik.solvers.analytic.stage import poses_at_once
 from ros_ik.solvers.analytic.stage import SolutionStage
 from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.analytic.structure.form import ClosedForm
@@ -79,8 +80,6 @@ if TYPE_CHECKING:
 # Largest distance outside the limits at which solutions are starts of the search for the nearest
 # one [rad, reaches], because their curve may enter the limits between two samples.
 _LIMIT_MARGIN = 0.3
-# Number of values whose candidates fit into the caches of a core.
-_ROWS_AT_ONCE = 256
 # Tolerances of the search for a value if the samples have no solution [m, rad].
 _SEARCH_TOLERANCE = 1e-8
 
@@ -164,7 +163,7 @@ class RedundantClosedFormIK:
         n_entries = max(self.max_solutions, MAX_CANDIDATES) if all_turns else MAX_CANDIDATES
         self._device = wp.get_device(model.device)
         rows = self._value_rows()
-        at_once = min(rows.longest, _ROWS_AT_ONCE) if self._device.is_cpu else rows.longest
+        at_once = poses_at_once(rows.longest, self._device)
         self.n_bytes = self._checked_bytes(rows, n_entries, at_once)
         common: dict[str, Any] = {'joint_q': locked_joint_q, 'offset': offset}
         six_joints = self._six_joints(settings, at_once, all_turns=all_turns, **common)

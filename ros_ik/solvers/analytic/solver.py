@@ -30,6 +30,7 @@ from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.solution_buffers import SolutionBuffers
+from ros_ik.solvers.analytic.stage import poses_at_once
 from ros_ik.solvers.analytic.stage import SolutionStage
 from ros_ik.solvers.analytic.stage import StageArrays
 from ros_ik.solvers.analytic.structure.form import folded_chain
@@ -45,10 +46,6 @@ from ros_ik.solvers.pose_ik.search.setup import make_placement
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
-
-# Number of poses that all kernels process before the next ones on a CPU, so that what they pass on
-# stays in the cache: about 4 kB each.
-_BLOCK = 256
 
 
 class ClosedFormIK:
@@ -125,7 +122,7 @@ class ClosedFormIK:
         check_memory('n_problems', n_problems, bytes_per_problem, model.device)
         self.n_bytes = n_problems * bytes_per_problem
         self._device = wp.get_device(model.device)
-        self._block = min(n_problems, _BLOCK) if self._device.is_cpu else n_problems
+        self._block = poses_at_once(n_problems, self._device)
         self._stage = SolutionStage(
             self.chain, self.form, made, settings, self._block, free=free, all_turns=all_turns,
             device=self._device, is_direct=has_direct_path(model, index, self.chain),

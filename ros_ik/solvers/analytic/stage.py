@@ -34,6 +34,9 @@ from ros_ik.solvers.analytic.structure.form import ClosedForm
 from ros_ik.solvers.analytic.structure.structure import joint_axes
 from ros_ik.solvers.pose_ik.search.setup import make_chain
 
+# Number of poses that all kernels process before the next ones on a CPU, so that what they pass on
+# stays in the cache: about 4 kB each.
+_BLOCK = 256
 # Branches that meet in an exact structure are, in an approximate one, about the square root of the
 # deviation apart. The least singular value there is about as large.
 _FOLD_FACTOR, _MAX_FOLD = 5.0, 0.1
@@ -42,6 +45,11 @@ _AT_LIMIT = 1e-5
 # Largest motion of a joint by polishing from the solution of exact axes [rad, reaches], and from
 # that of approximate axes relative to the square root of their deviation, which includes twins.
 _MARGIN, _MARGIN_FACTOR = 0.05, 1e3
+
+
+def poses_at_once(n: int, device: wp.DeviceLike) -> int:
+    """Return the number of poses of a launch, of n in all: a block on a CPU, all on a GPU."""
+    return min(n, _BLOCK) if wp.get_device(device).is_cpu else n
 
 
 @dataclasses.dataclass(frozen=True)

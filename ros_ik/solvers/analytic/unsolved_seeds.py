@@ -75,7 +75,6 @@ class UnsolvedSeeds(SearchedPoses):
         if self._shares:
             self._launch_search(0, 1)  # compiles and loads the kernel before threads use it
             self._solve_locally = Graph(self._launch_local, self._device)
-        self._n_given = stage.n_exist.host[stage.rows.given]
 
     @property
     def ends(self) -> set[int]:
@@ -112,8 +111,9 @@ class UnsolvedSeeds(SearchedPoses):
     def solve(self) -> int:
         """Solve the poses that are left; see :class:`UnsolvedPoses`."""
         if self._shares:
-            if self._n_given.all():
-                return self._stage.rows.given.stop
+            given = self._stage.rows.given
+            if self._stage.n_exist.host[given].all():
+                return given.stop
             share_among_threads(self._launch_search, self._n, self._n_threads)
             self._solve_locally.launch()
         return self._solve() if is_any(self._left.host) else 0

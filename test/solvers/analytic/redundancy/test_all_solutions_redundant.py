@@ -27,7 +27,7 @@ from ros_ik import solve_path
 from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
-import ros_ik.solvers.analytic.redundant
+import ros_ik.solvers.analytic.stage
 
 # Tolerances of a solution [m, rad], plus the rounding of two forward kinematics.
 TOLERANCE = 1e-10 + 1e-13
@@ -258,7 +258,7 @@ def test_values_that_are_solved_together_do_not_change_the_solutions(n_values, m
     poses[3:5, 0] += [3.0, 0.0]
     results = []
     for at_once in (7, 1000):
-        monkeypatch.setattr(ros_ik.solvers.analytic.redundant, '_ROWS_AT_ONCE', at_once)
+        monkeypatch.setattr(ros_ik.solvers.analytic.stage, '_BLOCK', at_once)
         solver = RedundantClosedFormIK(it.model, it.link, 12, redundant_values=n_values)
         assert solver._stage._six_joints.n_problems == min(at_once, solver._stage.rows.longest)
         results.append(solver.solve(poses, seeds).copy())

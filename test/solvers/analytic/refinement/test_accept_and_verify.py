@@ -14,6 +14,7 @@ from benchmarks.gpu.kernels import product_variants
 from ros_ik import ClosedFormIK
 from ros_ik import SolveStatus
 from ros_ik.solvers.analytic import solver as solver_module
+from ros_ik.solvers.analytic import stage as stage_module
 from ros_ik.solvers.pose_ik.search.setup import make_placement
 
 # Parallel and intersecting axes, limits of less than a turn, and other joints in the model.
@@ -66,7 +67,7 @@ def test_one_kernel_finds_what_two_find(judge, max_solutions, monkeypatch):
 def test_single_poses_and_batches_of_blocks_have_the_same_solutions(judge, monkeypatch):
     """Only a single block leaves out launches that have no pose to work on."""
     poses, seeds = mixed_problems(judge)
-    monkeypatch.setattr(solver_module, '_BLOCK', N // 4)
+    monkeypatch.setattr(stage_module, '_BLOCK', N // 4)
     batch = dataclasses.asdict(ClosedFormIK(judge.model, judge.link, N).solve(poses, seeds))
     single = ClosedFormIK(judge.model, judge.link, 1)
     n_listed = 0
