@@ -159,7 +159,8 @@ class Client:
             process: The node under test.
             node_name: Its name.
             urdf_path: Description of its robot; None for that of a Panda.
-            plays: True if to publish the joint states of a robot that stays at home.
+            plays: True if to publish the joint states of an ideal robot, which starts at home
+                and is at once where the newest trajectory begins.
         """
         self._process, self._name = process, node_name
         self._urdf, self._plays = urdf_path or find_robot('panda').urdf_path, plays
@@ -171,16 +172,15 @@ class Client:
         self._executor = make_executor(self._context)
         self._executor.add_node(self.node)
         home = find_robot('panda').home
-        self._home = {joint: home.get(joint, 0.0) for joint in (*JOINTS, *home)}
+        self._positions = {joint: home.get(joint, 0.0) for joint in (*JOINTS, *home)}
         self._states = self.node.create_publisher(JointState, 'joint_states', 1)
         self._poses = self.node.create_publisher(PoseStamped, f'{node_name}/target_pose', 1)
         self._joints = self.node.create_publisher(JointState, f'{node_name}/target_joints', 1)
         self._description = self.node.create_publisher(String, 'robot_description', _LATCHED)
-        # Callbacks need a Python signature, and see the attribute as it is then.
         self.node.create_subscription(
             JointTrajectory,
             f'{node_name}/joint_trajectory',
-            lambda message: self.on_trajectory(message, time.perf_counter()),
+            self._on_trajectory,
             1000,
         )
         self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
@@ -203,7 +203,9 @@ class Client:
                 self._next_state = now + 1.0 / STATE_RATE
                 if self._plays:
                     self._states.publish(
-                        JointState(name=list(self._home), position=list(self._home.values()))
+                        JointState(
+                            name=list(self._positions), position=list(self._positions.values())
+                        )
                     )
             self._executor.spin_once(timeout_sec=max(0.0, min(until, self._next_state) - now))
 
@@ -275,6 +277,13 @@ class Client:
             if not future.result().success:
                 raise RuntimeError(f'the node refused transition {transition}')
         self.node.destroy_client(change)
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        now = time.perf_counter()
+        self._positions.update(
+            zip(message.joint_names, message.points[0].positions, strict=True)
+        )
+        self.on_trajectory(message, now)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:

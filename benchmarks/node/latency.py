@@ -142,8 +142,8 @@ def _turn_round(
     stream: PoseStream, pose: PoseStamped, detector: TurnDetector, side: int
 ) -> float | None:
     """Send a pose on the other side until it is answered; return the latency [s]."""
-    detector.expect(side)
     begin = stream.send(pose)
+    detector.expect(side)
     for _ in range(_LOST):
         stream.send(pose)
         if detector.answered:

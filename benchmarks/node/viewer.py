@@ -221,4 +221,5 @@ def _address(client: Client, process: ModuleProcess, before: str) -> str:
 
 
 def _versions() -> dict[str, str]:
-    return {**our_versions(), **{name: metadata.version(name) for name in ('ros-rclpy', 'viser')}}
+    versions = {'rclpy': metadata.version('ros-rclpy'), 'viser': metadata.version('viser')}
+    return {**our_versions(), **versions}

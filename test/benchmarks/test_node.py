@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recognition of answers, and the tables that are made of them."""
 
+import contextlib
 import itertools
 
 import numpy as np
@@ -9,12 +10,17 @@ import pytest
 
 pytest.importorskip('rclpy', reason='the benchmarks of the node need rclpy')
 
+from geometry_msgs.msg import PoseStamped  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 
 from benchmarks.node import idle  # noqa: E402
 from benchmarks.node.__main__ import document  # noqa: E402
+from benchmarks.node.client import Client  # noqa: E402
+from benchmarks.node.client import node_process  # noqa: E402
 from benchmarks.node.latency import _rows  # noqa: E402
+from benchmarks.node.latency import ECHO  # noqa: E402
 from benchmarks.node.latency import Timing  # noqa: E402
 from benchmarks.node.latency import TurnDetector  # noqa: E402
 
@@ -77,3 +83,21 @@ def test_twice_the_time_takes_twice_the_terms(monkeypatch):
     monkeypatch.setattr(idle.time, 'perf_counter', lambda: 1e-4 * next(clock))
     once, twice = idle._terms(0.2, 1e4), idle._terms(0.4, 1e4)
     assert (once, twice) == (2000, 4000)
+
+
+def test_the_robot_of_the_client_is_where_the_newest_trajectory_says():
+    # A robot that stands still makes the loop wait for it, which is not what is measured.
+    states = []
+    with node_process(ECHO, {}) as process, contextlib.closing(Client(process, 'echo')) as client:
+        client.node.create_subscription(
+            JointState, 'joint_states', lambda message: states.append(message.position[3]), 10
+        )
+        client.wait_for(lambda: bool(states), 'joint states', 20.0)
+        assert states[-1] < -1.0
+        pose = PoseStamped()
+
+        def moved():
+            client.send_pose(pose)
+            return states[-1] == 0.0
+
+        client.wait_for(moved, 'joint states of the trajectory', 20.0)
