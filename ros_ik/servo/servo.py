@@ -257,6 +257,8 @@ class Servo:
         self._starts.forget()
         self._motion_report.forget_barriers()
         self._reset_targets()
+        # The failed tick may have accepted a part of the targets.
+        self._accepted = None
         self._machine.handle(ServoEvent.FAIL)
 
     def _notice_events(self, now: float, command: Command) -> None:

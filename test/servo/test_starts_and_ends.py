@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts and ends of motion: each row of the table of defined behaviours."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -9,6 +11,7 @@ from support.rigs.servo_rig import moving_rig
 from support.rigs.servo_rig import Rig
 
 from ros_ik.servo import Measurement
+from ros_ik.servo import Servo
 from ros_ik.servo import StatusCode
 from ros_ik.solvers import SolveStatus
 
@@ -140,6 +143,48 @@ def test_deactivation_comes_to_rest_and_activation_starts_from_the_measured_stat
     moving.change(active=True)
     moving.tick(2)
     np.testing.assert_allclose(moving.published[-1].joint_q, where, atol=2e-3)
+
+
+def test_a_stop_repeats_nothing_while_another_controller_may_hold_the_robot(moving):
+    moving.set(publish_when_idle=True)
+    moving.command = moving.command.with_stop()
+    assert_comes_to_rest(moving, StatusCode.STOPPED, silent=False)
+    moving.change(active=False)
+    moving.q[:7] += 0.3
+    moving.published.clear()
+    moving.tick(20)
+    assert moving.outputs[-1].code == StatusCode.STOPPED and not moving.published
+    moving.change(active=True)
+    moving.tick(2)
+    np.testing.assert_allclose(moving.published[-1].joint_q, moving.q, atol=1e-9)
+
+
+def test_a_stop_before_any_joint_state_sends_nothing():
+    rig = Rig(activate=True, publish_when_idle=True)
+    rig.servo = Servo(rig.model, rig.settings)
+    rig.command = rig.command.with_stop()
+    count = rig.model.joint_coord_count
+    nothing = Measurement(np.zeros(count), np.full(count, -np.inf))
+    for _ in range(3):
+        rig.now += rig.dt
+        output = rig.servo.step(rig.now, nothing, rig.command)
+        assert output.code == StatusCode.STOPPED and not output.publish
+
+
+def test_a_pause_that_ends_before_the_next_tick_drops_the_targets(moving):
+    moving.set(command_timeout=10.0)
+    moving.quiet()
+    moving.command = moving.command.with_pause(True).with_pause(False)
+    moving.tick(60)
+    assert moving.outputs[-1].still and not moving.outputs[-1].publish
+
+
+def test_a_reactivation_before_the_next_tick_starts_at_the_measured_state(moving):
+    moving.set(command_timeout=10.0)
+    moving.quiet()
+    moving.command = moving.command.with_activation(False).with_activation(True)
+    moving.tick(60)
+    assert moving.outputs[-1].still and not moving.outputs[-1].publish
 
 
 _HOLDS = pytest.mark.parametrize(
@@ -366,6 +411,25 @@ def test_dynamic_settings_change_the_limits_at_once(moving):
     margin.tick(seconds=4.0)
     limit = margin.robot.upper[dofs[3]]
     assert margin.q[margin.robot.coords[3]] == pytest.approx(limit - 0.3, abs=1e-5)
+
+
+def test_a_target_of_a_tick_that_failed_is_not_lost(monkeypatch):
+    rig = Rig.shared()
+    rig.aim(rig.moved((0.0, 0.2, 0.0)))
+    target = rig._streams[0]()
+    rig.quiet()
+    rig.command = rig.command.with_pose(0, dataclasses.replace(target, lasting=True))
+
+    def fail(command):
+        raise RuntimeError('unforeseen')
+
+    monkeypatch.setattr(rig.servo.targets, 'new_poses', fail)
+    with pytest.raises(RuntimeError, match='unforeseen'):
+        rig.tick()
+    rig.servo.interrupt()
+    monkeypatch.undo()
+    rig.tick(20)
+    assert not rig.outputs[-1].still
 
 
 def test_after_a_tick_that_failed_motion_starts_where_the_robot_is(moving):

@@ -170,6 +170,20 @@ class ControlLoop:
         fault = self._read_streams(started)
         # The command is read before the servo: see Inbox.controlled.
         latest = self.inbox.command.get()
+        try:
+            self._answer(latest, fault, started)
+        except Exception as error:  # noqa: BLE001 such as a publisher that is gone
+            self.faults.note_loop(error)
+        self._seen = latest
+
+    def _answer(self, latest: Command, fault: Exception | None, started: float) -> None:
+        """Run the servo of a tick, or report the missing inputs.
+
+        Args:
+            latest: Newest command.
+            fault: Error in reading the topics, or None.
+            started: Start of the tick [s].
+        """
         command = latest.with_changes(active=False) if self._finishing else latest
         if command.active and not (self._seen is not None and self._seen.active):
             self.statistics.reset()
@@ -192,7 +206,6 @@ class ControlLoop:
                 self.faults.note_success()
             except Exception as error:  # noqa: BLE001 a tick that fails must not end the thread
                 self._fail(controlled, error, started)
-        self._seen = latest
 
     def _read_streams(self, started: float) -> Exception | None:
         """Read the messages since the last tick; return an error in reading, or None."""
@@ -292,9 +305,9 @@ class ControlLoop:
     def _fail(self, controlled: ControlledServo, error: Exception, started: float) -> None:
         """Hold after an error: send zero velocities only; published trajectories end at rest."""
         self.faults.note_tick(controlled, controlled.servo.robot.model.device, error)
-        self._stop_velocities()
         self._resting = True
         controlled.servo.interrupt()
+        self._stop_velocities()
         self.output = self._idle_output
         self._idle_output.code = StatusCode.SOLVER_FAILED
         self._idle_output.text = self.faults.latest.text

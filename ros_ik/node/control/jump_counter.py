@@ -28,6 +28,7 @@ class JumpCounter:
             message_stats: Counter of dropped messages.
         """
         self._message_stats = message_stats
+        self._names = tuple(servo.targets.streams)
         self._sources = tuple(servo.targets.streams.values())
         self._counted = [source.jumps for source in self._sources]
 
@@ -46,7 +47,9 @@ class JumpCounter:
         if index == len(self._sources) - 1:
             return _CENTER_TOPIC
         target = command.poses[index]
-        assert target is not None  # the servo has just rejected it
+        if target is None:
+            # The tick that rejected it failed, and the target has been withdrawn since.
+            return f'{self._names[index]}/target_pose'
         return _ACTION if target.lasting else target.topic
 
 

@@ -50,6 +50,10 @@ class TickFaults(Generic[_Controlled]):
         """Record an error in reading a topic without a servo."""
         self._note(f'reading a topic failed: {type(error).__name__}: {error}')
 
+    def note_loop(self, error: Exception) -> None:
+        """Record an error outside the servo, such as in publishing a status."""
+        self._note(f'the control loop failed: {type(error).__name__}: {error}')
+
     def note_tick(self, controlled: _Controlled, device: object, error: Exception) -> None:
         """Count a failed tick of a servo on a device."""
         self._note(f'a tick failed on {device}: {type(error).__name__}: {error}')

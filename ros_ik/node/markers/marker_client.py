@@ -82,6 +82,8 @@ class Markers:
                 self._publish_once()
             except OSError as error:
                 self._wait_after_crash(f'{error}')
+            except Exception as error:  # noqa: BLE001 the thread must not end before the node
+                self._wait_after_crash(f'{type(error).__name__}: {error}')
 
     def _publish_once(self) -> None:
         """Publish one message if there are subscribers, otherwise end the process."""

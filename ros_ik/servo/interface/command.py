@@ -22,7 +22,9 @@ from ros_ik.servo.interface.target import TwistTarget
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Command:
-    """Command of a servo. Resets are counted, so that none is lost between two ticks.
+    """Command of a servo.
+
+    Resets, ends of pauses and activations are counted, so that none is lost between two ticks.
 
     Attributes:
         poses: Newest valid target pose of each frame task, or None.
@@ -35,6 +37,8 @@ class Command:
         paused: True during a pause.
         stop: State of the stop.
         resets: Number of resets; each drops the targets.
+        resumes: Number of pauses that ended; each end drops the targets.
+        activations: Number of activations; each drops the targets.
         model_loading: True if a new servo is being built: brake to rest and leave the device
             alone. Obstacles that change at rest are applied in the first tick afterwards.
         last_dropped: Sequence number of the newest target that the last reset, activation or end
@@ -51,6 +55,8 @@ class Command:
     paused: bool = False
     stop: StopState = StopState.CLEAR
     resets: int = 0
+    resumes: int = 0
+    activations: int = 0
     model_loading: bool = False
     last_dropped: int | None = None
 
@@ -111,11 +117,17 @@ class Command:
 
     def with_pause(self, paused: bool) -> Command:
         """Return the command after the start or the end of a pause."""
-        return self.with_changes(paused=paused, last_dropped=self.newest_target())
+        resumes = self.resumes + (self.paused and not paused)
+        return self.with_changes(
+            paused=paused, resumes=resumes, last_dropped=self.newest_target()
+        )
 
     def with_activation(self, active: bool) -> Command:
         """Return the command after activation or deactivation of the servo."""
-        return self.with_changes(active=active, last_dropped=self.newest_target())
+        activations = self.activations + (active and not self.active)
+        return self.with_changes(
+            active=active, activations=activations, last_dropped=self.newest_target()
+        )
 
     def with_release(self) -> Command:
         """Return the command after the servo is gone: inactive, without targets and obstacles.

@@ -50,10 +50,12 @@ class CommandEvents:
             self._jumped_at = now
         elif now - self._jumped_at > _CLOCK_JUMP_TIME:
             self._jumped_at = -math.inf
-        self.activated = command.active and not last.active
+        activated = not last.active or command.activations != last.activations
+        resumed = last.paused or command.resumes != last.resumes
+        self.activated = command.active and activated
         was_reset = command.resets != last.resets
         self.forgets_command = self.activated or was_reset or clock_went_back
-        self.drops_targets = self.forgets_command or (last.paused and not command.paused)
+        self.drops_targets = self.forgets_command or (resumed and not command.paused)
         if self.drops_targets:
             known = None if clock_went_back else command.last_dropped
             self.last_dropped = command.newest_target() if known is None else known

@@ -78,23 +78,14 @@ def hold_reason(
         measurement: Measured state.
         command: Command.
     """
+    silent = _reason_for_silence(robot, timeout, now, measurement, command)
     if command.stopped:
         return HoldReason(
             StatusCode.STOPPED, 'stopped; call ~/reset to continue', resynchronise=True,
-            may_repeat=not command.model_loading,
+            may_repeat=silent is None, may_return=silent is None or silent.may_return,
         )  # fmt: skip
-    if command.model_loading:
-        return HoldReason(
-            StatusCode.MODEL_CHANGED, 'a new robot description is being loaded',
-            resynchronise=True, may_repeat=False, may_return=False,
-        )  # fmt: skip
-    reason = _reason_of_measurement(robot, timeout, now, measurement)
-    if reason is not None:
-        return reason
-    if not command.active:
-        return HoldReason(
-            StatusCode.OK, 'inactive', resynchronise=True, may_repeat=False, may_return=False
-        )
+    if silent is not None:
+        return silent
     if command.paused:
         return HoldReason(StatusCode.PAUSED, 'paused', resynchronise=True)
     if following.holds:
@@ -105,6 +96,23 @@ def hold_reason(
     if command.mode == Mode.HOLD:
         return HoldReason(StatusCode.OK, 'holding: mode HOLD', resynchronise=False)
     return None
+
+
+def _reason_for_silence(
+    robot: ControlledRobot, timeout: float, now: float, measurement: Measurement, command: Command
+) -> HoldReason | None:
+    """Return the reason to publish nothing at rest, or None."""
+    if command.model_loading:
+        return HoldReason(
+            StatusCode.MODEL_CHANGED, 'a new robot description is being loaded',
+            resynchronise=True, may_repeat=False, may_return=False,
+        )  # fmt: skip
+    reason = _reason_of_measurement(robot, timeout, now, measurement)
+    if reason is None and not command.active:
+        reason = HoldReason(
+            StatusCode.OK, 'inactive', resynchronise=True, may_repeat=False, may_return=False
+        )
+    return reason
 
 
 def _reason_of_measurement(

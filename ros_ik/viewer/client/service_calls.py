@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import functools
-import time
 from typing import Any
 
 from rclpy.client import Client
@@ -23,8 +22,6 @@ MODES = {
     'joint': SetMode.Request.JOINT,
     'hold': SetMode.Request.HOLD,
 }
-# Time without an answer after which a service may be called again [s].
-_PATIENCE = 2.0
 _SERVICES: dict[str, tuple[Any, str, Any]] = {
     'stop': (Trigger, 'stop', Trigger.Request()),
     'pause': (SetBool, 'pause', SetBool.Request(data=True)),
@@ -44,26 +41,28 @@ class ServiceCalls:
             service: node.create_client(kind, f'{name}/{service}')
             for service, kind in kinds.items()
         }
-        self._pending: dict[str, tuple[float, Any]] = {}
+        # Last request of each kind.
+        self._pending: dict[str, Any] = {}
         self._answer = ''
 
     def call(self, kind: str, value: Any) -> None:
-        """Call the service of a button: stop, pause, resume, reset, or mode with its value."""
+        """Call the service of a button: stop, pause, resume, reset, or mode with its value.
+
+        It is called again though the last answer is missing: that request may have come before a
+        reset. The late answer is ignored.
+        """
         _, name, request = _SERVICES[kind]
         if kind == 'mode':
             request = SetMode.Request(mode=MODES[value])
         client = self._clients[name]
-        since, waiting = self._pending.pop(kind, (0.0, None))
+        waiting = self._pending.pop(kind, None)
         if waiting is not None and not waiting.done():
-            if time.monotonic() - since < _PATIENCE:
-                self._pending[kind] = since, waiting
-                return
             client.remove_pending_request(waiting)
         if not client.service_is_ready():
             self._answer = f'{kind}: there is no service {client.srv_name}'
             return
         future = client.call_async(request)
-        self._pending[kind] = time.monotonic(), future
+        self._pending[kind] = future
         future.add_done_callback(functools.partial(self._on_answer, kind))
 
     def take_answer(self) -> str:

@@ -81,6 +81,22 @@ def test_a_topic_that_cannot_be_read_ends_the_servo_but_not_the_thread(loop, ser
     wait(lambda: loop.output.code != StatusCode.SOLVER_FAILED)
 
 
+def test_a_status_that_cannot_be_sent_ends_no_thread_and_moves_nothing(loop, servo):
+    def fail(*_):
+        raise RuntimeError('the publisher is gone')
+
+    loop._status = SimpleNamespace(has_subscribers=lambda: True, publish=fail)
+    wait(lambda: 'the control loop failed: RuntimeError: the publisher is gone' in loop.fault)
+    # With a servo, the tick fails, and so does the report of it.
+    loop.inbox.controlled.put(controlled(servo))
+    first = loop.faults.latest.number
+    wait(lambda: loop.faults.latest.number > first + 2)
+    assert loop.is_resting() and not servo.state.resumes
+    loop._status = SimpleNamespace(has_subscribers=lambda: False)
+    last = loop.statistics.ticks
+    wait(lambda: loop.statistics.ticks > last + 2)
+
+
 # A pause far longer than the wake-up of a thread on a loaded machine.
 @pytest.mark.parametrize('period', [0.05])
 def test_threads_at_the_gate_continue_between_two_ticks(loop, period, monkeypatch):

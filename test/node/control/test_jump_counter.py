@@ -54,3 +54,10 @@ def test_each_is_named_by_what_it_came_from():
     rig.left.jumps += 1
     rig.counter.update(SimpleNamespace(poses=(goal, None)))
     assert rig.added[2:] == [('move_to_pose', 1)]
+
+
+def test_a_target_that_was_withdrawn_after_a_failed_tick_is_counted_for_its_task():
+    rig = Rig()
+    rig.right.jumps += 1
+    rig.counter.update(SimpleNamespace(poses=(None, None)))
+    assert rig.added == [('right/target_pose', 1)]

@@ -301,3 +301,17 @@ def test_the_end_ends_the_process(rig):
     # An answer that comes now must not be published: the publisher may be gone.
     rig.step()
     assert not rig.published
+
+
+def test_an_error_ends_the_process_and_not_the_thread(rig):
+    rig.run_servo()
+    rig.step()
+    process, rounds = rig.process, iter((False, True))
+    rig.process.request = lambda state: 1 / 0
+    rig.markers._ended = SimpleNamespace(wait=lambda _: next(rounds), is_set=lambda: False)
+    rig.markers._run()
+    assert process.ended
+    assert rig.lines == [
+        'cannot draw ~/markers: ZeroDivisionError: division by zero; trying again in 10 s'
+    ]
+    assert rig.step(11.0) is not None and len(rig.processes) == 2
