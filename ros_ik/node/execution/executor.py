@@ -101,21 +101,6 @@ def serve_queued(executor: Executor, timeout: float) -> None:
             return
 
 
-def after_queued(executor: Executor | None, function: Callable[[], object]) -> None:
-    """Call a function once the queued tasks of an executor, and those that they queue, are done.
-
-    rclpy takes a request from its service in one task and answers it in a second one.
-
-    Args:
-        executor: Executor whose thread calls this; without one, the function is called at once.
-        function: The function.
-    """
-    if executor is None:
-        function()
-    else:
-        executor.create_task(lambda: executor.create_task(function))
-
-
 def spin_until(
     executor: Executor,
     ended: threading.Event,

@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from collections.abc import Callable
 from collections.abc import Iterator
+import contextlib
 import functools
 import inspect
 from pathlib import Path
+import time
 import traceback
 from typing import Any
 import weakref
@@ -26,8 +28,14 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 from rclpy.waitable import Waitable
 
+from ros_ik.node.execution.missed_events import take_requests
+
 # Minimum time between two log lines about errors in callbacks [s].
 _LOG_PERIOD = 5.0
+# Time for an answer to arrive [s]: DDS drops it if its service is destroyed before.
+_TRANSIT = 0.01
+# Services that are about to be destroyed.
+_closing: weakref.WeakSet[Service] = weakref.WeakSet()
 # Fields of responses for the reason; the field `success` is False by default.
 _SENTENCES = ('message', 'reason', 'failure_reason')
 
@@ -79,6 +87,47 @@ def fault_response(kind: Any, error: BaseException) -> Any:
     return response
 
 
+def close_service(node: Node, service: Service) -> None:
+    """Destroy a service once the requests that have reached it have their answers.
+
+    An executor holds the services that it serves. Until it has dropped this one, which it may do
+    only after a long callback, clients would find the service and get no answer.
+
+    Args:
+        node: A :class:`GuardedNode`; the thread of its executor calls this.
+        service: Its service, whose callback is no coroutine.
+    """
+    count = _answer_waiting(service)
+    _closing.add(service)
+    executor = node.executor
+    if executor is None:
+        node.destroy_service(service)
+    else:
+        executor.wake()
+        executor.create_task(_end_service, node, service, count)
+
+
+def _end_service(node: Node, service: Service, count: int) -> None:
+    """Destroy a service that the executor has dropped, and that has just sent ``count`` answers.
+
+    If the node was destroyed meanwhile, there is no service.
+    """
+    with contextlib.suppress(InvalidHandle):
+        if count + _answer_waiting(service):
+            time.sleep(_TRANSIT)
+            _answer_waiting(service)
+    node.destroy_service(service)
+
+
+def _answer_waiting(service: Service) -> int:
+    """Answer the requests that wait in a service; return their number."""
+    count = 0
+    for request, header in take_requests(service, service.qos_profile.depth):
+        service.send_response(service.callback(request, service.srv_type.Response()), header)
+        count += 1
+    return count
+
+
 class GuardedNode(Node):
     """A node that reports errors in its callbacks; must be the first base class."""
 
@@ -102,7 +151,8 @@ class GuardedNode(Node):
         for service in super().services:
             if self._is_new(service):
                 self._guard_service(service)
-            yield service
+            if service not in _closing:
+                yield service
 
     @property
     def subscriptions(self) -> Iterator[Subscription]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 import contextlib
 import time
 from typing import Any
@@ -81,6 +82,24 @@ def take_message(subscription: Subscription) -> bool:
     return True
 
 
+def take_requests(service: Service, most: int) -> Iterator[tuple[Any, Any]]:
+    """Take the requests that wait in a service, as rclpy does.
+
+    Args:
+        service: The service.
+        most: Most requests to take.
+
+    Yields:
+        Request and header, for ``send_response``.
+    """
+    for _ in range(most):
+        with service.handle:
+            request, header = service.handle.service_take_request(service.srv_type.Request)
+        if header is None:
+            return
+        yield request, header
+
+
 def _entities(node: Node) -> Iterable[tuple[Any, Callable[[Any, Executor], None]]]:
     """Return the entities that receive data, each with the function that serves it."""
     yield from ((each, _serve_subscription) for each in node.subscriptions)
@@ -96,11 +115,7 @@ def _serve_subscription(subscription: Subscription, executor: Executor) -> None:
 
 
 def _serve_service(service: Service, executor: Executor) -> None:
-    for _ in range(_MOST):
-        with service.handle:
-            request, header = service.handle.service_take_request(service.srv_type.Request)
-        if header is None:
-            return
+    for request, header in take_requests(service, _MOST):
         response = service.callback(request, service.srv_type.Response())
         service.send_response(response, header)
 

@@ -27,12 +27,14 @@ import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
+from rclpy.service import Service
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from ros_ik.errors import RosIkError
 from ros_ik.node.execution.executor import spin_until
 from ros_ik.node.execution.guard import GuardedNode
+from ros_ik.node.execution.missed_events import take_requests
 from ros_ik.node.execution.warp_programs import prepare_warp
 from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.node.services import moveit
@@ -122,6 +124,7 @@ class PlannerNode(GuardedNode):
             start_parameter_services=False,
         )
         self._settings, self._executor = identity.settings, executor
+        self._names = {full_name: name for name, full_name in identity.services.items()}
         self.pending = 0
         threads = identity.settings.services_threads or max(1, (os.cpu_count() or 1) - 1)
         self._work: dict[str, Callable[..., Any]] = {
@@ -146,6 +149,28 @@ class PlannerNode(GuardedNode):
                 _TYPES[name], full_name, callback, qos_profile=_QOS, callback_group=group
             )
 
+    def refuse_waiting(self, reason: str) -> bool:
+        """Refuse the requests that the executor has not taken; return True if there were any."""
+        return any([self._refuse_waiting(service, reason) for service in self._planning()])
+
+    def close(self, reason: str) -> None:
+        """Destroy the services, each one as soon as no request waits in it."""
+        for service in self._planning():
+            self._refuse_waiting(service, reason)
+            self.destroy_service(service)
+
+    def _planning(self) -> list[Service]:
+        """Return the planners' services."""
+        return [service for service in self.services if service.srv_name in self._names]
+
+    def _refuse_waiting(self, service: Service, reason: str) -> bool:
+        """Refuse the requests that wait in a service; return True if there were any."""
+        name, has_refused = self._names[service.srv_name], False
+        for _, header in take_requests(service, _QOS.depth):
+            service.send_response(_refusal(name, reason), header)
+            has_refused = True
+        return has_refused
+
     async def _on_request(self, name: str, request: Any, response: Any) -> Any:
         """Queue a request; the answer is sent when it is ready."""
         future = Future(executor=self._executor)
@@ -159,13 +184,7 @@ class PlannerNode(GuardedNode):
     def _submit(self, name: str, request: Any, future: Future) -> None:
         """Check a request and queue it, or refuse it."""
         def refuse(reason: str) -> None:
-            kind = _TYPES[name]
-            if name in moveit_package.NAMES:
-                self._finish(future, moveit.refusal(kind, reason))
-            elif kind is SolveOptimal:
-                self._finish(future, optimal.refusal(reason))
-            else:
-                self._finish(future, kind.Response(success=False, message=reason))
+            self._finish(future, _refusal(name, reason))
 
         try:
             check_size(request, self._settings, len(self._settings.tasks))
@@ -185,6 +204,16 @@ class PlannerNode(GuardedNode):
 
     def _log_error(self, text: str) -> None:
         self.get_logger().error(text)
+
+
+def _refusal(name: str, reason: str) -> Any:
+    """Return the response of a service that refuses a request."""
+    kind = _TYPES[name]
+    if name in moveit_package.NAMES:
+        return moveit.refusal(kind, reason)
+    if kind is SolveOptimal:
+        return optimal.refusal(reason)
+    return kind.Response(success=False, message=reason)
 
 
 def _prepare(planner: Planner) -> None:
@@ -292,6 +321,21 @@ def _lower_priority(settings: Settings) -> None:
         pass  # not on Linux, or not permitted
 
 
+def _leave(node: PlannerNode, executor: SingleThreadedExecutor, end: _Shutdown) -> None:
+    """Refuse all requests, stay until DDS has delivered the answers, and destroy the services.
+
+    Requests may wait here although none is pending: while the process starts, it serves none.
+    """
+    has_refused = node.refuse_waiting(_ENDING)
+    answered = time.monotonic() if node.pending or has_refused else -math.inf
+    node.jobs.end(_ENDING)
+    while end.may_wait() and (node.pending or time.monotonic() < answered + _DELIVERY):
+        answered = time.monotonic() if node.pending else answered
+        executor.spin_once(timeout_sec=_GOING)
+    executor.shutdown()
+    node.close(_ENDING)
+
+
 def main() -> int:
     """Answer until the pipe on standard input is closed, or SIGTERM; return the exit code."""
     # Exclude imported objects from garbage collections.
@@ -319,12 +363,7 @@ def main() -> int:
     executor.add_node(node)
     threading.Thread(target=_read, args=(pipe, send, node.jobs, sync, end), daemon=True).start()
     spin_until(executor, end.begun, node.on_fault)
-    answered = time.monotonic() if node.pending else -math.inf
-    node.jobs.end(_ENDING)
-    while end.may_wait() and (node.pending or time.monotonic() < answered + _DELIVERY):
-        answered = time.monotonic() if node.pending else answered
-        executor.spin_once(timeout_sec=_GOING)
-    executor.shutdown()
+    _leave(node, executor, end)
     node.destroy_node()
     rclpy.try_shutdown()
     return 0

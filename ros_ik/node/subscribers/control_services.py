@@ -10,7 +10,7 @@ from rclpy.node import Node
 from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
 
-from ros_ik.node.execution.executor import after_queued
+from ros_ik.node.execution.guard import close_service
 from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.servo import Command
 from ros_ik.servo import Mode
@@ -39,15 +39,12 @@ class ControlServices:
         ]
 
     def destroy(self) -> None:
-        """Destroy the services, after the answers to requests that have been taken.
+        """Destroy the services, after the answers to requests that have reached them.
 
         These requests take effect: a stop, a pause and the mode stay in force.
         """
-        after_queued(self._node.executor, self._destroy_services)
-
-    def _destroy_services(self) -> None:
         for service in self._services:
-            self._node.destroy_service(service)
+            close_service(self._node, service)
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         self._forget_unread()

@@ -4,18 +4,23 @@
 
 import io
 import signal
+import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-pytest.importorskip('rclpy', reason='the package of the node needs rclpy')
+rclpy = pytest.importorskip('rclpy', reason='the package of the node needs rclpy')
 
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from support.processes.ros_processes import reserved_domain  # noqa: E402
+from support.rigs.ros_rig import PATIENCE  # noqa: E402
 from support.rigs.services_rig import points  # noqa: E402
 
 from ros_ik.node.services import planner_main  # noqa: E402
 from ros_ik.node.services.planner_main import PlannerNode  # noqa: E402
 from ros_ik.node.services.process_link import Description  # noqa: E402
+from ros_ik.node.services.process_link import NodeIdentity  # noqa: E402
 from ros_ik.node.services.process_link import ObstacleState  # noqa: E402
 from ros_ik.node.services.process_link import PlannerRobotState  # noqa: E402
 from ros_ik.node.services.process_link import ReconfigurationAnswer  # noqa: E402
@@ -181,3 +186,54 @@ def test_the_process_ends_within_its_time_whatever_still_runs(monkeypatch, in_or
     for later, may_wait in ((seconds - 0.31, True), (seconds - 0.29, False)):
         clock.now = 100.0 + later
         assert end.may_wait() == may_wait
+
+
+@pytest.fixture
+def process():
+    """Return the node of a process of planners, its executor, and one for a node of clients."""
+    with reserved_domain() as domain:
+        rclpy.init(domain_id=domain)
+        executor, listening = SingleThreadedExecutor(), SingleThreadedExecutor()
+        names = {'solve_ik': '/arm/solve_ik', 'solve_optimal': '/arm/solve_optimal'}
+        identity = NodeIdentity('arm_planning', '/', names, (), domain, SETTINGS)
+        node = PlannerNode(identity, executor, lambda budget: None)
+        client = rclpy.create_node('client')
+        executor.add_node(node)
+        listening.add_node(client)
+        try:
+            yield node, executor, client, listening
+        finally:
+            executor.shutdown()
+            listening.shutdown()
+            client.destroy_node()
+            node.destroy_node()
+            rclpy.try_shutdown()
+
+
+def spin(executor, until):
+    give_up = time.monotonic() + PATIENCE
+    while not until():
+        assert time.monotonic() < give_up, 'it never came'
+        executor.spin_once(timeout_sec=0.05)
+
+
+@pytest.mark.dds
+def test_requests_that_wait_while_the_process_ends_are_refused(process):
+    """They came while the process was busy, or before it served any."""
+    node, executor, client, listening = process
+    kinds = {'solve_ik': SolveIk, 'solve_optimal': SolveOptimal}
+    callers = {name: client.create_client(kind, f'/arm/{name}') for name, kind in kinds.items()}
+    spin(listening, lambda: all(caller.service_is_ready() for caller in callers.values()))
+    asked = [
+        caller.call_async(kinds[name].Request())
+        for name, caller in callers.items()
+        for _ in range(2)
+    ]
+    time.sleep(0.3)
+    end = planner_main._Shutdown()
+    end.may_wait = lambda: False
+    planner_main._leave(node, executor, end)
+    spin(listening, lambda: all(future.done() for future in asked))
+    for future in asked:
+        assert not future.result().success and 'cleaned up' in future.result().message
+    spin(listening, lambda: not any(caller.service_is_ready() for caller in callers.values()))

@@ -35,12 +35,18 @@ class Cleaned(GuardedNode):
 
     def __init__(self, context):
         super().__init__('ros_ik', context=context)
-        self.faults, self.ready, self.inputs = [], False, None
+        self.faults, self.inputs = [], None
+        self.after_cleanup = self.during_transition = lambda: None
         self.create_service(Trigger, '~/cleanup', self.cleanup)
+        self.create_service(Trigger, '~/transition', self.transition)
 
     def cleanup(self, _, response):
         self.inputs.destroy()
-        self.ready = True
+        self.after_cleanup()
+        return response
+
+    def transition(self, _, response):
+        self.during_transition()
         return response
 
     def on_fault(self, where, error):
@@ -104,6 +110,50 @@ def test_control_services_answer_what_came_before_they_were_destroyed(cleaned):
     assert command.get().stopped
     assert node.faults == []
     spin(executor, lambda: not any(client.service_is_ready() for client in clients.values()))
+
+
+def test_control_services_answer_what_comes_until_they_are_destroyed(cleaned):
+    node, executor, other = cleaned
+    node.inputs = ControlServices(node, Mailbox(Command()), lambda: None)
+    stop = other.create_client(Trigger, '/ros_ik/stop')
+    spin(executor, stop.service_is_ready)
+    asked = []
+
+    def ask():
+        assert stop.service_is_ready()
+        asked.append(stop.call_async(Trigger.Request()))
+        time.sleep(0.2)
+
+    node.after_cleanup = ask
+    clean_up(executor, other, lambda: None)
+    spin(executor, asked[0].done)
+    assert asked[0].result().success
+    assert node.faults == []
+
+
+def test_control_services_are_gone_before_the_next_transition(cleaned):
+    """Otherwise it would receive requests, and answer none of them until the transition ends."""
+    node, executor, other = cleaned
+    node.inputs = ControlServices(node, Mailbox(Command()), lambda: None)
+    stop = other.create_client(Trigger, '/ros_ik/stop')
+    begin = other.create_client(Trigger, '/ros_ik/transition')
+    spin(executor, lambda: stop.service_is_ready() and begin.service_is_ready())
+    asked, ready = [], []
+
+    def ask():
+        asked.append(begin.call_async(Trigger.Request()))
+        time.sleep(0.2)
+
+    def watch():
+        give_up = time.monotonic() + 0.5 * PATIENCE
+        while stop.service_is_ready() and time.monotonic() < give_up:
+            time.sleep(0.01)
+        ready.append(stop.service_is_ready())
+
+    node.after_cleanup, node.during_transition = ask, watch
+    clean_up(executor, other, lambda: None)
+    spin(executor, lambda: asked[0].done())
+    assert ready == [False]
 
 
 def test_obstacles_that_come_to_a_destroyed_topic_are_ignored(cleaned):
