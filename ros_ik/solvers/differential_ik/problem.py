@@ -34,6 +34,7 @@ from ros_ik.solvers.differential_ik.step_arrays import ScratchArrays
 from ros_ik.solvers.differential_ik.step_arrays import StepArrays
 from ros_ik.solvers.differential_ik.step_parts import StepParts
 from ros_ik.solvers.differential_ik.step_recorder import StepRecorder
+from ros_ik.solvers.differential_ik.tasks.arguments import REGULARIZATION
 from ros_ik.solvers.differential_ik.tasks.task import Task
 from ros_ik.solvers.differential_ik.tasks.tasks import every_objective
 from ros_ik.solvers.differential_ik.tasks.tasks import has_levels
@@ -99,7 +100,7 @@ class StepProblem:
         self.delta_q, self.x = arrays.delta_q.host, arrays.x.host
         self.first_step = self.delta_q[0]
         self.status, self.rounds = arrays.status.host, arrays.rounds.host
-        self.load_regularization(1e-12)
+        self.load_regularization(REGULARIZATION)
         whole = [[(0, state.n_robots)]]
         batches = shared_parts(state.n_robots, n_threads) if parts.splits else whole
         self._scratch = [

@@ -21,6 +21,7 @@ from ros_ik.limits import Limit
 from ros_ik.limits import MotionLimit
 from ros_ik.solvers.differential_ik.solver import DifferentialIK
 from ros_ik.solvers.differential_ik.tasks.arguments import checked_parts
+from ros_ik.solvers.differential_ik.tasks.arguments import REGULARIZATION
 from ros_ik.solvers.differential_ik.tasks.task import Task
 from ros_ik.solvers.status import SolveStatus
 
@@ -57,7 +58,7 @@ def rollout(
     last_delta_q: np.ndarray | None = None,
     delta_q_before_last: np.ndarray | None = None,
     acceleration: np.ndarray | None = None,
-    regularization: float = 1e-12,
+    regularization: float = REGULARIZATION,
     delta_q_before: np.ndarray | None = None,
 ) -> RolloutResult:
     """Solve and check a number of steps ahead.

@@ -55,6 +55,7 @@ from ros_ik.solvers.differential_ik.step_output import write_step
 from ros_ik.solvers.differential_ik.step_output import wrong_step
 from ros_ik.solvers.differential_ik.tasks.arguments import checked_parts
 from ros_ik.solvers.differential_ik.tasks.arguments import REAL_KINDS
+from ros_ik.solvers.differential_ik.tasks.arguments import REGULARIZATION
 from ros_ik.solvers.differential_ik.tasks.arguments import sorted_arguments
 from ros_ik.solvers.differential_ik.tasks.residuals import StepResiduals
 from ros_ik.solvers.differential_ik.tasks.task import Task
@@ -146,7 +147,7 @@ class DifferentialIK(ReadOnce):
         limits: Any = (),
         barriers: Any = (),
         delta_q: Any = None,
-        regularization: float = 1e-12,
+        regularization: float = REGULARIZATION,
         *,
         xp: Any = None,
     ) -> Any:
@@ -179,7 +180,8 @@ class DifferentialIK(ReadOnce):
 
         Raises:
             ArgumentError: A wrong shape, coordinates that are not real numbers, a read-only
-                ``delta_q``, no task, a negative regularization, or arguments of the wrong type.
+                ``delta_q``, no task, a negative regularization, arguments of the wrong type, or
+                two of one type.
         """
         if not isinstance(delta_q, np.ndarray):
             limits, barriers, delta_q, regularization = sorted_arguments(

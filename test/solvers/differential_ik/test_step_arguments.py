@@ -179,6 +179,25 @@ def test_arguments_of_another_kind_are_named(arguments, name):
         DifferentialIK(arm.model, n_threads=0)
 
 
+def test_two_arguments_of_one_kind_are_refused():
+    """The second must not replace the first: a barrier would be lost."""
+    arm = Arm()
+    barriers, limits, task, step = arm.barriers, arm.limits, arm.tasks[1:], np.zeros(9)
+    for arguments, name in (
+        ((barriers, barriers, wp.zeros(9, dtype=wp.float64)), 'barriers'),
+        ((limits[:1], limits[1:], wp.zeros(9, dtype=wp.float64)), 'limits'),
+        ((barriers, step, barriers), 'barriers'),
+        ((limits[:1], step, limits[1:]), 'limits'),
+        ((task, step, limits), 'tasks'),
+        ((task, limits, wp.zeros(9, dtype=wp.float64)), 'tasks'),
+        ((step, wp.zeros(9, dtype=wp.float64)), 'delta_q'),
+        ((1e-3, step, 1e-2), 'regularization'),
+        ((step, 1e-3, None, 1e-2), 'regularization'),
+    ):
+        with pytest.raises(ArgumentError, match=f'^{name} must be given once'):
+            arm.diff.solve_ik(HOME, arm.tasks, *arguments)
+
+
 @pytest.mark.parametrize('value', [np.nan, -1.0, 'much', [[1.0]]])
 @pytest.mark.parametrize('name', ['gain', 'weight', 'damping', 'max_error'])
 def test_a_number_of_a_task_is_checked_and_the_one_before_stays(name, value):

@@ -21,6 +21,8 @@ from ros_ik.solvers.differential_ik.tasks.task import Task
 
 # Kinds of NumPy's types of real numbers: integers and floats.
 REAL_KINDS = 'iuf'
+# Weight of |dq|^2 in the cost if none is given.
+REGULARIZATION = 1e-12
 _WANTED = 'must be a NumPy or Warp array of floats, into which the step is written'
 
 
@@ -33,29 +35,57 @@ def sorted_arguments(
         Limits, barriers, delta_q, regularization.
 
     Raises:
-        ArgumentError: No array for the step, or an argument of another type.
+        ArgumentError: No array for the step, an argument of another type, or two of one type.
     """
-    found: dict[str, Any] = {'limits': (), 'barriers': (), 'delta_q': None}
+    found: dict[str, Any] = {}
     for value in (limits, barriers, delta_q):
-        if isinstance(value, np.ndarray) or is_exchanged(value):
-            found['delta_q'] = value
-        elif isinstance(value, Real):
-            regularization = float(value)
-        elif isinstance(value, Sequence) and not isinstance(value, str):
-            if value:
-                found['barriers' if isinstance(value[0], Barrier) else 'limits'] = value
-        elif value is not None:
+        if value is None or _is_sequence(value) and not value:
+            continue
+        name = _purpose(value)
+        if name in found and _is_sequence(value) and isinstance(value[0], Real):
             raise _misplaced(value)
-    if found['delta_q'] is None:
-        if found['limits'] and isinstance(found['limits'][0], Real):
-            raise _misplaced(found['limits'])
+        if name in found or name == 'tasks':
+            raise _given_twice(name)
+        found[name] = value
+    if 'regularization' in found and regularization != REGULARIZATION:
+        raise _given_twice('regularization')
+    limits, barriers = found.get('limits', ()), found.get('barriers', ())
+    if 'delta_q' not in found:
+        if limits and isinstance(limits[0], Real):
+            raise _misplaced(limits)
         raise ArgumentError(f'delta_q {_WANTED}, such as np.zeros(model.joint_dof_count)')
-    return found['limits'], found['barriers'], found['delta_q'], regularization
+    return limits, barriers, found['delta_q'], found.get('regularization', regularization)
+
+
+def _purpose(value: Any) -> str:
+    """Return the name of the argument to which a value belongs by its type.
+
+    Raises:
+        ArgumentError: A value that belongs to none.
+    """
+    if isinstance(value, np.ndarray) or is_exchanged(value):
+        return 'delta_q'
+    if isinstance(value, Real):
+        return 'regularization'
+    if not _is_sequence(value):
+        raise _misplaced(value)
+    for name, kind in (('tasks', Task), ('barriers', Barrier)):
+        if isinstance(value[0], kind):
+            return name
+    return 'limits'
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _given_twice(name: str) -> ArgumentError:
+    return ArgumentError(f'{name} must be given once, got two arguments of this kind')
 
 
 def _misplaced(value: Any) -> ArgumentError:
     """Return the error for an argument of a wrong type, named by its probable purpose."""
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if _is_sequence(value):
         return ArgumentError(f'delta_q {_WANTED}, got the {type(value).__name__} {value!r}')
     if hasattr(value, 'shape'):
         return ArgumentError(f'delta_q {_WANTED}, got {type(value).__name__}')
