@@ -7,7 +7,8 @@
 
 The kernel is composed of the formulas of the objectives. It computes columns of six rows of the
 Jacobian, only for degrees of freedom that the group moves, and never stores the matrix. sat limits
-the length of the residuals of each unit to e_max tanh(|r| / e_max).
+the length of the residuals of each unit to e_max tanh(|r| / e_max). Rows with zero weight are left
+out, also of these lengths.
 """
 
 import functools
@@ -104,6 +105,17 @@ def _task_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
         return weight
 
     @wp.func
+    def weighted_rows(
+        record: Record, tasks: Tasks, task: int, block: int, values: wp.spatial_vectord
+    ) -> wp.spatial_vectord:
+        """Return values of the rows of a block, zero where the task has no weight."""
+        start = tasks.weight_start[task] + block * record.rows
+        for m in range(6):
+            if m < record.rows and tasks.weight[start + m] == zero:
+                values[m] = zero
+        return values
+
+    @wp.func
     def add_columns(
         tasks: Tasks,
         task: int,
@@ -148,6 +160,7 @@ def _task_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
                     record, row, problem, k, own, tasks.slots, tasks.factor, first, first, body_q,
                     joint_S_s, block,
                 )  # fmt: skip
+                values = weighted_rows(record, tasks, task, k, values)
                 squares += unit_squares(record, wp.cw_mul(own, values))
             gains = saturated(tasks, task, squares)
         cost = wp.float64(0.0)
@@ -158,6 +171,12 @@ def _task_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
                 record, row, problem, k, weight, tasks.slots, tasks.factor, first, last, body_q,
                 joint_S_s, block,
             )  # fmt: skip
+            # A row with zero weight has no effect, even if its target is not finite.
+            is_finite = wp.isfinite(wp.dot(values, values))
+            values = weighted_rows(record, tasks, task, k, values)
+            if not is_finite:
+                for m in range(last - first):
+                    block[row, m] = weighted_rows(record, tasks, task, k, block[row, m])
             if record.is_one_sided == 0 or values[0] != zero:
                 if saturates and record.blocks == 1:
                     gains = saturated(tasks, task, unit_squares(record, wp.cw_mul(own, values)))
@@ -187,20 +206,23 @@ def _task_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
             square = wp.float64(0.0)
             for k in range(first, last):
                 dof = tasks.chain[k].dof
-                r = record.weight[0, dof] * joint_term(record, row, problem, dof, joint_q)[0]
-                square += r * r
+                if tasks.weight[tasks.weight_start[task] + dof] != zero:
+                    r = record.weight[0, dof] * joint_term(record, row, problem, dof, joint_q)[0]
+                    square += r * r
             gain *= saturation(wp.sqrt(square), tasks.max_error[task, 0])
         cost = wp.float64(0.0)
         for k in range(first, last):
             i = tasks.chain[k].variable
             dof = tasks.chain[k].dof
-            weight = tasks.weight[tasks.weight_start[task] + dof] * record.weight[0, dof]
-            term = weight * joint_term(record, row, problem, dof, joint_q)
-            error = gain * term[0]
-            slope = term[1] * tasks.factor[k]
-            c[i] = c[i] + slope * error
-            H[i, i] = H[i, i] + slope * slope
-            cost += error * error
+            weight = tasks.weight[tasks.weight_start[task] + dof]
+            if weight != zero:
+                weight *= record.weight[0, dof]
+                term = weight * joint_term(record, row, problem, dof, joint_q)
+                error = gain * term[0]
+                slope = term[1] * tasks.factor[k]
+                c[i] = c[i] + slope * error
+                H[i, i] = H[i, i] + slope * slope
+                cost += error * error
         if tasks.damping[task] > zero:
             return tasks.damping[task] * cost
         return zero

@@ -59,7 +59,7 @@ def step_rows_kernels() -> SimpleNamespace:
     def block_length(i: int, block: int, rows: Rows) -> wp.float64:
         square = wp.float64(0.0)
         for row in range(rows.block_start[block], rows.block_start[block + 1]):
-            if rows.counts[row] != 0:
+            if rows.weight[row] > zero and rows.counts[row] != 0:
                 square += rows.residual[i, row] * rows.residual[i, row]
         return wp.sqrt(square)
 

@@ -29,8 +29,8 @@ from ros_ik.solvers.differential_ik.tasks.single_precision_objective import in_s
 class Task:
     """An objective with gain, weights, Levenberg damping and error saturation.
 
-    All attributes except the objective may be set between solves. A residual with zero weight has
-    no effect, even if its target is not finite.
+    All attributes except the objective may be set between solves. A residual to which the task
+    gives zero weight has no effect, also on saturation, even if its target is not finite.
 
     Attributes:
         objective: The objective; one with float32 kernels only is wrapped.
