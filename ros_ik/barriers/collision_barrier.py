@@ -164,6 +164,7 @@ class CollisionBarrier(Barrier):
             values,
             jacobian,
             start,
+            state.scratch,
         )
 
     @property
@@ -280,7 +281,7 @@ class CollisionBarrier(Barrier):
         """Return the work space for link poses: of the state, of a part of it, or others."""
         n, own = body_q.shape[0], self._state.body_q
         if body_q.ptr == own.ptr:
-            return self._measurement.work(*_own_work(own))
+            return self._measurement.work(*_own_work(own), owner=self._state.scratch)
         shared = self._work(own) if n == own.shape[0] else None
         return self._measurement.work(n, n, hints_of=shared)
 
@@ -288,7 +289,8 @@ class CollisionBarrier(Barrier):
         """Return the work space for the rows of a step."""
         n = body_q.shape[0]
         key = 'rows', body_q.ptr, n
-        return self._measurement.work(key, n, n_rows=self.step_row_count)
+        scratch = self._state.scratch
+        return self._measurement.work(key, n, n_rows=self.step_row_count, owner=scratch)
 
     def _moving(self, pairs: np.ndarray) -> np.ndarray:
         """Return the pairs whose relative pose some variable of the step changes."""

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from typing import Any
+import weakref
 
 import numpy as np
 import warp as wp
@@ -23,6 +24,15 @@ from ros_ik.model.conventions.joint_type import GeoType
 
 _ROUND = (int(GeoType.SPHERE), int(GeoType.CAPSULE))
 _PLANE = int(GeoType.PLANE)
+
+
+class _WorkSpaces:
+    """Work spaces by name, and those in which the pairs of one of them are ranked."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.works: dict[Any, Any] = {}
+        self.ranks: dict[int, Any] = {}
 
 
 class PairMeasurement:
@@ -80,9 +90,12 @@ class PairMeasurement:
         self.arrays.counts = wp.zeros(4, dtype=wp.int32, device=device)
         self.arrays.d_min = scalar(d_min)
         self.arrays.d_max = scalar(FAR if d_max is None else d_max)
-        self._works: dict[Any, Any] = {}
+        self._spaces = _WorkSpaces()
+        # Names include addresses of link poses, so they hold while the owner of these lives.
+        self._spaces_of: weakref.WeakKeyDictionary[object, _WorkSpaces] = (
+            weakref.WeakKeyDictionary()
+        )
         self._travels: dict[int, wp.array] = {}
-        self._ranks: dict[int, Any] = {}
         self._body_q: dict[int, wp.array] = {}
         self.pairs = np.zeros((0, 2), dtype=int)
 
@@ -101,13 +114,19 @@ class PairMeasurement:
         _write_first(self.arrays.used, used)
         _write_first(self.arrays.pairs, self.pairs)
         _write_first(self.arrays.counts, counts)
-        for work in self._works.values():
-            work.hint.zero_()  # they belong to other pairs
-            work.pair.fill_(-1)
+        for spaces in (self._spaces, *self._spaces_of.values()):
+            for work in spaces.works.values():
+                work.hint.zero_()  # they belong to other pairs
+                work.pair.fill_(-1)
 
     @shares_launch_lock
     def work(
-        self, key: Any, n: int, hints_of: Any = None, n_rows: int | None = None
+        self,
+        key: Any,
+        n: int,
+        hints_of: Any = None,
+        n_rows: int | None = None,
+        owner: object | None = None,
     ) -> Any:
         """Return a named work space for n robots, allocated at its first use.
 
@@ -117,8 +136,10 @@ class PairMeasurement:
             hints_of: Work space for the same number of robots; both share their warm starts.
                 Searches at nearby poses then find the same separating directions.
             n_rows: Number of rows, None for ``n_rows`` of the measurement.
+            owner: Object with which the work space is dropped; None for this measurement.
         """
-        if key not in self._works:
+        works = self._spaces_with(owner).works
+        if key not in works:
             vec3, device = spatial_functions(self._scalar).vec3, self._device
             work = pair_structs(self._scalar).PairWork()
             for name, count in (
@@ -130,8 +151,11 @@ class PairMeasurement:
             rows = n, n_rows or self.n_rows
             work.pair = wp.full(rows, -1, dtype=wp.int32, device=device)
             work.distance = wp.zeros(rows, dtype=self._scalar, device=device)
-            self._works[key] = work
-        return self._works[key]
+            works[key] = work
+        return works[key]
+
+    def _spaces_with(self, owner: object | None) -> _WorkSpaces:
+        return self._spaces if owner is None else self._spaces_of.setdefault(owner, _WorkSpaces())
 
     def launch_values(self, body_q: wp.array, work: Any, values: wp.array, start: int) -> None:
         """Write distances less d_min; the closest first, or those of all pairs in order.
@@ -179,6 +203,7 @@ class PairMeasurement:
         values: wp.array,
         jacobian: wp.array,
         start: int,
+        owner: object | None,
     ) -> None:
         """Write distances less d_min, and their derivatives, of the pairs that need a row.
 
@@ -191,16 +216,18 @@ class PairMeasurement:
             values: Output, [n, total_rows].
             jacobian: Output, [n, total_rows, n_variables].
             start: First row.
+            owner: Owner of ``work``, see :meth:`work`.
         """
         key, free = work.pair.ptr, work.pair.shape[1] // 2
-        if key not in self._ranks:
-            self._ranks[key] = self._rank_work(body_q.shape, 2 * free, jacobian.shape[2])
+        ranks = self._spaces_with(owner).ranks
+        if key not in ranks:
+            ranks[key] = self._rank_work(body_q.shape, 2 * free, jacobian.shape[2])
         self._launch_place(body_q, work)
         launch(
             self._kernels.choose,
             body_q.shape[0],
             inputs=[body_q, motion, *step, self.arrays, free, start],
-            outputs=[work, self._ranks[key], values, jacobian],
+            outputs=[work, ranks[key], values, jacobian],
             device=self._device,
         )
 

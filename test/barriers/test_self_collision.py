@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Self-collision barriers: rows, permitted steps, refused arguments."""
 
+import gc
+
 from barriers.collision_rig import Bench
 from barriers.collision_rig import robot
 from barriers.collision_rig import scattered
 import numpy as np
 import pytest
 from support.robots.robots import urdf_text
+import warp as wp
 
 from ros_ik.barriers import always_close
 from ros_ik.barriers import never_close
@@ -316,6 +319,25 @@ def test_large_batch_that_is_stepped_in_parts(spheres):
     for k in (0, 1, 511, 512, 1023, 1024, n - 1):
         alone.solve_ik(joint_q[k], single, [limit], [own], step)
         np.testing.assert_allclose(out[k], step, atol=1e-9)
+
+
+@pytest.mark.parametrize(('n', 'count'), [(1, 30), (1100, 12)])
+def test_a_problem_that_is_dropped_leaves_no_memory_of_its_barriers(spheres, n, count):
+    """Work spaces end with the link poses after whose addresses they are named."""
+    model = spheres.model
+    posture = IKObjectiveJointPosition(model, model.neutral_joint_q())
+    acceleration = AccelerationLimit(np.full(model.joint_dof_count, 50.0))
+    limits = [VelocityLimit(), acceleration]
+    barrier = SelfCollisionBarrier(spheres, n_collision_pairs=3)
+    barrier.ranks_rows, barrier.recovery_speed = True, 0.1
+    diff = DifferentialIK(model, n_robots=n)
+    joint_q, arrays = model.random_joint_q(n, np.random.default_rng(9)), []
+    for _ in range(count):
+        out = np.zeros((n, model.joint_dof_count))
+        diff.solve_ik(joint_q, [Task(posture, gain=0.5)], limits, [barrier], out)
+        gc.collect()
+        arrays.append(sum(type(one) is wp.array for one in gc.get_objects()))
+    assert arrays[-1] == arrays[8]  # eight problems are kept
 
 
 SRDF = """<robot name="panda">

@@ -43,6 +43,8 @@ class StepState:
         is_relaxed: Flag, shape [n], set to 1 by a limit that the state of a robot violates, or for
             a violated barrier that cannot change. The solve reports it and resets it to 0.
         first_robot: Index of the first row among all robots.
+        scratch: Owner of the link poses of a part. Work spaces for these poses are dropped with
+            it. None for the poses of a solver.
     """
 
     model: Model
@@ -59,6 +61,7 @@ class StepState:
     moving_dof: wp.array
     is_relaxed: wp.array
     first_robot: int = 0
+    scratch: object | None = None
 
     @classmethod
     @shares_launch_lock
@@ -104,13 +107,16 @@ class StepState:
         """Device of the arrays."""
         return self.joint_q.device
 
-    def part(self, first: int, body_q: wp.array, joint_S_s: wp.array) -> StepState:
+    def part(
+        self, first: int, body_q: wp.array, joint_S_s: wp.array, scratch: object
+    ) -> StepState:
         """Return the state of some rows.
 
         Args:
             first: First row of this state.
             body_q: Link poses of the rows, shape [rows, body_count].
             joint_S_s: Motion subspaces of the rows, shape [rows, joint_dof_count].
+            scratch: Owner of these arrays.
         """
         rows = body_q.shape[0]
         return dataclasses.replace(
@@ -121,6 +127,7 @@ class StepState:
             joint_S_s=joint_S_s,
             is_relaxed=self.is_relaxed[first : first + rows],
             first_robot=self.first_robot + first,
+            scratch=scratch,
         )
 
     def rows(self, array: wp.array) -> wp.array:

@@ -72,7 +72,7 @@ class StepRecorder:
         for scratch in scratches:
             wp.copy(scratch.program.empty, scratch.open)
             box = begin_of_box(scratch.program)
-            state = self._state.part(0, scratch.body_q, scratch.joint_S_s)
+            state = self._state.part(0, scratch.body_q, scratch.joint_S_s, scratch)
             for limit in self._limits:
                 if limit.is_constant:
                     with _stepping(limit, state):
@@ -93,7 +93,8 @@ class StepRecorder:
 
     def _record_robots(self, scratch: ScratchArrays, first: int, size: int, is_near: bool) -> None:
         """Launch the step of some robots."""
-        state = self._state.part(first, scratch.body_q[:size], scratch.joint_S_s[:size])
+        places = scratch.body_q[:size], scratch.joint_S_s[:size]
+        state = self._state.part(first, *places, scratch)
         if size == self._state.n_robots:
             state = self._state
         program, arrays = scratch.program, self._arrays
@@ -192,6 +193,7 @@ class StepRecorder:
             joint_q=stop.joint_q[:size],
             body_q=scratch.rest_body_q[:size],
             joint_S_s=scratch.rest_joint_S_s[:size],
+            scratch=scratch,
         )
         launch_place_nodes(self._tree, rest.joint_q, rest.body_q, rest.joint_S_s)
         box = stop.lower[:size], stop.upper[:size]
