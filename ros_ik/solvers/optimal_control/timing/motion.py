@@ -31,11 +31,12 @@ from ros_ik.solvers.optimal_control.timing.profile import reach
 
 # Distance between the configurations at which a motion is checked [rad or m].
 _SPACING = 0.02
-# Number of configurations at which a motion is checked, apart from its knots.
+# Largest number of configurations at which a motion is checked apart from its knots, and of those
+# that are added near barriers.
 _MAX_SAMPLES = 20_000
-# Number of times that an interval near a barrier is halved, and depth of a violation between two
-# samples that is not searched for [units of h].
-_MAX_REFINEMENTS, _HIDDEN = 10, 1e-7
+# Largest number of times that an interval near a barrier is halved, and depth of a violation
+# between two samples that is not searched for [units of h]. At a kink of h, 18 halvings get there.
+_MAX_REFINEMENTS, _HIDDEN = 20, 1e-7
 # The same below zero, where depths of overlapping shapes are no more exact [units of h].
 _DEPTH = 5e-5
 # Number of parts into which an interval of a straight path is divided near a barrier.
@@ -186,17 +187,26 @@ class MotionPlanner:
         return arrays.check(u) if every else arrays.sample(u)
 
     def is_free(self, motion: Motion) -> bool:
-        """Return True if no barrier falls below zero, or further if it is below already."""
+        """Return True if no barrier falls below zero, or further if it is below already.
+
+        The result is False, too, if more samples would be necessary to exclude this.
+        """
         if not self._arrays.n_rows:
             return True
-        at = self._sample_times(motion)
+        counts = self._sample_counts(motion)
+        if np.sum(counts - 1.0) > _MAX_SAMPLES:
+            return False
+        at, left = _sample_times(counts), _MAX_SAMPLES
         values = self._values_at(motion, at)
         if not _never_worsens(values, 0.0):
             return False
         for _ in range(_MAX_REFINEMENTS):
             hidden = _hidden_dips(at, values)
-            if not len(hidden) or len(at) + len(hidden) > _MAX_SAMPLES:
+            if not len(hidden):
                 return True
+            left -= len(hidden)
+            if left < 0:
+                return False
             middles = 0.5 * (at[hidden] + at[hidden + 1])
             inner = self._values_at(motion, middles)
             lower = np.minimum(values[hidden], values[hidden + 1])
@@ -204,23 +214,24 @@ class MotionPlanner:
                 return False
             values = np.insert(values, hidden + 1, inner, axis=0)
             at = np.insert(at, hidden + 1, middles)
-        return True
+        return False
 
     def sampled(self, motion: Motion) -> np.ndarray:
-        """Return displacements at the knots and at as many places between as a check needs."""
-        return self._displacements(motion, self._sample_times(motion))
+        """Return displacements at the knots and at as many places between as a check needs.
 
-    def _sample_times(self, motion: Motion) -> np.ndarray:
-        """Return times in ticks, the knots included, with little motion from each to the next."""
+        A motion that would need too many gets fewer, evenly.
+        """
+        counts = self._sample_counts(motion)
+        share = min(1.0, _MAX_SAMPLES / max(1.0, float(np.sum(counts))))
+        return self._displacements(motion, _sample_times(np.ceil(counts * share)))
+
+    def _sample_counts(self, motion: Motion) -> np.ndarray:
+        """Return the number of intervals with little motion in each tick, at least one, float."""
         v, a = motion.velocities, motion.accelerations
         # The velocity of an interval is a mean of these three.
         fastest = np.max(np.abs([v[:-1], v[:-1] + 0.5 * self._dt * a[:-1], v[1:]]), axis=(0, 2))
-        counts = np.ceil(self._dt * fastest / _SPACING)
-        counts = np.ceil(counts * min(1.0, _MAX_SAMPLES / max(1.0, float(np.sum(counts)))))
-        counts = np.maximum(counts, 1.0).astype(int)
-        first = np.repeat(np.cumsum(counts) - counts, counts)
-        parts = (np.arange(len(first)) - first) / np.repeat(counts, counts)
-        return np.append(np.repeat(np.arange(len(counts)), counts) + parts, float(len(counts)))
+        counts: np.ndarray = np.maximum(np.ceil(self._dt * fastest / _SPACING), 1.0)
+        return counts
 
     def _displacements(self, motion: Motion, at: np.ndarray) -> np.ndarray:
         """Return displacements at times in ticks, [len(at), n]."""
@@ -337,6 +348,14 @@ class MotionPlanner:
             if not _never_worsens(np.array([values[k], *inner, values[k + 1]]), floor):
                 return False
         return True
+
+
+def _sample_times(counts: np.ndarray) -> np.ndarray:
+    """Return times in ticks, the knots included, with a number of equal intervals in each tick."""
+    counts = counts.astype(int)
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    parts = (np.arange(len(first)) - first) / np.repeat(counts, counts)
+    return np.append(np.repeat(np.arange(len(counts)), counts) + parts, float(len(counts)))
 
 
 def _never_worsens(values: np.ndarray, floor: float | np.ndarray) -> bool:
