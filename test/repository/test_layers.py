@@ -13,9 +13,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = [
-    'lazy_names', 'former_names', 'errors', 'numbers', 'state_machine', 'launch_lock', 'settings',
-    'model', 'kinematics', 'objectives', 'limits', 'barriers', 'solvers', 'servo', 'planning',
-    'node', 'setup_assistant', 'viewer', 'demo', 'make_view', 'programs',
+    'lazy_names', 'former_names', 'errors', 'numbers', 'state_machine', 'cache_files',
+    'launch_lock', 'settings', 'model', 'kinematics', 'objectives', 'limits', 'barriers',
+    'solvers', 'servo', 'planning', 'node', 'setup_assistant', 'viewer', 'demo', 'make_view',
+    'programs',
 ]  # fmt: skip
 # The one module with a layer of its own: it shows the robot of the demo in the viewer.
 MAKE_VIEW = ROOT / 'ros_ik' / 'viewer' / 'demo.py'

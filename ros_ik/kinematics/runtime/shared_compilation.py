@@ -24,12 +24,13 @@ import hashlib
 import os
 from pathlib import Path
 import shutil
-import tempfile
 import time
 from typing import Any
 import zlib
 
 import warp as wp
+
+from ros_ik.cache_files import written_whole
 
 try:
     import fcntl
@@ -113,10 +114,8 @@ def _copy_newer(source: Path, target: Path, since: int = 0) -> None:
             copy = target / path.name
             if made < since or copy.exists() and copy.stat().st_mtime_ns >= made:
                 continue
-            target.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=target, suffix='.part', delete=False) as part:
+            with written_whole(copy) as part:
                 shutil.copy2(path, part.name)
-            os.replace(part.name, copy)
     except OSError:
         return
 

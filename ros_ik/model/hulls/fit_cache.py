@@ -9,13 +9,12 @@ from collections.abc import Sequence
 import hashlib
 import os
 from pathlib import Path
-import tempfile
 from typing import Any
-import zipfile
 
 import numpy as np
 import warp as wp
 
+from ros_ik.cache_files import written_whole
 from ros_ik.model.hulls.bounding_volumes import Capsule
 
 # Maximum number of files, of 1 to 12 kB each; the least recently used are deleted. Largest size of
@@ -106,7 +105,7 @@ class FitCache:
             with np.load(path, allow_pickle=False) as file:
                 found = [file[name] for name in names]
             os.utime(path)
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+        except Exception:  # a damaged file may raise any
             return None
         return found
 
@@ -115,12 +114,8 @@ class FitCache:
             return
         content: dict[str, Any] = dict(arrays)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(
-                dir=path.parent, suffix='.part', delete=False
-            ) as file:
+            with written_whole(path) as file:
                 np.savez(file, **content)
-            os.replace(file.name, path)
             self._prune(path.parent)
         except OSError:
             return  # without a writable disk, only the speed-up is lost

@@ -75,6 +75,16 @@ def test_headers_are_parsed_by_the_first_process_only(tmp_path, cache):
     assert cached_header(cache).name == HEADER
 
 
+def test_a_copy_that_fails_leaves_no_file(tmp_path, cache, monkeypatch):
+    def fail(source, target):
+        Path(target).write_text('half')
+        raise OSError('No space left on device')
+
+    monkeypatch.setattr('shutil.copy2', fail)
+    Process(tmp_path / 'a', Compiler()).compile()
+    assert not cached_headers(cache)
+
+
 def test_headers_older_than_those_of_warp_are_parsed_again(tmp_path, cache):
     compiler = Compiler()
     Process(tmp_path / 'before', compiler).compile()
