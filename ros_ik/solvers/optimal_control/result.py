@@ -100,6 +100,7 @@ class OptimalControlResult:
 
 def refused(model: Model, command: OptimalControlCommand) -> OptimalControlResult:
     """Return the result for a state that is not finite, without a motion."""
+    has_center = command.center_of_mass_target is not None
     return OptimalControlResult(
         status=SolveStatus.NON_FINITE_INPUT,
         reason=StopReason.FAILED,
@@ -115,7 +116,7 @@ def refused(model: Model, command: OptimalControlCommand) -> OptimalControlResul
         feedback=OptimalControlFeedback(
             math.inf,
             (math.inf,) * len(command.cartesian_targets),
-            math.inf,
+            math.inf if has_center else 0.0,
             (math.inf,) * len(command.joint_position_targets),
             finished=False,
         ),

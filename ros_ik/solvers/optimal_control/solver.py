@@ -158,7 +158,8 @@ class OptimalControl(ReadOnce):
             self.model.joint_dof_count,
         )
         problem = self._problem(command)
-        if not (np.all(np.isfinite(joint_q)) and np.all(np.isfinite(joint_qd))):
+        moving_qd = joint_qd[self.group.dof_variable >= 0]
+        if not (np.all(np.isfinite(joint_q)) and np.all(np.isfinite(moving_qd))):
             return refused(self.model, command)
         self._arrays.start_q.host[0] = joint_q
         limits = self._limits.at(

@@ -192,8 +192,29 @@ def test_a_state_that_is_not_finite_is_refused_and_forgotten(panda, what):
     result = panda.solver.solve(command, **bad)
     assert result.status is SolveStatus.NON_FINITE_INPUT and not result.feedback.finished
     assert result.reason is StopReason.FAILED and len(result.times) == 0
+    assert result.feedback.center_of_mass_cost == 0.0  # the command has none
     after = panda.solver.solve(command, q, qd)
     assert np.array_equal(after.positions, before.positions)
+
+
+def test_velocities_of_joints_outside_the_group_are_ignored(panda):
+    q, qd = panda.model.neutral_joint_q(), np.zeros(panda.model.joint_dof_count)
+    solver = OptimalControl(panda.model, 'panda_link0:panda_hand_tcp')
+    assert solver.group.dof_variable[-1] < 0  # a finger
+    command = panda.draw(q)
+    before = solver.solve(command, q, qd)
+    qd[-1] = np.nan
+    after = solver.solve(command, q, qd)
+    assert after.status is before.status is not SolveStatus.NON_FINITE_INPUT
+    assert np.array_equal(after.positions, before.positions)
+
+
+def test_a_refused_command_with_a_center_of_mass_has_an_infinite_cost_of_it(panda):
+    q = panda.model.neutral_joint_q()
+    builder = OptimalControlCommandBuilder()
+    builder.set_center_of_mass_target('panda_link0', np.zeros(3), 1.0)
+    result = panda.solver.solve(builder.build(), q * np.nan)
+    assert result.feedback.center_of_mass_cost == np.inf
 
 
 def test_commands_of_one_structure_share_their_graphs(panda):
