@@ -121,7 +121,8 @@ class Parameter:
             return ', '.join(f"'{choice}'" for choice in self.choices)
         if self.minimum is None and self.maximum is None:
             return ''
-        opening = '(' if self.exclusive_minimum or self.minimum is None else '['
+        is_open = self.exclusive_minimum if self.minimum is not None else self.finite
+        opening = '(' if is_open else '['
         low = '-inf' if self.minimum is None else f'{self.minimum:g}'
         high = 'inf' if self.maximum is None else f'{self.maximum:g}'
         closing = ')' if self.maximum is None and self.finite else ']'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The schema, its documents, and checks of right and wrong values."""
 
+import contextlib
 import itertools
 import math
 from pathlib import Path
@@ -19,6 +20,7 @@ from ros_ik.settings import SCHEMA
 from ros_ik.settings import SettingsError
 from ros_ik.settings.documents import markdown_text
 from ros_ik.settings.documents import yaml_text
+from ros_ik.settings.parameter import Parameter
 from ros_ik.settings.reading import unknown_parameters
 
 ROOT = Path(__file__).parents[2]
@@ -266,6 +268,23 @@ def test_every_parameter_has_a_sentence_and_a_permitted_default():
         assert entry.description.rstrip().endswith('.'), entry.name
         assert entry.checked(entry.default) == entry.default, entry.name
     assert len({entry.name for entry in SCHEMA}) == len(SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ('bounds', 'text', 'permitted'),
+    [
+        ({'maximum': 1.0, 'finite': False}, '[-inf, 1]', {-math.inf}),
+        ({'maximum': 1.0}, '(-inf, 1]', set()),
+        ({'minimum': 1.0, 'finite': False}, '[1, inf]', {math.inf}),
+        ({'minimum': 1.0, 'exclusive_minimum': True}, '(1, inf)', set()),
+    ],
+)
+def test_the_text_of_bounds_has_the_values_that_are_permitted(bounds, text, permitted):
+    entry = Parameter('x', 'double', 1.0, 'A number.', **bounds)
+    assert entry.bounds_text() == text
+    for value in (-math.inf, math.inf):
+        with contextlib.nullcontext() if value in permitted else pytest.raises(SettingsError):
+            assert entry.checked(value) == value
 
 
 def test_the_documents_are_those_of_the_schema():
