@@ -52,7 +52,7 @@ def add_shapes(
         package_paths: Folders in which meshes are looked up.
 
     Raises:
-        ModelError: A size that is missing, not positive or not a number.
+        ModelError: A size that is missing, negative or not a number.
     """
     for tag in ('collision', 'visual'):
         for number, part in enumerate(element.iterfind(tag)):
@@ -106,23 +106,23 @@ def _read_shape(
     if shape.tag == 'box':
         required(shape, 'size', where)
         size = vector_attribute(shape, 'size', where, (0.0, 0.0, 0.0))
-        _check_positive(where, 'size', size)
+        _check_not_negative(where, 'size', size)
         return (
             GeoType.BOX,
             (0.5 * float(size[0]), 0.5 * float(size[1]), 0.5 * float(size[2])),
             None,
         )
     radius = float_attribute(shape, 'radius', where)
-    _check_positive(where, 'radius', radius)
+    _check_not_negative(where, 'radius', radius)
     if shape.tag == 'sphere':
         return GeoType.SPHERE, (radius, 0.0, 0.0), None
     length = float_attribute(shape, 'length', where)
-    _check_positive(where, 'length', length)
+    _check_not_negative(where, 'length', length)
     kind = GeoType.CYLINDER if shape.tag == 'cylinder' else GeoType.CAPSULE
     return kind, (radius, 0.5 * length, 0.0), None
 
 
-def _check_positive(where: str, name: str, value: float | np.ndarray) -> None:
+def _check_not_negative(where: str, name: str, value: float | np.ndarray) -> None:
     """Raise ModelError for a negative size; zero thickness is accepted."""
     if np.any(np.asarray(value) < 0.0):
         raise ModelError(where, f'{name} must not be negative, got {value}')

@@ -99,7 +99,7 @@ def constraint_change_functions() -> SimpleNamespace:
 
         This row follows the ``good`` ones. As its multiplier grows, the multipliers of opposing
         bounds shrink; the first to reach zero is released. A row that is satisfied is dropped.
-        Return True if something changed.
+        Return 1 if something changed, otherwise 0.
         """
         row = program.row[i, good]
         room = -program.d[i, row]

@@ -31,8 +31,8 @@ from ros_ik.solvers.status import SolveStatus
 
 # Damping relative to the largest diagonal entry of J'J: initial, least and largest.
 _DAMPING = (1e-4, 1e-10, 1e8)
-# Largest change of a joint in one iteration [rad or m]: initial, largest, and the value below
-# which the search is stuck.
+# Largest change of a joint in one iteration [rad or m]: the initial value, which it never exceeds,
+# and the value below which the search is stuck.
 _RADIUS = (0.5, 1e-9)
 # Ratio of the actual to the predicted decrease of the cost below which a step is rejected.
 _ACCEPTED = 1e-3
