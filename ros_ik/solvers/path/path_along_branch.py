@@ -23,6 +23,7 @@ from ros_ik.solvers.path.branch_follower import BranchFollower
 from ros_ik.solvers.path.branch_follower import LOCAL
 from ros_ik.solvers.path.path_solvers import batch_size
 from ros_ik.solvers.path.path_solvers import padded
+from ros_ik.solvers.path.problem import path_rank
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
@@ -64,7 +65,7 @@ class _BranchPath:
             found = self._solver.solve(targets[:1])
             branches = self._rows(found, max(1, int(found.n_found[0])))
             followed = self._bundle.follow(targets, branches)
-            best = max(range(len(followed)), key=lambda k: _rank(followed[k]))
+            best = max(range(len(followed)), key=lambda k: path_rank(followed[k]))
             start, path = branches[best], list(followed[best])
         first, n = len(path), len(targets)
         nearest, status = self._searched(first, path[-1] if path else start)
@@ -135,7 +136,7 @@ class _BranchPath:
         followed = self._bundle.follow(targets, rows)
         # A search that follows a solution may leave the space that is free of collisions.
         parts = [part if len(part) else rows[k, None] for k, part in enumerate(followed)]
-        best = max([known[None], *parts], key=lambda part: _rank(np.vstack([before, part])))
+        best = max([known[None], *parts], key=lambda part: path_rank(np.vstack([before, part])))
         return list(best)
 
     def _onward(self, first: int, end: int, before: np.ndarray) -> list[np.ndarray]:
@@ -170,8 +171,3 @@ class _BranchPath:
     @functools.cached_property
     def _solver(self) -> ChainIK:
         return self._problem.free_solver(n_solutions=self._n_branches)
-
-
-def _rank(path: np.ndarray) -> tuple[int, float]:
-    """Return the sort key of a joint path [k, n], number of poses and then least joint motion."""
-    return len(path), -float(np.sum(np.linalg.norm(np.diff(path, axis=0), axis=1)))

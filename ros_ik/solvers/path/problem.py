@@ -87,3 +87,8 @@ class PathProblem:
         if solvers.offset is None:
             return pose
         return pose_math.multiply(pose, solvers.offset)
+
+
+def path_rank(path: np.ndarray) -> tuple[int, float]:
+    """Return the sort key of a joint path [k, n], number of poses and then least joint motion."""
+    return len(path), -float(np.sum(np.linalg.norm(np.diff(path, axis=0), axis=1)))

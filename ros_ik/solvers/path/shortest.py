@@ -21,6 +21,7 @@ from ros_ik.solvers.path.branches import Branches
 from ros_ik.solvers.path.branches import Layer
 from ros_ik.solvers.path.corrections import Corrections
 from ros_ik.solvers.path.layered_graph import LayeredGraph
+from ros_ik.solvers.path.problem import path_rank
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult
 from ros_ik.solvers.path.refinement import COARSE
@@ -165,7 +166,7 @@ class _ShortestPath:
                 return list(paths[0])
             is_start_fixed = True
         begins = paths[0][:1] if is_start_fixed else self._start_solutions(first, paths[0][0])
-        followed = max((self._followed(begin, first) for begin in begins), key=_rank)
+        followed = max((self._followed(begin, first) for begin in begins), key=path_rank)
         paths.append(self._exact(followed, first))
         options = [self._smoothed(path, first, is_start_fixed=is_start_fixed) for path in paths]
         if self._form.redundant_joint:
@@ -205,7 +206,7 @@ class _ShortestPath:
 
     def _rank(self, path: np.ndarray) -> tuple[int, float]:
         """Return the sort key of the part of a path [n, v] that is allowed."""
-        return _rank(self._up_to_long_step(path))
+        return path_rank(self._up_to_long_step(path))
 
     def _start_solutions(self, pose: int, near: np.ndarray) -> np.ndarray:
         """Return the solutions [a, n] of a pose by a search, or ``near`` if there is none."""
@@ -294,8 +295,3 @@ class _ShortestPath:
             path, self._corrections.tangents, self._corrections.along(first, len(path)), allowed,
             is_start_fixed=is_start_fixed,
         )  # fmt: skip
-
-
-def _rank(path: np.ndarray) -> tuple[int, float]:
-    """Return the sort key of a path, number of poses and then least joint motion."""
-    return len(path), -float(np.sum(np.linalg.norm(np.diff(path, axis=0), axis=1)))
