@@ -18,6 +18,7 @@ import numpy as np
 
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.solvers.path.branches import Layer
+from ros_ik.solvers.path.motion_check import FreeMotionCheck
 
 _TURN = 2.0 * np.pi
 # Tolerance for solutions at a limit, which rounding may put outside [rad or m].
@@ -29,8 +30,6 @@ MAX_TURNS, MAX_STARTS = 64, 16_384
 # Largest number of local searches from the solutions of a layer that have none of the next nearby.
 _MAX_LOCAL_SEARCHES = 32
 
-# Tests which motions between variables [k, n] and [k, n] are free of collisions, bool [k].
-FreeMotionCheck = Callable[[np.ndarray, np.ndarray], np.ndarray]
 # Walks from variables [n] of a layer, given by its index, to the next one; None if that fails.
 LocalSearch = Callable[[np.ndarray, int], np.ndarray | None]
 

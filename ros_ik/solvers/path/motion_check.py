@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import warp as wp
 
@@ -12,6 +14,9 @@ from ros_ik.model import Model
 
 # Largest joint motion between two checks [rad or m], and number of configurations in a batch.
 _CHECKED_STEP, _AT_ONCE = 0.01, 512
+
+# Tests which motions from variables [k, v] to others [k, v] are free of collisions, bool [k].
+FreeMotionCheck = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class MotionCheck:

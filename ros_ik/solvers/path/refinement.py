@@ -14,6 +14,7 @@ import dataclasses
 
 import numpy as np
 
+from ros_ik.solvers.path.motion_check import FreeMotionCheck
 from ros_ik.solvers.path.smoothing import Correct
 from ros_ik.solvers.path.smoothing import Tangents
 
@@ -32,8 +33,6 @@ _AT_ONCE = 256
 
 # Tests which configurations [k, v] are free of collisions, bool [k].
 FreeCheck = Callable[[np.ndarray], np.ndarray]
-# Tests which motions between configurations [k, v] and [k, v] are free of collisions, bool [k].
-FreeMotionCheck = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True)
