@@ -1,8 +1,14 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Steps from pose to pose on one branch."""
+"""Steps from pose to pose on one branch, or on several at a time."""
 
 from __future__ import annotations
+
+from collections.abc import Generator
+from collections.abc import Sequence
+from typing import Any
+from typing import NamedTuple
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,64 +27,146 @@ MAX_HALVINGS = 6
 # It would have to come back, and many steps of a path that is too fast are thus saved.
 MAX_DETOUR = 2.0
 
+_T = TypeVar('_T')
+
+
+class _Search(NamedTuple):
+    """Question for the solution of a pose; the answer is it or None."""
+
+    target: np.ndarray
+    seed: np.ndarray
+
+
+class _Motion(NamedTuple):
+    """Question for a motion; the answer is True if it is free of collisions."""
+
+    before: np.ndarray
+    after: np.ndarray
+
+
+# Walk along a branch, which asks questions.
+_Walk = Generator[_Search | _Motion, Any, _T]
+
 
 class BranchFollower:
-    """Follower of one branch along poses.
+    """Follower of branches along poses.
 
     Each pose is solved from the previous configuration, without restarts. If a joint would move
     far, the segment between the two poses is halved repeatedly, until every part is a short
     motion. If a jump remains, the branch changes, and the path ends. It also ends if the total
     motion of a joint is longer than allowed, or if the motion collides.
 
-    Attributes:
-        max_joint_step: Largest change of a joint from one pose to the next [rad or m].
+    One solve serves several branches, which takes a fraction of the time of one solve each.
     """
 
     def __init__(self, local: ChainIK, check: MotionCheck, max_joint_step: float) -> None:
         """Store solver and limits.
 
         Args:
-            local: Solver of one pose with the settings ``LOCAL``.
+            local: Solver with the settings ``LOCAL``, of as many poses as branches are followed at
+                a time.
             check: Check of motions for collisions.
             max_joint_step: Largest change of a joint from one pose to the next [rad or m].
         """
-        self._local, self._check, self.max_joint_step = local, check, max_joint_step
+        self._local, self._check, self._max_joint_step = local, check, max_joint_step
+
+    def advance(
+        self, before: np.ndarray, pose: np.ndarray, target: np.ndarray, *, is_bounded: bool
+    ) -> np.ndarray | None:
+        """Return the configuration at ``target`` on the branch of ``before``, or None.
+
+        Args:
+            before: Configuration at ``pose``, [joint_coord_count].
+            pose: Start of the segment, [7].
+            target: End of the segment, [7].
+            is_bounded: True if the motion must be as short as from pose to pose of a path.
+        """
+        (after,) = self._results([self._step(before, pose, target, is_bounded)])
+        return after
 
     def follow(
-        self, targets: np.ndarray, start: np.ndarray, start_pose: np.ndarray
+        self, targets: np.ndarray, starts: np.ndarray, start_pose: np.ndarray
     ) -> list[np.ndarray]:
-        """Return the configurations of the poses up to the first break."""
+        """Return the configurations of each branch up to its first break.
+
+        Args:
+            targets: Poses [n, 7].
+            starts: Configurations at ``start_pose``, [m, joint_coord_count].
+            start_pose: Pose before the first one, [7]; the motion from it may have any length.
+
+        Returns:
+            For each start the configurations [k, joint_coord_count] of k poses, 0 <= k <= n.
+        """
+        walks = [self._path(targets, start, start_pose) for start in starts]
+        size, found = self._local.n_problems, []
+        for first in range(0, len(walks), size):
+            found += self._results(walks[first : first + size])
+        return [np.reshape(path, (-1, starts.shape[1])) for path in found]
+
+    def _results(self, walks: Sequence[_Walk[_T]]) -> list[_T]:
+        """Return the results of walks, at most as many as the solver has poses."""
+        results: dict[int, _T] = {}
+        asking = {k: next(walk) for k, walk in enumerate(walks)}
+        while asking:
+            for k, answer in self._answers(asking):
+                try:
+                    asking[k] = walks[k].send(answer)
+                except StopIteration as end:
+                    results[k] = end.value
+                    del asking[k]
+        return [results[k] for k in range(len(walks))]
+
+    def _answers(self, asking: dict[int, _Search | _Motion]) -> list[tuple[int, Any]]:
+        """Answer all questions for motions, or if there are none, all for poses."""
+        motions = {k: asked for k, asked in asking.items() if isinstance(asked, _Motion)}
+        if motions:
+            before, after = map(np.array, zip(*motions.values(), strict=True))
+            return list(zip(motions, self._check.is_free_to(before, after), strict=True))
+        # The solver leaves out poses that are not finite.
+        targets = np.full((self._local.n_problems, 7), np.nan)
+        seeds = np.zeros((len(targets), self._local.model.joint_coord_count))
+        for k, asked in asking.items():
+            targets[k], seeds[k] = asked
+        found = self._local.solve(targets, seeds)
+        is_found, joint_q = found.status == SolveStatus.CONVERGED, found.joint_q.copy()
+        return [(k, joint_q[k] if is_found[k] else None) for k in asking]
+
+    def _path(
+        self, targets: np.ndarray, start: np.ndarray, start_pose: np.ndarray
+    ) -> _Walk[list[np.ndarray]]:
+        """Walk along poses up to the first break, and return the configurations."""
         path: list[np.ndarray] = []
         before, pose = start, start_pose
         for target in targets:
-            after = self.advance(before, pose, target, is_bounded=bool(path))
+            after = yield from self._step(before, pose, target, bool(path))
             if after is None:
                 break
             path.append(after)
             before, pose = after, target
         return path
 
-    def advance(
-        self, before: np.ndarray, pose: np.ndarray, target: np.ndarray, *, is_bounded: bool
-    ) -> np.ndarray | None:
-        """Return the configuration at ``target`` on the branch of ``before``, or None."""
-        far = MAX_DETOUR * self.max_joint_step if is_bounded else np.inf
-        after = self._advance(before, pose, target, MAX_HALVINGS, (before, far))
+    def _step(
+        self, before: np.ndarray, pose: np.ndarray, target: np.ndarray, is_bounded: bool
+    ) -> _Walk[np.ndarray | None]:
+        """Walk to the next pose; return the configuration there, or None."""
+        far = MAX_DETOUR * self._max_joint_step if is_bounded else np.inf
+        after = yield from self._segment(before, pose, target, MAX_HALVINGS, (before, far))
         if after is None:
             return None
-        if is_bounded and np.max(np.abs(after - before)) > self.max_joint_step:
+        if is_bounded and np.abs(after - before).max() > self._max_joint_step:
             return None
-        return after if self._check.is_free_to(before[None], after[None])[0] else None
+        is_free = self._check.checker is None or (yield _Motion(before, after))
+        return after if is_free else None
 
-    def _advance(
+    def _segment(
         self,
         before: np.ndarray,
         pose: np.ndarray,
         target: np.ndarray,
         halvings: int,
         ball: tuple[np.ndarray, float],
-    ) -> np.ndarray | None:
-        """Return the configuration at ``target`` without a jump, or None.
+    ) -> _Walk[np.ndarray | None]:
+        """Walk to ``target`` without a jump; return the configuration there, or None.
 
         Args:
             before: Configuration at ``pose``.
@@ -87,17 +175,18 @@ class BranchFollower:
             halvings: Number of times that the segment may be halved.
             ball: Configuration, and the distance that no joint may have from it [rad or m].
         """
-        answer = self._local.solve(target[None], before[None])
-        after = answer.joint_q[0].copy()
-        short = np.max(np.abs(after - before)) <= min(self.max_joint_step, SHORT_STEP)
-        if answer.status[0] == SolveStatus.CONVERGED and short:
+        after = yield _Search(target, before)
+        short = min(self._max_joint_step, SHORT_STEP)
+        if after is not None and np.abs(after - before).max() <= short:
             center, far = ball
-            return after if np.max(np.abs(after - center)) <= far else None
+            return after if np.abs(after - center).max() <= far else None
         if halvings == 0:
             return None
         middle = halfway(pose, target)
-        there = self._advance(before, pose, middle, halvings - 1, ball)
-        return None if there is None else self._advance(there, middle, target, halvings - 1, ball)
+        there = yield from self._segment(before, pose, middle, halvings - 1, ball)
+        if there is None:
+            return None
+        return (yield from self._segment(there, middle, target, halvings - 1, ball))
 
 
 def halfway(a: np.ndarray, b: np.ndarray) -> np.ndarray:

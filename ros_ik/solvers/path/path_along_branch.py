@@ -18,7 +18,6 @@ import functools
 
 import numpy as np
 
-from ros_ik.solvers.path.branch_bundle import BranchBundle
 from ros_ik.solvers.path.branch_follower import BranchFollower
 from ros_ik.solvers.path.branch_follower import LOCAL
 from ros_ik.solvers.path.path_solvers import batch_size
@@ -60,13 +59,14 @@ class _BranchPath:
         """Return the path."""
         start, targets = self._problem.start, self._problem.targets
         if start is not None:
-            path = self._follower.follow(targets, start, self._problem.start_pose())
+            (followed,) = self._one.follow(targets, start[None], self._problem.start_pose())
+            path = list(followed)
         else:
             found = self._solver.solve(targets[:1])
             branches = self._rows(found, max(1, int(found.n_found[0])))
-            followed = self._bundle.follow(targets, branches)
-            best = max(range(len(followed)), key=lambda k: path_rank(followed[k]))
-            start, path = branches[best], list(followed[best])
+            paths = self._several.follow(targets, branches, targets[0])
+            best = max(range(len(paths)), key=lambda k: path_rank(paths[k]))
+            start, path = branches[best], list(paths[best])
         first, n = len(path), len(targets)
         nearest, status = self._searched(first, path[-1] if path else start)
         is_reached = status == SolveStatus.CONVERGED
@@ -133,7 +133,7 @@ class _BranchPath:
         near, free = self._solutions(first, before), self._solutions(first, None)
         away = np.max(np.abs(free[:, None] - near), axis=2)
         rows = np.vstack([near, free[np.min(away, axis=1, initial=np.inf) > _SAME]])
-        followed = self._bundle.follow(targets, rows)
+        followed = self._several.follow(targets, rows, targets[0])
         # A search that follows a solution may leave the space that is free of collisions.
         parts = [part if len(part) else rows[k, None] for k, part in enumerate(followed)]
         best = max([known[None], *parts], key=lambda part: path_rank(np.vstack([before, part])))
@@ -142,10 +142,11 @@ class _BranchPath:
     def _onward(self, first: int, end: int, before: np.ndarray) -> list[np.ndarray]:
         """Return the part of a path that goes on to pose ``first`` without a break, if any."""
         pose, *_ = targets = self._problem.targets[first - 1 : end]
-        after = self._follower.advance(before, pose, targets[1], is_bounded=True)
+        after = self._one.advance(before, pose, targets[1], is_bounded=True)
         if after is None:
             return []
-        return self._follower.follow(targets[1:], after, targets[1]) or [after]
+        (followed,) = self._one.follow(targets[1:], after[None], targets[1])
+        return list(followed) or [after]
 
     def _solutions(self, k: int, near: np.ndarray | None) -> np.ndarray:
         """Return solutions [m, joint_coord_count] of a pose; ``near`` is the search's seed."""
@@ -158,15 +159,17 @@ class _BranchPath:
         return found.joint_q.reshape(self._n_branches, -1)[:count].copy()
 
     @functools.cached_property
-    def _follower(self) -> BranchFollower:
-        local = self._problem.solver(settings=LOCAL)
-        return BranchFollower(local, self._check, self._problem.max_joint_step)
+    def _one(self) -> BranchFollower:
+        return self._follower(1)
 
     @functools.cached_property
-    def _bundle(self) -> BranchBundle:
-        count = min(2 * self._n_branches, _MAX_BRANCHES)
+    def _several(self) -> BranchFollower:
+        return self._follower(min(2 * self._n_branches, _MAX_BRANCHES))
+
+    def _follower(self, count: int) -> BranchFollower:
+        """Return a follower of ``count`` branches at a time."""
         local = self._problem.solver(count, settings=LOCAL)
-        return BranchBundle(local, self._check, self._problem.max_joint_step)
+        return BranchFollower(local, self._check, self._problem.max_joint_step)
 
     @functools.cached_property
     def _solver(self) -> ChainIK:

@@ -12,7 +12,6 @@ from support.robots.robots import load
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import ModelBuilder
 from ros_ik.model.builder import DofData
-from ros_ik.solvers.path.branch_bundle import BranchBundle
 from ros_ik.solvers.path.branch_follower import BranchFollower
 from ros_ik.solvers.path.branch_follower import LOCAL
 from ros_ik.solvers.path.motion_check import MotionCheck
@@ -105,18 +104,18 @@ def test_branches_followed_together_are_those_followed_alone(name, tool, step):
             solver = ChainIK(model, tool, check_collisions=True)
             check = MotionCheck(model, solver.collision_pairs, solver.collision_margins)
         alone = BranchFollower(ChainIK(model, tool, settings=LOCAL), check, step)
-        together = BranchBundle(ChainIK(model, tool, 4, settings=LOCAL), check, step)
+        together = BranchFollower(ChainIK(model, tool, 4, settings=LOCAL), check, step)
         search = ChainIK(model, tool, n_solutions=6)
         for n in (8, 40):
             q = model.random_joint_q(1, rng)[0]
             poses = circle(model, link, q, n, radius=0.2)
             starts = search.solve(poses[:1], q[None]).joint_q.reshape(6, -1).copy()
-            found = together.follow(poses, starts)
+            found = together.follow(poses, starts, poses[0])
             assert len(found) == 6
             for path, start in zip(found, starts, strict=True):
-                expected = alone.follow(poses, start, poses[0])
+                (expected,) = alone.follow(poses, start[None], poses[0])
                 lengths.add(len(expected))
-                np.testing.assert_array_equal(path, np.reshape(expected, path.shape))
+                np.testing.assert_array_equal(path, expected)
     assert len(lengths) > 1
 
 
