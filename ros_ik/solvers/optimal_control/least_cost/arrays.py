@@ -32,6 +32,20 @@ _SCALAR = wp.float64
 TOLERANCE = 1e-9
 
 
+def never_worsens(
+    before: np.ndarray, after: np.ndarray, floor: float | np.ndarray, slack: float = TOLERANCE
+) -> bool:
+    """Return True if no h falls below ``floor``, or further if it is below already.
+
+    Args:
+        before: Values of h, [.., rows].
+        after: Values of h after a motion, [.., rows].
+        floor: Value above which each may fall, one or [rows].
+        slack: Tolerance for rounding [units of h].
+    """
+    return bool(np.all(after >= np.minimum(before, floor) - slack))
+
+
 class SearchArrays:
     """State of one robot for the search and the checks, in float64.
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from ros_ik.solvers.least_squares.damping import damped_smoothly
 from ros_ik.solvers.least_squares.damping import GROWTH
+from ros_ik.solvers.optimal_control.least_cost.arrays import never_worsens
 from ros_ik.solvers.optimal_control.least_cost.kernels import HELD_BACK
 from ros_ik.solvers.optimal_control.least_cost.kernels import PREDICTED
 from ros_ik.solvers.optimal_control.least_cost.kernels import STEP
@@ -41,7 +42,8 @@ _NO_STEP = 1e-10
 # Fraction of the cost below which a predicted decrease is rounding.
 _ROUNDING = 1e-14
 _TINY = 1e-300
-# Tolerance for rounding in values of h.
+# Tolerance for rounding in values of h. Those of 300 steps add up to less than the tolerance with
+# which the motion along them is checked.
 _SLACK = 1e-12
 
 
@@ -217,9 +219,8 @@ class Search:
 
     def _accepts(self, gain: float, recovering: bool) -> bool:
         """Return True if the step is accepted, and adapt damping and radius."""
-        here, half, end = self._problem.values
-        allowed = np.minimum(here, self._floor) - _SLACK
-        kept = np.all(half >= allowed) and np.all(end >= allowed)
+        here, _, end = values = self._problem.values
+        kept = never_worsens(here, values[1:], self._floor, _SLACK)
         if not (kept and self._keeps_every_pair()):
             self._radius = 0.5 * min(self._radius, float(self._problem.report[STEP]))
             return False
@@ -242,8 +243,7 @@ class Search:
         u, trial = problem.u.copy(), problem.trial.copy()
         here, half, end = (self._check(x) for x in (u, 0.5 * (u + trial), trial))
         problem.u[:] = u
-        allowed = np.minimum(here, 0.0) - _SLACK
-        return bool(np.all(half >= allowed) and np.all(end >= allowed))
+        return never_worsens(here, np.array([half, end]), 0.0, _SLACK)
 
     def _is_over(self, cost: float, recovering: bool) -> bool:
         """Return True if the predicted gain is within rounding, at an optimum."""

@@ -18,6 +18,7 @@ import functools
 
 import numpy as np
 
+from ros_ik.solvers.optimal_control.least_cost.arrays import never_worsens
 from ros_ik.solvers.optimal_control.least_cost.arrays import SearchArrays
 from ros_ik.solvers.optimal_control.least_cost.arrays import TOLERANCE
 from ros_ik.solvers.optimal_control.timing.curve import Curve
@@ -359,9 +360,8 @@ def _sample_times(counts: np.ndarray) -> np.ndarray:
 
 
 def _never_worsens(values: np.ndarray, floor: float | np.ndarray) -> bool:
-    """Return True if no column falls below ``floor``, or further if it is below already."""
-    allowed = np.minimum(values[:-1], floor) - TOLERANCE
-    return bool(np.all(values[1:] >= allowed))
+    """Return True if no h gets worse from any row [k, rows] to the next."""
+    return never_worsens(values[:-1], values[1:], floor)
 
 
 def _hidden_dips(at: np.ndarray, values: np.ndarray) -> np.ndarray:
