@@ -9,6 +9,7 @@ others, whose hollows the hulls fill.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import enum
 import time
 
@@ -67,10 +68,7 @@ def shape_contacts(
         Values of :class:`Contact`, int [n]; HIDDEN where a shape cannot be measured.
     """
     found = np.full(len(pairs), int(Contact.HIDDEN))
-    hulls, row = _hulls(fits, model, np.unique(pairs).tolist())
-    known = np.flatnonzero([all(shape in row for shape in pair) for pair in pairs.tolist()])
-    rows = np.array([[row[a], row[b]] for a, b in pairs[known].tolist()], dtype=int)
-    rows = rows.reshape(-1, 2)
+    hulls, known, rows = pair_hulls(model, pairs, fits.hull)
     random = model.random_joint_q(_SAMPLES, np.random.default_rng(_SEED))
     q = np.vstack([model.neutral_joint_q(), random])
     distance = sample_pair_distances(hulls, rows, q)
@@ -79,7 +77,7 @@ def shape_contacts(
     more = sample_pair_distances(hulls, rows[few], joint_q)
     longer = dict(zip(few.tolist(), more.T, strict=True))
     surfaces, every = _Surfaces(fits, model), np.vstack([q, joint_q])
-    for column, k in enumerate(known.tolist()):
+    for column, k in enumerate(np.flatnonzero(known).tolist()):
         of_pair = np.concatenate([distance[:, column], longer.get(column, np.zeros(0))])
         found[k] = _judge(surfaces, tuple(pairs[k].tolist()), every, of_pair)
     return found
@@ -139,17 +137,30 @@ class _Surfaces:
         return self._triangles[shape]
 
 
-def _hulls(
-    fits: ShapeFits, model: Model, shapes: list[int]
-) -> tuple[CollisionGeometry, dict[int, int]]:
-    """Return the hulls of the shapes that have one, and the row of each."""
-    geometry, row = CollisionGeometry.from_shapes(model, []), dict[int, int]()
-    for shape in shapes:
+def pair_hulls(
+    model: Model, pairs: np.ndarray, hull_of: Callable[[int], CollisionGeometry | None]
+) -> tuple[CollisionGeometry, np.ndarray, np.ndarray]:
+    """Return hulls of the shapes of pairs.
+
+    Args:
+        model: The model.
+        pairs: Pairs of its shapes, int [n, 2].
+        hull_of: Function that returns the hull of a shape in one primitive, or None without one.
+            It may raise ArgumentError, ModelError or OSError instead.
+
+    Returns:
+        The hulls; True for pairs of which both shapes have one, bool [n]; rows of their hulls, int
+        [number of True, 2].
+    """
+    geometry = CollisionGeometry.from_shapes(model, [])
+    for shape in np.unique(pairs).tolist():
         try:
-            hull = fits.hull(shape)
+            hull = hull_of(shape)
         except (ArgumentError, ModelError, OSError):
             continue
         if hull is not None:
-            row[shape] = len(geometry)
             geometry = geometry + hull
-    return geometry, row
+    row = {int(shape): k for k, shape in enumerate(geometry.shape)}
+    known = np.array([all(shape in row for shape in pair) for pair in pairs.tolist()], dtype=bool)
+    rows = np.array([[row[a], row[b]] for a, b in pairs[known].tolist()], dtype=int)
+    return geometry, known, rows.reshape(-1, 2)

@@ -28,13 +28,13 @@ hidden ones:
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 
 import numpy as np
 
 from ros_ik.barriers import always_close
 from ros_ik.barriers.pair_sampling import sample_pair_distances
-from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.collision.distance.contact import in_contact
@@ -44,6 +44,7 @@ from ros_ik.model.hulls.fit_cache import FitCache
 from ros_ik.model.readers.mesh_files import MeshFile
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.servo.robot.shape_contacts import Contact
+from ros_ik.servo.robot.shape_contacts import pair_hulls
 from ros_ik.servo.robot.shape_contacts import shape_contacts
 from ros_ik.servo.robot.shape_fits import farthest_vertices
 from ros_ik.servo.robot.shape_fits import hull_primitive
@@ -231,11 +232,7 @@ def _shape_contacts(
     Returns:
         Both bool [n]; False where a shape cannot be measured.
     """
-    hulls = _hulls(model, np.unique(pairs).tolist())
-    row = {int(shape): k for k, shape in enumerate(hulls.shape)}
-    known = np.array([all(shape in row for shape in pair) for pair in pairs.tolist()])
-    rows = np.array([[row[a], row[b]] for a, b in pairs[known].tolist()], dtype=int)
-    rows = rows.reshape(-1, 2)
+    hulls, known, rows = pair_hulls(model, pairs, functools.partial(_rough_hull, model))
     rng = np.random.default_rng(_SEED)
     close, least = always_close(hulls, rows, margin), np.full(len(rows), np.inf)
     left = np.arange(len(rows))
@@ -249,27 +246,18 @@ def _shape_contacts(
     return graze, apart & ~graze
 
 
-def _hulls(model: Model, shapes: list[int]) -> CollisionGeometry:
-    """Return the shapes, with meshes replaced by hulls of their extreme vertices.
+def _rough_hull(model: Model, shape: int) -> CollisionGeometry:
+    """Return a shape, if it is a mesh the hull of its extreme vertices.
 
     Reducing the hull of all vertices takes long for a humanoid. The omitted vertices are within
     the thickness that is added.
+
+    Raises:
+        ModelError: A mesh that cannot be read.
     """
-    geometry = CollisionGeometry.from_shapes(model, [])
-    for shape in shapes:
-        source = model.shape_source[shape]
-        try:
-            if isinstance(source, MeshFile):
-                geometry = geometry + _hull(model, shape, source)
-            else:
-                geometry = geometry + CollisionGeometry.from_shapes(model, [shape])
-        except (ArgumentError, ModelError, OSError):
-            continue
-    return geometry
-
-
-def _hull(model: Model, shape: int, source: MeshFile) -> CollisionGeometry:
-    """Return the hull of the extreme vertices of a mesh, or raise ModelError."""
+    source = model.shape_source[shape]
+    if not isinstance(source, MeshFile):
+        return CollisionGeometry.from_shapes(model, [shape])
     vertices = scaled_vertices(source, model.shape_scale.numpy()[shape].astype(np.float64))
     thickness = _LEFT_OUT * float(np.ptp(vertices, axis=0).max())
     return hull_primitive(model, shape, farthest_vertices(vertices, _EXTREMES), thickness)
