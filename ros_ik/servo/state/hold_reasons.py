@@ -8,6 +8,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
+from ros_ik.model.conventions.labels import listed
 from ros_ik.servo.interface.codes import Mode
 from ros_ik.servo.interface.codes import StatusCode
 from ros_ik.servo.interface.command import Command
@@ -129,20 +130,15 @@ def _reason_of_measurement(
     if never:
         return HoldReason(
             StatusCode.WAITING_FOR_JOINT_STATES,
-            f'waiting for joint states of {_listed(never)}',
+            f'waiting for joint states of {listed(never, _MAX_NAMES)}',
             resynchronise=True,
             may_repeat=False,
             waiting_for=tuple(never),
         )
     return HoldReason(
         StatusCode.JOINT_STATE_STALE,
-        f'joint states of {_listed(stale)} are older than joint_state_timeout',
+        f'joint states of {listed(stale, _MAX_NAMES)} are older than joint_state_timeout',
         resynchronise=True,
         may_repeat=False,
         waiting_for=tuple(stale),
     )
-
-
-def _listed(names: list[str]) -> str:
-    more = f' and {len(names) - _MAX_NAMES} more' if len(names) > _MAX_NAMES else ''
-    return ', '.join(names[:_MAX_NAMES]) + more
