@@ -13,6 +13,7 @@ import numpy as np
 import viser
 from viser import uplot
 
+from ros_ik.viewer.gui.status_text import largest_following_error
 from ros_ik.viewer.robot.palette import CURVES
 from ros_ik.viewer.robot.robot_state import RobotState
 from ros_ik.viewer.robot.robot_state import UNBOUNDED
@@ -131,12 +132,11 @@ def curves(
     for task in status.tasks:
         errors[f'{task.name} [mm]'] = 1e3 * task.linear if task.active else math.nan
         errors[f'{task.name} [°]'] = math.degrees(task.angular) if task.active else math.nan
-    following = [abs(e) for e in status.following_errors if math.isfinite(e)]
     return {
         POSITIONS: ranges,
         VELOCITIES: speeds,
         TASKS: errors,
-        FOLLOWING: {'largest': 1e3 * max(following, default=math.nan)},
+        FOLLOWING: {'largest': 1e3 * largest_following_error(status)},
         TICKS: {
             'this one': status.tick_ms,
             '99 of 100': status.tick_ms_p99,

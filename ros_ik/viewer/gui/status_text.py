@@ -68,9 +68,9 @@ def status_html(status: IkStatus | None, node: str) -> str:
             reached = 'reached' if task.reached else 'on its way'
             error = f'{1e3 * task.linear:.1f} mm, {math.degrees(task.angular):.1f}°'
             lines.append(_line(task.name, f'{error}, {reached}'))
-    following = [abs(e) for e in status.following_errors if math.isfinite(e)]
-    if following:
-        lines.append(_line('largest following error', f'{max(following):.4f} rad or m'))
+    following = largest_following_error(status)
+    if math.isfinite(following):
+        lines.append(_line('largest following error', f'{following:.4f} rad or m'))
     lines.append(
         _line(
             f'tick at {status.control_rate:.0f} Hz',
@@ -79,6 +79,12 @@ def status_html(status: IkStatus | None, node: str) -> str:
         )
     )
     return ''.join(lines)
+
+
+def largest_following_error(status: IkStatus) -> float:
+    """Return the largest following error of a joint [rad or m], NaN if none is known."""
+    errors = (abs(error) for error in status.following_errors if math.isfinite(error))
+    return max(errors, default=math.nan)
 
 
 def _paragraph(color: Color, title: str, text: str) -> str:
