@@ -10,6 +10,7 @@ they cost alone. Fixed variables are taken out of it.
 import dataclasses
 import functools
 from types import SimpleNamespace
+from typing import Any
 from typing import no_type_check
 
 import numpy as np
@@ -52,6 +53,23 @@ def elimination(coupled: np.ndarray, parents: np.ndarray) -> Elimination:
         return Elimination(unknowns, unknowns)
     permuted = coupled[np.ix_(unknowns, unknowns)]
     return Elimination(unknowns, np.argmax(permuted, axis=1).astype(np.int32))
+
+
+def previous_dofs(model: Any) -> np.ndarray:
+    """Return the next degree of freedom towards the root for each, -1 for none.
+
+    Args:
+        model: A model, of this package or newton's.
+    """
+    start, ancestor = model.joint_qd_start.numpy(), model.joint_ancestor.numpy()
+    previous = np.arange(model.joint_dof_count) - 1
+    for joint in range(model.joint_count):
+        above = ancestor[joint]
+        while above >= 0 and start[above] == start[above + 1]:
+            above = ancestor[above]
+        if start[joint] < start[joint + 1]:
+            previous[start[joint]] = start[above + 1] - 1 if above >= 0 else -1
+    return previous
 
 
 def dense_elimination(n: int) -> Elimination:

@@ -50,6 +50,7 @@ from ros_ik.solvers.batch_ik.optimizers.lm import check_damping
 from ros_ik.solvers.least_squares.bounded_step import make_step_workspace
 from ros_ik.solvers.least_squares.envelope import Elimination
 from ros_ik.solvers.least_squares.envelope import elimination
+from ros_ik.solvers.least_squares.envelope import previous_dofs
 from ros_ik.solvers.least_squares.search_space import make_search_space
 from ros_ik.solvers.least_squares.search_space import SearchSpace
 
@@ -318,15 +319,4 @@ def _elimination(
             coupled[of_record, of_record] = True
         else:
             coupled[np.ix_(of_record, of_record)] = True
-    start, ancestor = model.joint_qd_start.numpy(), model.joint_ancestor.numpy()
-    parents = np.full(n, -1)
-    for joint in range(model.joint_count):
-        above = ancestor[joint]
-        while above >= 0 and start[above] == start[above + 1]:
-            above = ancestor[above]
-        for dof in range(start[joint], start[joint + 1]):
-            if dof > start[joint]:
-                parents[dof] = dof - 1
-            elif above >= 0:
-                parents[dof] = start[above + 1] - 1
-    return elimination(coupled, parents)
+    return elimination(coupled, previous_dofs(model))

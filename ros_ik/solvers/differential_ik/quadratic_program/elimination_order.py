@@ -12,6 +12,7 @@ from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.solvers.least_squares.envelope import dense_elimination
 from ros_ik.solvers.least_squares.envelope import Elimination
 from ros_ik.solvers.least_squares.envelope import elimination
+from ros_ik.solvers.least_squares.envelope import previous_dofs
 
 
 def step_elimination(state: StepState, tasks: Sequence[np.ndarray], is_dense: bool) -> Elimination:
@@ -33,21 +34,12 @@ def step_elimination(state: StepState, tasks: Sequence[np.ndarray], is_dense: bo
 
 def _parent_variables(state: StepState) -> np.ndarray:
     """Return the next variable towards the root for each variable, -1 for none."""
-    model, group = state.model, state.group
-    start, ancestor = model.joint_qd_start.numpy(), model.joint_ancestor.numpy()
-    parents = np.full(group.n_variables, -1)
-    joint_of = np.searchsorted(start, group.variable_dof, side='right') - 1
-    for variable, (dof, joint) in enumerate(zip(group.variable_dof, joint_of, strict=True)):
-        before = dof - 1
-        above = int(joint)
-        while before < start[above] or group.dof_variable[before] < 0:
-            if before >= start[above]:
-                before -= 1
-                continue
-            above = int(ancestor[above])
-            if above < 0:
-                break
-            before = int(start[above + 1]) - 1
-        if above >= 0 and group.dof_variable[before] != variable:
-            parents[variable] = group.dof_variable[before]
+    variable_of, previous = state.group.dof_variable, previous_dofs(state.model)
+    parents = np.full(state.group.n_variables, -1)
+    for variable, dof in enumerate(state.group.variable_dof):
+        above = previous[dof]
+        while above >= 0 and variable_of[above] < 0:
+            above = previous[above]
+        if above >= 0 and variable_of[above] != variable:
+            parents[variable] = variable_of[above]
     return parents
