@@ -370,6 +370,17 @@ class IkNode(GuardedNode, StreamNode):
     def _poll(self) -> None:
         """Process the results of the other threads."""
         self._loop.tick_gap.wait()
+        self._replace_servo()
+        self._advance_start()
+        self._send_world()
+        self._report()
+        if self._interface is not None:
+            self._interface.inputs.settle_obstacles()
+        if self._servo is None:
+            self._remind()
+
+    def _replace_servo(self) -> None:
+        """Release a servo whose ticks fail, and adopt one that is built."""
         failed = self._loop.failed
         if failed is not None and failed is self._inbox.controlled.get():
             self._give_up(self._loop.fault)
@@ -378,21 +389,26 @@ class IkNode(GuardedNode, StreamNode):
         built = self._source.collect()
         if built is not None:
             self._on_built(built)
+
+    def _advance_start(self) -> None:
+        """Go on with the automatic start, and poll more slowly after it."""
         if self._autostart.is_pending:
             self._autostart.advance(self.stage)
         elif self._poll_timer.timer_period_ns != _POLL_NANOSECONDS:
             self._poll_timer.timer_period_ns = _POLL_NANOSECONDS
-        self._send_world()
+
+    def _report(self) -> None:
+        """Log what has changed."""
         self._topic_senders.count(self._loop.output.code, time.monotonic())
         self._message_stats.log()
         self._reporter.log()
         self._unknown_joints.update(time.monotonic())
-        if self._interface is not None:
-            self._interface.inputs.settle_obstacles()
-        if self._servo is None:
-            code = self._inbox.waiting.get().code
-            if self._reminder.remind(code, time.monotonic()) and not self._source.has_description:
-                self._source.listen_again()
+
+    def _remind(self) -> None:
+        """Remind of a missing input, and subscribe again to a description that is missing."""
+        code = self._inbox.waiting.get().code
+        if self._reminder.remind(code, time.monotonic()) and not self._source.has_description:
+            self._source.listen_again()
 
     def _planner_state(self) -> PlannerRobotState | None:
         """Return the measured state for planners; for any thread."""
