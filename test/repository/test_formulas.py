@@ -77,6 +77,9 @@ MARKS = {
     'dual active-set method': r'Givens',
     'AT_LIMITS or UNREACHABLE': r'room <= close',
     'saturation of task errors': r'wp\.tanh',
+    'next degree of freedom towards the root': r'start\[above \+ 1\]\)? - 1',
+    'no barrier gets worse, in optimal control': r'minimum\([^()]*, (self\._)?floor\) - (?!np)',
+    'order of joint paths, the furthest and shortest': r'len\(path\), -float',
 }
 
 
