@@ -246,10 +246,11 @@ class SolutionStage:
             launch_verification([*model, poses, seeds, *out.existing()], outputs, self._device)
             return
         self._launch_source(poses, seeds, least_error)
+        _tree, placement = model
         source = [self.source.candidates, self.source.misses]
         launch(
             accept_and_verify_kernel(self._kind[0], self._lanes), dim=1,
-            inputs=[self._chain, self._refinement, *model, poses, seeds, *source],
+            inputs=[self._chain, self._refinement, placement, poses, seeds, *source],
             outputs=[
                 self._unverified.rows, out.directions, out.singular, out.n_exist, *outputs,
             ],

@@ -19,7 +19,6 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.row_list import row_list_functions
 from ros_ik.kinematics.spatial import sincos_function
-from ros_ik.kinematics.tree import tree_struct
 from ros_ik.solvers.analytic.refinement.distinct_branches import distinct_branch_functions
 from ros_ik.solvers.analytic.refinement.polish import polish_functions
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
@@ -48,18 +47,18 @@ def accept_and_verify_kernel(n: int, lanes: int) -> wp.Kernel:
     ordered_group = branching.ordered_group
     LaneNumbers, LaneAngles = branching.LaneNumbers, branching.LaneAngles
     errors = tool_error_functions(lanes)
-    turned_pose, whole_error = errors.turned_pose, errors.whole_error
+    turned_pose, whole_error, z_axis = errors.turned_pose, errors.whole_error, errors.z_axis
     write_others = configuration_functions().write_others
     Rows = row_list_functions().Rows
     unit_pose = unit_pose_function()
     sincos = sincos_function(wp.float64)
-    Placement, Tree = placement_struct(), tree_struct(wp.float64)
+    Placement = placement_struct()
     Columns = wp.types.vector(n, wp.int32)
 
     @wp.func
     def examine_by_model(
-        chain: Chain, refinement: Refinement, tree: Tree, placement: Placement,
-        target: wp.transformd, turned: LaneAngles,
+        chain: Chain, refinement: Refinement, placement: Placement, target: wp.transformd,
+        turned: LaneAngles,
     ):  # fmt: skip
         """Examine candidates through the joints of the model, all together.
 
@@ -80,10 +79,8 @@ def accept_and_verify_kernel(n: int, lanes: int) -> wp.Kernel:
             pivots = matn3()
             for j in range(n):
                 half = sincos(wp.float64(0.5) * turned[j, lane])
-                axis = tree.joint_axis[tree.joint_qd_start[placement.path[j]]]
-                position, q = turned_pose(position, q, placement.before[j], axis, half)
-                # A revolute joint does not turn its axis.
-                axis = wp.quat_rotate(q, axis)
+                position, q = turned_pose(position, q, placement.before[j], half)
+                axis = z_axis(q)
                 for k in range(3):
                     axes[j, k] = axis[k]
                     pivots[j, k] = position[k]
@@ -103,8 +100,8 @@ def accept_and_verify_kernel(n: int, lanes: int) -> wp.Kernel:
 
     @wp.func
     def accepted(
-        chain: Chain, refinement: Refinement, tree: Tree, placement: Placement, columns: Columns,
-        problem: int, target: wp.array(dtype=wp.transformd), seed: wp.array2d(dtype=wp.float64),
+        chain: Chain, refinement: Refinement, placement: Placement, columns: Columns, problem: int,
+        target: wp.array(dtype=wp.transformd), seed: wp.array2d(dtype=wp.float64),
         candidates: wp.array3d(dtype=wp.float64), misses: wp.array2d(dtype=wp.float64),
         joint_q: wp.array2d(dtype=wp.float64), position_error: wp.array2d(dtype=wp.float64),
         rotation_error: wp.array2d(dtype=wp.float64),
@@ -121,7 +118,7 @@ def accept_and_verify_kernel(n: int, lanes: int) -> wp.Kernel:
             return 0
         turned, far, off_of, distance_of = turned_group(chain, refinement, problem, seed, starts)
         fine, safe, distances, angles = examine_by_model(
-            chain, refinement, tree, placement, pose, turned
+            chain, refinement, placement, pose, turned
         )
         _branches, _beyond, count, place = ordered_group(
             chain, refinement, taken, turned, far, fine, safe, off_of, distance_of
@@ -165,7 +162,6 @@ def accept_and_verify_kernel(n: int, lanes: int) -> wp.Kernel:
     def accept_and_verify(
         chain: Chain,
         refinement: Refinement,
-        tree: Tree,
         placement: Placement,
         target: wp.array(dtype=wp.transformd),  # [n_problems], of the tool in the world
         seed: wp.array2d(dtype=wp.float64),  # [n_problems, n]
@@ -192,8 +188,8 @@ def accept_and_verify_kernel(n: int, lanes: int) -> wp.Kernel:
         more = bool(True)
         while more:
             count = accepted(
-                chain, refinement, tree, placement, columns, problem, target, seed, candidates,
-                misses, joint_q, position_error, rotation_error,
+                chain, refinement, placement, columns, problem, target, seed, candidates, misses,
+                joint_q, position_error, rotation_error,
             )  # fmt: skip
             if count == 0:
                 left.row[n_left] = problem

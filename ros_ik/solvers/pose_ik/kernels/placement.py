@@ -21,7 +21,8 @@ def placement_struct() -> Any:
     @wp.struct
     class Placement:
         path: wp.array(dtype=wp.int32)  # [k], joints from the world to the link, not fixed ones
-        before: wp.array(dtype=wp.transformd)  # [k], of each joint in the one before or the world
+        # Of each joint in the one before or the world, [k]. Revolute joints turn about z.
+        before: wp.array(dtype=wp.transformd)
         tool: wp.transformd  # of the tool in the last joint or the world
         coordinate: wp.array(dtype=wp.int32)  # [m], of each variable
         follower: wp.array(dtype=wp.int32)  # [mimics], coordinate that follows

@@ -37,7 +37,8 @@ def tool_error_functions(lanes: int = 1) -> SimpleNamespace:
           for the rows from ``first``;
         - ``tool_error(tree, placement, row, joint_q, target) -> distance, angle, inside``, without
           free axes, and True if the tolerances hold;
-        - ``turned_pose(position, quat, before, axis, half) -> position, quat``;
+        - ``turned_pose(position, quat, before, half) -> position, quat``, ``z_axis(quat) ->
+          axis``;
         - ``whole_error(position, quat, target) -> distance, angle``.
     """
     Placement = placement_struct()
@@ -51,14 +52,26 @@ def tool_error_functions(lanes: int = 1) -> SimpleNamespace:
     is_inside, counted = bound.is_inside, bound.counted
 
     @wp.func
-    def turned_pose(
-        position: wp.vec3d, q: wp.quatd, before: wp.transformd, axis: wp.vec3d, half: wp.vec2d
-    ):
-        """Return the pose behind a revolute joint, from sine and cosine of half its angle."""
-        side = axis * half[0]
+    def turned_pose(position: wp.vec3d, q: wp.quatd, before: wp.transformd, half: wp.vec2d):
+        """Return the pose behind a joint that turns about z, from sine and cosine of half a turn.
+
+        The product with a rotation about z has half of the terms of a general one.
+        """
         step = wp.quat_rotate(q, wp.transform_get_translation(before))
-        tilt = wp.transform_get_rotation(before)
-        return position + step, q * tilt * wp.quatd(side[0], side[1], side[2], half[1])
+        r = q * wp.transform_get_rotation(before)
+        s, c = half[0], half[1]
+        turned = wp.quatd(
+            r[0] * c + r[1] * s, r[1] * c - r[0] * s, r[2] * c + r[3] * s, r[3] * c - r[2] * s
+        )
+        return position + step, turned
+
+    @wp.func
+    def z_axis(q: wp.quatd) -> wp.vec3d:
+        """Return the z axis of a frame of this rotation."""
+        x, y = q[0] + q[0], q[1] + q[1]
+        return wp.vec3d(
+            x * q[2] + y * q[3], y * q[2] - x * q[3], wp.float64(1.0) - (x * q[0] + y * q[1])
+        )
 
     @wp.func
     def whole_error(position: wp.vec3d, q: wp.quatd, target: wp.transformd):
@@ -85,7 +98,6 @@ def tool_error_functions(lanes: int = 1) -> SimpleNamespace:
             if tree.joint_type[joint] == wp.static(int(JointType.REVOLUTE)):
                 # Revolute joints are common; this avoids calls of ``joint_transform``.
                 start = tree.joint_q_start[joint]
-                axis = tree.joint_axis[tree.joint_qd_start[joint]]
                 angles = LaneNumbers()
                 lane = int(0)
                 while lane < wp.static(lanes):
@@ -96,7 +108,7 @@ def tool_error_functions(lanes: int = 1) -> SimpleNamespace:
                     half = sincos(wp.float64(0.5) * angles[lane])
                     q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
                     position = wp.vec3d(poses[0, lane], poses[1, lane], poses[2, lane])
-                    position, q = turned_pose(position, q, before, axis, half)
+                    position, q = turned_pose(position, q, before, half)
                     for i in range(3):
                         poses[i, lane] = position[i]
                     for i in range(4):
@@ -209,6 +221,6 @@ def tool_error_functions(lanes: int = 1) -> SimpleNamespace:
         return distances[0], angles[0], insides[0] > wp.float64(0.0)
 
     return SimpleNamespace(
-        tool_errors=tool_errors, tool_error=tool_error, turned_pose=turned_pose,
+        tool_errors=tool_errors, tool_error=tool_error, turned_pose=turned_pose, z_axis=z_axis,
         whole_error=whole_error,
     )  # fmt: skip

@@ -17,10 +17,13 @@ from ros_ik.kinematics.runtime.batch_arrays import as_numbers
 from ros_ik.kinematics.serial_chain import joints_to
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import poses_between
+from ros_ik.kinematics.tree import precise_array
 from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.conventions.poses import inverse
 from ros_ik.model.conventions.poses import multiply
 from ros_ik.model.conventions.poses import pose_rows
+from ros_ik.model.conventions.poses import quaternion_between
 from ros_ik.numbers import host_array
 from ros_ik.numbers import real_array
 from ros_ik.numbers import shown
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
 # Least damping, relative to the squared reach, above the rounding error of the Hessian. It makes
 # the step of a redundant chain unique.
 LEAST_DAMPING: dict[type, float] = {wp.float32: 1e-5, wp.float64: 1e-7}
+# Rotation by half a turn about x.
+_HALF_TURN = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 
 def make_chain(chain: SerialChain, scalar: type = wp.float64) -> Any:
@@ -159,6 +164,7 @@ def make_placement(
     ):
         values = np.asarray(numbers, dtype=np.float64)
         setattr(placement, name, wp.array(values, dtype=wp.float64, device=model.device))
+    between = _about_z(model, path, between)
     placement.before = wp.array(between[:-1], dtype=wp.transformd, device=model.device)
     placement.tool = wp.transformd(*multiply(between[-1], np.asarray(offset, dtype=np.float64)))
     placement.separation = separation
@@ -170,6 +176,24 @@ def make_placement(
         if len(free) == 1:
             placement.free_axis = wp.vec3d(*free[0])
     return placement
+
+
+def _about_z(model: Model, path: list[int], between: np.ndarray) -> np.ndarray:
+    """Return poses between joints, in frames of which z is the axis of a revolute joint."""
+    kinds, starts = model.joint_type.numpy(), model.joint_qd_start.numpy()
+    axes = precise_array(model, 'joint_axis').reshape(-1, 3)
+    poses = between.copy()
+    for k, joint in enumerate(path):
+        if kinds[joint] == JointType.REVOLUTE:
+            axis, frame = axes[starts[joint]], np.array(IDENTITY_POSE)
+            # From the nearer end of the z axis: half a turn has no determined direction.
+            end = np.copysign([0.0, 0.0, 1.0], axis[2])
+            frame[3:] = quaternion_between(end, axis)
+            if end[2] < 0.0:
+                frame = multiply(frame, _HALF_TURN)
+            poses[k] = multiply(poses[k], frame)
+            poses[k + 1] = multiply(inverse(frame), poses[k + 1])
+    return poses
 
 
 def has_direct_path(model: Model, link: int, chain: SerialChain) -> bool:

@@ -98,6 +98,34 @@ def test_solutions_and_their_errors_are_those_of_pinocchio(judge):
     np.testing.assert_array_equal(result.joint_q[there], judge.whole(own))
 
 
+def joint_text(number, origin, axis):
+    """Return a link and the joint before it."""
+    return (
+        f'<link name="link{number}"/><joint name="joint{number}" type="revolute">'
+        f'<parent link="link{number - 1}"/><child link="link{number}"/>'
+        f'<origin xyz="{origin}"/><axis xyz="{axis}"/>'
+        '<limit lower="-3" upper="3" effort="1" velocity="1"/></joint>'
+    )
+
+
+@pytest.mark.parametrize('tilt', [0.0, 2e-5, 1e-4])
+def test_axes_opposite_to_z_are_as_exact_as_others(tilt):
+    """The shortest rotation from z to such an axis is badly determined."""
+    down, side = f'{tilt} 0 -1', f'0 -1 {tilt}'
+    axes = [down, side, side, down, side, f'0 {-tilt} -1']
+    origins = ['0 0 1', '0.1 0 0.4', '0 0.05 0.5', '0.3 0 0', '0 0 0', '0 0 0']
+    joints = [joint_text(k + 1, *pair) for k, pair in enumerate(zip(origins, axes, strict=True))]
+    text = f'<robot name="arm"><link name="link0"/>{"".join(joints)}</robot>'
+    judge = ChainJudge(text, 'link6', None, '')
+    q = judge.random(N, seed=3)
+    poses = judge.poses(q)
+    result = ClosedFormIK(judge.model, judge.link, N).solve(poses, judge.whole(q))
+    assert np.all(result.status == SolveStatus.CONVERGED)
+    moved, turned = judge.errors(judge.own(result.joint_q[:, 0]), poses)
+    np.testing.assert_allclose(result.position_error[:, 0], moved, atol=1e-14)
+    np.testing.assert_allclose(result.rotation_error[:, 0], turned, atol=1e-13)
+
+
 @pytest.mark.parametrize('error', [1e-3, 1e-8])
 def test_a_chain_that_differs_from_the_model_is_detected(judge, error, monkeypatch):
     def displaced(*arguments):
