@@ -200,6 +200,9 @@ class SolutionStage:
         # That of a CPU verifies the solutions, too.
         together = self._lanes > 1 and is_direct and len(free) == 0 and self._left is None
         self._unverified = RowList(n_problems, device) if simple and together else None
+        # Axes of a spherical wrist are in a plane in singular configurations only, others seldom.
+        chart, has_six = made[0].chart, len(chain.slides) == 6
+        self._wrist = tuple(sorted(chart.order[3:])) if chart is not None and has_six else None
         self.n_listed: Any = None if self._unverified is None else self._unverified.size_on_host()
 
     def launch(self, poses: Any, seeds: Any, out: StageArrays, *, least_error: bool) -> None:
@@ -249,7 +252,7 @@ class SolutionStage:
         _tree, placement = model
         source = [self.source.candidates, self.source.misses]
         launch(
-            accept_and_verify_kernel(self._kind[0], self._lanes), dim=1,
+            accept_and_verify_kernel(self._kind[0], self._lanes, self._wrist), dim=1,
             inputs=[self._chain, self._refinement, placement, poses, seeds, *source],
             outputs=[
                 self._unverified.rows, out.directions, out.singular, out.n_exist, *outputs,

@@ -21,6 +21,7 @@ from ros_ik.kinematics.runtime.row_list import row_list_functions
 from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.solvers.analytic.refinement.distinct_branches import distinct_branch_functions
 from ros_ik.solvers.analytic.refinement.polish import polish_functions
+from ros_ik.solvers.analytic.refinement.regular_by_wrist import regular_by_wrist_function
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 from ros_ik.solvers.pose_ik.kernels.placement import configuration_functions
 from ros_ik.solvers.pose_ik.kernels.placement import placement_struct
@@ -30,16 +31,21 @@ from ros_ik.solvers.status import SolveStatus
 
 @no_type_check
 @functools.cache
-def accept_and_verify_kernel(n: int, lanes: int) -> wp.Kernel:
+def accept_and_verify_kernel(n: int, lanes: int, wrist: tuple[int, ...] | None) -> wp.Kernel:
     """Build the kernel for n revolute joints and whole poses; one thread solves all problems.
 
-    The path of the placement must consist of the joints of the chain, in their order. ``lanes`` is
-    the number of candidates that are examined together; a pose with more is listed.
+    The path of the placement must consist of the joints of the chain, in their order.
+
+    Args:
+        n: Number of joints.
+        lanes: Number of candidates that are examined together; a pose with more is listed.
+        wrist: Three of six joints, whose axes are seldom in a plane; None for any joints.
     """
     kind = n, False, False
-    structure = zlib.crc32(repr((n, lanes)).encode()) & 0x7FFFFFFF
+    structure = zlib.crc32(repr((n, lanes, wrist)).encode()) & 0x7FFFFFFF
     polishing = polish_functions(*kind)
     fine_errors, is_regular = polishing.fine_errors, polishing.is_regular
+    regular_by_wrist = None if wrist is None else regular_by_wrist_function(wrist)
     vecm, matn3 = polishing.vecm, polishing.matn3
     Chain, Refinement = polishing.Chain, polishing.Refinement
     branching = distinct_branch_functions(*kind, False, lanes)
@@ -90,7 +96,10 @@ def accept_and_verify_kernel(n: int, lanes: int) -> wp.Kernel:
             near, close = fine_errors(refinement)
             is_good = distance <= near and angle <= close
             # The rotation counts only with free rotations.
-            is_safe = is_regular(chain, refinement, axes, pivots, wp.mat33d(), position)
+            if wp.static(wrist is None):
+                is_safe = is_regular(chain, refinement, axes, pivots, wp.mat33d(), position)
+            else:
+                is_safe = regular_by_wrist(chain, refinement, axes, pivots, position)
             fine[lane] = wp.where(is_good, wp.float64(1.0), wp.float64(0.0))
             safe[lane] = wp.where(is_safe, wp.float64(1.0), wp.float64(0.0))
             distances[lane] = distance

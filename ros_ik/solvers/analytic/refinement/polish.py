@@ -244,18 +244,26 @@ def polish_functions(n: int, has_slides: bool, has_free_turns: bool) -> SimpleNa
         return square
 
     @wp.func
+    def is_far(refinement: Refinement, product: wp.float64, total: wp.float64) -> bool:
+        """Return True for a configuration far from singular.
+
+        ``product`` and ``total`` are those of the squared singular values of its Jacobian.
+        """
+        # Lower bound on the least of several numbers with known sum and product.
+        least = product
+        for i in range(n):
+            if i > 0:
+                least *= wp.float64(wp.static(n - 1.0)) / total
+        margin = wp.float64(wp.static(_MARGIN)) * refinement.singular_value * refinement.length
+        return least > margin * margin
+
+    @wp.func
     def is_regular(
         chain: Chain, refinement: Refinement, axes: matn3, pivots: matn3, R: mat33, p: vec3
     ) -> bool:  # fmt: skip
         """Return True if a configuration is far from singular."""
         H, g = equations(chain, refinement, axes, pivots, R, p, vec3(), vec3())
-        # Lower bound on the least of several numbers with known sum and product.
-        least = determinant(H)
-        for i in range(n):
-            if i > 0:
-                least *= wp.float64(wp.static(n - 1.0)) / wp.trace(H)
-        margin = wp.float64(wp.static(_MARGIN)) * refinement.singular_value * refinement.length
-        return least > margin * margin
+        return is_far(refinement, determinant(H), wp.trace(H))
 
     @wp.func
     def fine_errors(refinement: Refinement):
@@ -302,6 +310,7 @@ def polish_functions(n: int, has_slides: bool, has_free_turns: bool) -> SimpleNa
 
     return SimpleNamespace(
         polish=polish, examine=examine, fine_errors=fine_errors, is_regular=is_regular,
+        is_far=is_far, velocities=functions.velocities,
         weakest_direction=weakest_direction, nearest_turns=functions.nearest_turns,
         is_slide=is_slide, units=units, vecm=vecm, matn3=matn3, Chain=Chain,
         Refinement=Refinement,
