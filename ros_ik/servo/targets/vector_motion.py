@@ -23,7 +23,9 @@ move. The estimates then restart at the message, without an offset. They restart
 if the target stayed where it was, started from rest, or moves faster than the speed limit.
 
 After a stop between two messages, the first one looks like that of a target that slows down, which
-is no manoeuvre. The offset of a target that suddenly slows down decays faster.
+is no manoeuvre. The offset of a target that suddenly slows down decays faster. If that message is
+the first one after a start, it switches to no other estimate. The one at rest would have the
+smallest error so far, and its offset would decay slowly.
 
 In the mean of earlier errors, the noise, starts from rest do not count. If a message repeats the
 pose of the one before, neither does the error of that one, because a stop may have caused it.
@@ -399,11 +401,13 @@ class VectorMotion:
     def _correct(self, message: _Message, slows: bool) -> None:
         """Correct the estimates by a message, and select one.
 
-        ``slows`` is True if the target suddenly slows down.
+        ``slows`` is True if the target suddenly slows down. If it has just started, and still
+        moves on, the estimate in use is kept.
         """
         moved, interval, gains, limits, seen = message
-        self._phase = _Phase.MOTION
         used = self._estimates[self._used]
+        keeps = slows and self._phase is _Phase.START and not _opposes(moved, used.state[1], 0.0)
+        self._phase = _Phase.MOTION
         for estimate, row in zip(self._estimates, gains.rows, strict=True):
             if estimate is used:
                 if slows:
@@ -411,7 +415,8 @@ class VectorMotion:
                 estimate.correct_used(moved, interval, gains.acceleration_time, row, limits, seen)
             else:
                 estimate.correct(moved, interval, gains.acceleration_time, row, limits)
-        self._choose(gains)
+        if not keeps:
+            self._choose(gains)
 
     def transform(self, change: Callable[[Vector], Vector], seen: float) -> None:
         """Express the motion in other coordinates, without a step of its acceleration.

@@ -13,6 +13,7 @@ from support.long_forms import either
 from support.long_forms import in_turn
 from support.motions.least_stop import jacobian
 from support.motions.least_stop import least_stop
+from support.motions.least_stop import least_stop_off_the_line
 from support.motions.target_streams import ride
 
 from benchmarks.motion.target_streams import eight
@@ -170,6 +171,22 @@ def test_a_stop_soon_after_a_start_is_noticed_as_early(begin, part):
     assert followed.way[:, 1].max() - line(stop)[1] < SPEED / 10.0
 
 
+@pytest.mark.parametrize(
+    ('begin', 'seconds'),
+    either(
+        [(0.55, 0.19), (0.5, 0.235)],
+        itertools.product(np.linspace(0.5, 0.59, 4), np.linspace(0.15, 0.3, 16)),
+    ),
+)
+def test_the_stop_of_a_motion_of_two_or_three_messages_is_noticed_as_early(begin, seconds):
+    def line(time):
+        return np.array([0.0, SPEED * (np.clip(time, begin, begin + seconds) - begin), 0.0])
+
+    followed = ride(Stream(line, 10), begin + seconds + 0.3, **PREDICTED)
+    # Up to 33 mm where the first message after the stop switched to the estimate at rest.
+    assert followed.way[:, 1].max() - SPEED * seconds < SPEED / 10.0
+
+
 @pytest.mark.parametrize('rate', [10, 30, 60, 100])
 def test_after_a_stop_at_any_time_it_is_beyond_by_a_period_and_a_tick_at_most(rate):
     rng = np.random.default_rng(rate)
@@ -193,7 +210,7 @@ def test_after_a_stop_at_any_time_it_is_beyond_by_a_period_and_a_tick_at_most(ra
 @pytest.mark.parametrize(
     ('loop', 'rate'),
     either(
-        [(100, 10), (100, 60), (200, 60)],
+        [(100, 10), (100, 60), (200, 60), (500, 60)],
         [(100, 10), (100, 30), (100, 60), (100, 100), (200, 60), (500, 60)],
     ),
 )
@@ -205,12 +222,15 @@ def test_no_stop_that_keeps_the_line_and_the_orientation_is_shorter(loop, rate):
     before = followed.way[last, 1] - 1.2 * SPEED
     assert before < SPEED / rate
     q, limits = rig.published[last].joint_q, rig.robot.acceleration[rig.robot.group.variable_dof]
-    least = least_stop(jacobian(rig, q), followed.velocity[last], limits, dt)
+    before_stop = jacobian(rig, q), followed.velocity[last], limits, dt
+    least = least_stop(*before_stop)
     beyond = followed.way[:, 1].max() - 1.2 * SPEED
     assert before < beyond < before + least
     # A robot that lags by less than a tick, and continues until the tick before the one that
     # receives the stop, must stop within two ticks to stay within the path of a period.
     assert (least < 2.0 * SPEED * dt) == (loop == 100)
+    # In fast loops not even a tool that leaves the line stops so soon.
+    assert (least_stop_off_the_line(*before_stop) < 2.0 * SPEED * dt) == (loop <= 200)
 
 
 def test_a_target_that_moves_through_a_wall_is_not_followed_there():

@@ -60,3 +60,22 @@ def least_stop(jacobian, velocity, acceleration, dt, axis=1, seconds=0.12):
     )  # fmt: skip
     assert found.status == 0, found.message
     return found.x[-1]
+
+
+def least_stop_off_the_line(jacobian, velocity, acceleration, dt, axis=1):
+    """Return the stopping distance along an axis if the tool may go anywhere else [m].
+
+    Each tick brakes by all that the joints together can, sum_i |J_yi| a_i.
+
+    Args:
+        jacobian: Jacobian of the tool [6, joints].
+        velocity: Joint velocities before [joints].
+        acceleration: Acceleration limits of the joints [joints].
+        dt: Period of the ticks [s].
+        axis: The axis.
+    """
+    change = np.abs(jacobian[axis]) @ acceleration * dt * dt
+    step, distance = jacobian[axis] @ velocity * dt - change, 0.0
+    while step > 0.0:
+        distance, step = distance + step, step - change
+    return distance
