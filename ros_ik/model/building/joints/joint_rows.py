@@ -18,6 +18,7 @@ from ros_ik.model.building.tables.joint_dof import DofData
 from ros_ik.model.building.tables.joint_dof import JointDofConfig
 from ros_ik.model.building.tables.rows import FIXED_SIZES
 from ros_ik.model.conventions import poses
+from ros_ik.model.conventions.attribute_enums import AttributeFrequency
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.joint_type import JointType
@@ -78,6 +79,12 @@ class JointRows(MimicMethods):
         if collision_filter_parent is None:
             collision_filter_parent = parent >= 0 or kind == JointType.FIXED
         coord_count, constraint_count = joint_sizes(kind, len(sliding) + len(turning))
+        counts = {
+            AttributeFrequency.JOINT_DOF: len(sliding) + len(turning),
+            AttributeFrequency.JOINT_COORD: coord_count,
+            AttributeFrequency.JOINT_CONSTRAINT: constraint_count,
+        }
+        self.check_joint_custom_values(self.joint_count, custom_attributes, counts)
         joint = self.append_row(
             'joint',
             joint_label=label,

@@ -67,6 +67,9 @@ class MimicMethods(CollisionFilters):
         for name, value in (('coef0', coef0), ('coef1', coef1)):
             if not (math.isfinite(value) and abs(value) <= MAX_COEFFICIENT):
                 raise ArgumentError(f'{where}: {name} must be finite, got {value}')
+        self.checked_custom_values(
+            'constraint_mimic', self.row_count('constraint_mimic'), custom_attributes
+        )
         constraint = self.append_row(
             'constraint_mimic',
             constraint_mimic_label=label_or(label, ''),
@@ -94,8 +97,8 @@ class MimicMethods(CollisionFilters):
             ArgumentError: As :meth:`add_constraint_mimic`.
         """
         checked_index('mimic joint', joint, self.joint_count)
-        for constraint, follower in enumerate(self.constraint_mimic_joint0):
-            if follower == joint:
-                self.constraint_mimic_enabled[constraint] = False
+        before = [k for k, one in enumerate(self.constraint_mimic_joint0) if one == joint]
         if reference_joint is not None:
             self.add_constraint_mimic(joint, reference_joint, coeffs[0], coeffs[1])
+        for constraint in before:
+            self.constraint_mimic_enabled[constraint] = False

@@ -14,7 +14,6 @@ from ros_ik.model.conventions.checks import check_flags
 from ros_ik.model.conventions.checks import checked_amount
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_inertia
-from ros_ik.model.conventions.checks import checked_names
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import label_or
 from ros_ik.model.conventions.flags import BodyFlags
@@ -53,7 +52,7 @@ class LinkMethods(JointMethods):
         """
         label = label_or(label, f'body_{self.body_count}')
         check_flags(lock_inertia=lock_inertia, is_kinematic=is_kinematic)
-        checked_names('custom_attributes', custom_attributes)
+        self.checked_custom_values('body', self.body_count, custom_attributes)
         where = f'link {label!r}'
         inertia = np.zeros((3, 3)) if inertia is None else inertia
         body = self.append_row(

@@ -256,11 +256,12 @@ class ShapeMethods(LinkMethods):
         src = source if src is None else src
         pose = checked_pose(f'{where} xform', xform)
         margin = float(checked_array(f'{where} margin', cfg.margin, ()))
+        self.checked_custom_values('shape', self.shape_count, custom_attributes)
+        added = None
         weighs = body >= 0 and not is_static and not self.body_lock_inertia[body]
         if checked_amount(f'{where} density', cfg.density) > 0.0 and weighs:
             wall = None if cfg.is_solid else cfg.margin
             added = mass_properties(where, kind, sizes, src, cfg.density, wall)
-            self.add_mass(body, pose, added)
         shape = self.append_row(
             'shape',
             shape_label=label,
@@ -276,6 +277,8 @@ class ShapeMethods(LinkMethods):
             shape_collision_radius=shape_radius(kind, sizes, src),
             shape_world=self.current_world,
         )
+        if added is not None:
+            self.add_mass(body, pose, added)
         if cfg.collision_filter_parent and cfg.flags & ShapeFlags.COLLIDE_SHAPES:
             self.filter_shape(shape)
         self.set_custom_values('shape', shape, custom_attributes)

@@ -52,13 +52,8 @@ class CustomValues(BuilderColumns):
             ArgumentError: The name is declared otherwise already, or the frequency is not known.
         """
         key = attribute.key
-        existing = self.custom_attributes.get(key)
-        if existing is not None:
-            if existing.declaration != attribute.declaration:
-                raise ArgumentError(
-                    f'custom attribute {key!r} is declared as {existing.declaration} already, '
-                    f'got {attribute.declaration}'
-                )
+        self.check_declaration(attribute)
+        if key in self.custom_attributes:
             return
         frequency = attribute.frequency
         if isinstance(frequency, str) and frequency not in self.custom_frequency_counts:
@@ -67,6 +62,15 @@ class CustomValues(BuilderColumns):
                 'add_custom_frequency() first'
             )
         self.custom_attributes[key] = dataclasses.replace(attribute)
+
+    def check_declaration(self, attribute: CustomAttribute) -> None:
+        """Raise ArgumentError if the name of an attribute is declared otherwise already."""
+        existing = self.custom_attributes.get(attribute.key)
+        if existing is not None and existing.declaration != attribute.declaration:
+            raise ArgumentError(
+                f'custom attribute {attribute.key!r} is declared as {existing.declaration} '
+                f'already, got {attribute.declaration}'
+            )
 
     def add_custom_frequency(self, frequency: CustomFrequency | str) -> None:
         """Declare a custom kind of rows; repeating a declaration has no effect.
@@ -119,8 +123,10 @@ class CustomValues(BuilderColumns):
             self.custom_attributes[key].rows[row] = values[key]
         return indices
 
-    def set_custom_values(self, domain: str, row: int, given: Mapping[str, Any] | None) -> None:
-        """Store the custom attributes of one body, shape, articulation or mimic constraint.
+    def checked_custom_values(
+        self, domain: str, row: int, given: Mapping[str, Any] | None
+    ) -> Mapping[str, Any]:
+        """Check the custom attributes of one row, which need not exist yet, and return them.
 
         Args:
             domain: Kind of element of the row.
@@ -131,14 +137,46 @@ class CustomValues(BuilderColumns):
             ModelAttributeError: An attribute that is not declared.
             ArgumentError: An attribute of another frequency.
         """
-        for key, value in checked_names('custom_attributes', given).items():
-            attribute = self._declared(key)
-            if attribute.frequency != frequency_of(domain):
+        checked = checked_names('custom_attributes', given)
+        for key in checked:
+            frequency = self._declared(key).frequency
+            if frequency != frequency_of(domain):
                 raise ArgumentError(
-                    f'custom attribute {key!r} of {domain} {row} has frequency '
-                    f'{attribute.frequency!r}'
+                    f'custom attribute {key!r} of {domain} {row} has frequency {frequency!r}'
                 )
-            attribute.rows[row] = value
+        return checked
+
+    def set_custom_values(self, domain: str, row: int, given: Mapping[str, Any] | None) -> None:
+        """Store the custom attributes of one body, shape, articulation or mimic constraint.
+
+        Arguments and errors are those of :meth:`checked_custom_values`.
+        """
+        for key, value in self.checked_custom_values(domain, row, given).items():
+            self.custom_attributes[key].rows[row] = value
+
+    def check_joint_custom_values(
+        self,
+        joint: int,
+        given: Mapping[str, Any] | None,
+        counts: Mapping[AttributeFrequency, int],
+    ) -> None:
+        """Check the custom attributes of one joint, which need not exist yet.
+
+        Args:
+            joint: The joint.
+            given: As for :meth:`set_joint_custom_values`.
+            counts: Number of its rows of each frequency that may have several.
+
+        Raises:
+            ModelAttributeError: An attribute that is not declared.
+            ArgumentError: An attribute of another frequency, or the wrong number of values.
+        """
+        for key, value in checked_names('custom_attributes', given).items():
+            frequency = self._declared(key).frequency
+            if isinstance(frequency, AttributeFrequency) and frequency in counts:
+                _per_row(key, value, counts[frequency], joint)
+            else:
+                self.checked_custom_values('joint', joint, {key: value})
 
     def set_joint_custom_values(self, joint: int, given: Mapping[str, Any] | None) -> None:
         """Store the custom attributes of one joint.

@@ -62,6 +62,7 @@ class Articulations(ShapeMethods):
             raise ArgumentError(
                 f'{where}: joints must be consecutive and ascending, got {list(joints)}'
             )
+        self.checked_custom_values('articulation', self.articulation_count, custom_attributes)
         index = self._append_articulation(first, first + len(joints), label)
         self.set_custom_values('articulation', index, custom_attributes)
         return index

@@ -63,14 +63,14 @@ class Worlds(Articulations):
             ArgumentError: Another world has not ended.
         """
         self._check_outside('begin_world()')
-        given = checked_names('attributes', attributes)
+        checked_names('attributes', attributes)
+        given = self.checked_custom_values('world', self.world_count, attributes)
         vector = checked_array('gravity', self.gravity if gravity is None else gravity, (3,))
         self.close_articulations()
         self._current_world = self.world_count
         self.world_count += 1
         self.world_gravity.append(vector)
-        for key, value in given.items():
-            self.set_custom_values('world', self.current_world, {key: value})
+        self.set_custom_values('world', self.current_world, given)
 
     def end_world(self) -> None:
         """End the current world.
@@ -152,6 +152,9 @@ class Worlds(Articulations):
             if len(given) != count:
                 raise ArgumentError(f'{name} must have {count} entries, got {len(given)}')
         moves = [checked_pose(f'xforms[{k}]', xform) for k, xform in enumerate(xforms)]
+        gravity = checked_array('gravity', builder.gravity, (3,))
+        for attribute in builder.custom_attributes.values():
+            self.check_declaration(attribute)
         if not count:
             return
         self.close_articulations()
@@ -164,7 +167,6 @@ class Worlds(Articulations):
             (self.srdf_warnings, builder.srdf_warnings),
         ):
             own.extend(text for text in copied if text not in own)
-        gravity = checked_array('gravity', builder.gravity, (3,))
         if separate_worlds:
             self.world_gravity.extend([gravity] * count)
             self.world_count += count

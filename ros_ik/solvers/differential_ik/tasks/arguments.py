@@ -23,6 +23,7 @@ from ros_ik.solvers.differential_ik.tasks.task import Task
 REAL_KINDS = 'iuf'
 # Weight of |dq|^2 in the cost if none is given.
 REGULARIZATION = 1e-12
+_PARTS = Task | Limit | Barrier
 _WANTED = 'must be a NumPy or Warp array of floats, into which the step is written'
 
 
@@ -42,7 +43,7 @@ def sorted_arguments(
         if value is None or _is_sequence(value) and not value:
             continue
         name = _purpose(value)
-        if name in found and _is_sequence(value) and isinstance(value[0], Real):
+        if name in found and _is_sequence(value) and not isinstance(value[0], _PARTS):
             raise _misplaced(value)
         if name in found or name == 'tasks':
             raise _given_twice(name)
