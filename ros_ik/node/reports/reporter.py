@@ -154,7 +154,8 @@ class Reporter:
                 controlled=inbox.controlled.get(),
                 now=loop.now(),
                 rates=self._rates(),
-                dropped=self._message_stats.counts,
+                # Other threads count while the message is made.
+                dropped=dict(self._message_stats.counts),
                 notice=self.problem,
                 unknown_joints=self.unknown_joints,
                 same_name=self._same_name.sentence(time.monotonic()),

@@ -209,6 +209,15 @@ def test_diagnostics_tell_of_drops_and_faults(rig):
     )  # fmt: skip
 
 
+def test_drops_that_come_while_a_message_is_made_do_not_change_it(rig):
+    """Other threads count them, and a dictionary that grows while it is read raises an error."""
+    rig.stats.add('target_pose', Drop.TOO_OLD, lambda: 'old')
+    rig.due()
+    rig.stats.add('target_pose', Drop.TOO_LARGE, lambda: 'large')
+    (snapshot,) = rig.snapshots
+    assert snapshot.dropped == {'too_old': 1}
+
+
 def test_diagnostics_tell_of_other_nodes_of_the_name(rig):
     rig.names.append(('ros_ik', '/left'))
     for _ in range(2):
