@@ -145,6 +145,15 @@ class GuardedNode(Node):
         """
         log_fault(self, where, error)
 
+    def fault_response(self, service: Service, error: Exception) -> Any:
+        """Return the response of a request whose callback raised an error.
+
+        Args:
+            service: The service.
+            error: The error.
+        """
+        return fault_response(service.srv_type, error)
+
     @property
     def services(self) -> Iterator[Service]:
         """Return the services, wrapped so that each request gets an answer."""
@@ -217,9 +226,9 @@ class GuardedNode(Node):
         return True
 
     def _guard_service(self, service: Service) -> None:
-        name, kind = service.srv_name, service.srv_type
+        name = service.srv_name
         service.callback = self.guarded(
-            name, service.callback, lambda error: fault_response(kind, error)
+            name, service.callback, lambda error: self.fault_response(service, error)
         )
         # A response that cannot be sent affects only its client.
         send = self.guarded(name, self._sender(service))

@@ -34,6 +34,7 @@ from rclpy.task import Future
 from ros_ik.errors import RosIkError
 from ros_ik.node.execution.executor import spin_until
 from ros_ik.node.execution.guard import GuardedNode
+from ros_ik.node.execution.guard import internal_error
 from ros_ik.node.execution.missed_events import take_requests
 from ros_ik.node.execution.warp_programs import prepare_warp
 from ros_ik.node.model_loading.package_paths import package_paths
@@ -148,6 +149,13 @@ class PlannerNode(GuardedNode):
             self.create_service(
                 _TYPES[name], full_name, callback, qos_profile=_QOS, callback_group=group
             )
+
+    def fault_response(self, service: Service, error: Exception) -> Any:
+        """Return the refusal of a request whose callback raised an error."""
+        name = self._names.get(service.srv_name)
+        if name is None:
+            return super().fault_response(service, error)
+        return _refusal(name, internal_error(error))
 
     def refuse_waiting(self, reason: str) -> bool:
         """Refuse the requests that the executor has not taken; return True if there were any."""

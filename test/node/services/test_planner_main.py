@@ -218,6 +218,30 @@ def spin(executor, until):
 
 
 @pytest.mark.dds
+def test_a_request_whose_callback_raises_is_refused_like_any_other(process, monkeypatch):
+    """By default the reason of ``~/solve_optimal`` would be a reached cost."""
+    node, executor, client, listening = process
+
+    def broken(name, request, future):
+        raise ZeroDivisionError('a mistake of ours')
+
+    monkeypatch.setattr(node, '_submit', broken)
+    kinds = {'solve_ik': SolveIk, 'solve_optimal': SolveOptimal}
+    callers = {name: client.create_client(kind, f'/arm/{name}') for name, kind in kinds.items()}
+    spin(listening, lambda: all(caller.service_is_ready() for caller in callers.values()))
+    asked = {name: caller.call_async(kinds[name].Request()) for name, caller in callers.items()}
+
+    def have_answers():
+        executor.spin_once(timeout_sec=0.05)
+        return all(future.done() for future in asked.values())
+
+    spin(listening, have_answers)
+    for future in asked.values():
+        assert not future.result().success and 'a mistake of ours' in future.result().message
+    assert asked['solve_optimal'].result().reason == SolveOptimal.Response.FAILED
+
+
+@pytest.mark.dds
 def test_requests_that_wait_while_the_process_ends_are_refused(process):
     """They came while the process was busy, or before it served any."""
     node, executor, client, listening = process
