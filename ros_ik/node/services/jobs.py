@@ -103,6 +103,7 @@ class Jobs:
         self._idle_steps = idle_steps
         # Steps that are left for the planner.
         self._left: collections.deque[Callable[[Planner], None]] = collections.deque()
+        # Newest settings since the description.
         self._settings: Settings | None = None
         self._state: PlannerRobotState | None = None
         self._world: ObstacleState | None = None
@@ -135,7 +136,7 @@ class Jobs:
             job.refuse(_CHANGED)
 
     def apply(self, settings: Settings) -> None:
-        """Apply changed settings before the next request."""
+        """Apply changed settings before the next request; after an error, before a later one."""
         self._settings = settings
 
     def measure(self, state: PlannerRobotState) -> None:
@@ -260,8 +261,10 @@ class Jobs:
         planner, generation = self._built.planner, self._built.description.generation
         if isinstance(planner, str):
             raise RequestError(planner)
-        settings, self._settings = self._settings, None
-        if settings is not None:
+        with self._news:
+            # Those of a newer description are for its planner.
+            settings = None if self._unbuilt() else self._settings
+        if settings is not None and settings is not planner.settings:
             planner.apply(settings)
         state = self._state
         if state is not None and state.generation == generation:

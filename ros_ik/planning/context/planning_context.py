@@ -69,7 +69,7 @@ class PlanningContext:
         self._contacts: GraphCache[WatchedJoints] = GraphCache()
         self._placed = PlacedObstacles((), self.model, self.model.neutral_joint_q())
         # Replaced with the margin, and with any setting.
-        self._models = self._bounded_models()
+        self._models = self._bounded_models(settings)
         self._solvers = BarrierSolvers(self.robot, settings, self._placed)
 
     @property
@@ -78,11 +78,12 @@ class PlanningContext:
         return self._placed.obstacles
 
     def apply(self, settings: Settings) -> None:
-        """Apply settings that differ in dynamic parameters only."""
-        before, self.settings = self.settings, settings
-        if settings.limits_position_margin != before.limits_position_margin:
-            self._models = self._bounded_models()
-        self._solvers = BarrierSolvers(self.robot, settings, self._placed)
+        """Apply settings that differ in dynamic parameters only; an error leaves the old ones."""
+        models = self._models
+        if settings.limits_position_margin != self.settings.limits_position_margin:
+            models = self._bounded_models(settings)
+        solvers = BarrierSolvers(self.robot, settings, self._placed)
+        self.settings, self._models, self._solvers = settings, models, solvers
 
     def place(self, obstacles: tuple[Obstacle, ...], joint_q: np.ndarray) -> None:
         """Set the obstacles.
@@ -95,8 +96,10 @@ class PlanningContext:
         last = self._models.release()
         if last is not None:
             self.chains.discard(last)
-        self._placed = PlacedObstacles(obstacles, self.model, joint_q)
-        self._solvers.place(self._placed)
+        placed = PlacedObstacles(obstacles, self.model, joint_q)
+        self._solvers.place(placed)
+        # After an error, they still differ from the given ones.
+        self._placed = placed
 
     @property
     def bounded_model(self) -> Model:
@@ -135,6 +138,6 @@ class PlanningContext:
         """Return link poses in the world, shape [n, body_count, 7]."""
         return link_poses(self.model, joint_q)
 
-    def _bounded_models(self) -> BoundedModels:
-        margin = self.robot.position_margin(self.settings)
+    def _bounded_models(self, settings: Settings) -> BoundedModels:
+        margin = self.robot.position_margin(settings)
         return BoundedModels(self._builder, self.robot, margin)

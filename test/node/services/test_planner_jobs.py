@@ -26,6 +26,9 @@ from ros_ik.planning import Planner
 from ros_ik.planning import PoseCost
 from ros_ik.planning import solve_fk
 from ros_ik.planning import solve_optimal
+from ros_ik.planning.context import planning_context
+from ros_ik.planning.context.barrier_solvers import BarrierSolvers
+from ros_ik.planning.context.planning_context import PlanningContext
 from ros_ik.planning.optimal_request import make_command
 from ros_ik.servo import Obstacle
 from ros_ik.settings import read_settings
@@ -196,6 +199,85 @@ def test_settings_and_obstacles_of_the_robot_before_do_not_reach_the_next_one(jo
         )
         answers.wait(name)
         assert answers.given[name] == (second.settings, expected)
+
+
+def test_a_request_of_the_robot_before_leaves_settings_to_the_next_one(answers):
+    has_begun, let_go = threading.Event(), threading.Event()
+
+    def catch_up(budget):
+        has_begun.set()
+        assert let_go.wait(PATIENCE)
+
+    jobs = Jobs(2, lambda planner: None, answers.logged.append, catch_up=catch_up)
+    jobs.describe(description())
+    jobs.submit(answers.job('old', lambda planner, budget: planner.settings))
+    assert has_begun.wait(PATIENCE)
+    jobs.describe(description(2))
+    changed = description(**{'limits.velocity_scale': 0.5}).settings
+    jobs.apply(changed)
+    let_go.set()
+    jobs.submit(answers.job('new', lambda planner, budget: planner.settings))
+    answers.wait('old', 'new')
+    jobs.end('the test is over')
+    wait_for_threads()
+    assert 'description changed' in answers.refused['old']
+    assert answers.given['new'] is changed
+
+
+@pytest.mark.parametrize('part', ['_bounded_models', 'BarrierSolvers'])
+def test_settings_that_could_not_be_applied_are_applied_to_the_next_request(
+    jobs, answers, monkeypatch, part
+):
+    def fail(*_):
+        raise RuntimeError('no memory')
+
+    def room_of(planner, budget):
+        lower, upper = planner.bounded_model.limits64()[:2]
+        return upper[0] - lower[0]
+
+    jobs.describe(description())
+    jobs.submit(answers.job('before', room_of))
+    answers.wait('before')
+    changed = description(**{'limits.position_margin': [0.25]}).settings
+    with monkeypatch.context() as patch:
+        owner = PlanningContext if part == '_bounded_models' else planning_context
+        patch.setattr(owner, part, fail)
+        jobs.apply(changed)
+        jobs.submit(answers.job('failed', room_of))
+        answers.wait('failed')
+    assert 'no memory' in answers.refused['failed']
+    jobs.submit(
+        answers.job('after', lambda planner, budget: (planner, room_of(planner, budget)))
+    )
+    answers.wait('after')
+    planner, room = answers.given['after']
+    assert planner.settings is planner._solvers._settings is changed
+    assert room == pytest.approx(answers.given['before'] - 2.0 * (0.25 - 0.02))
+
+
+def test_obstacles_that_could_not_be_placed_are_placed_for_the_next_request(
+    jobs, answers, monkeypatch
+):
+    def fail(*_):
+        raise RuntimeError('no memory')
+
+    jobs.describe(description())
+    jobs.submit(answers.job('first', lambda planner, budget: planner.joint_q))
+    answers.wait('first')
+    ball = Obstacle('ball', 'sphere', (0.1,), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]), 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(BarrierSolvers, 'place', fail)
+        jobs.place(ObstacleState(1, (ball,), answers.given['first']))
+        jobs.submit(answers.job('failed', lambda planner, budget: None))
+        answers.wait('failed')
+    placed = []
+    place = BarrierSolvers.place
+    monkeypatch.setattr(
+        BarrierSolvers, 'place', lambda self, it: placed.append(it.obstacles) or place(self, it)
+    )
+    jobs.submit(answers.job('after', lambda planner, budget: planner.obstacles))
+    answers.wait('after')
+    assert answers.given['after'] == (ball,) and placed == [(ball,)]
 
 
 def test_a_request_waits_for_news_under_way_before_it_reads_them(answers):
