@@ -7,6 +7,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Callable
 from collections.abc import Sequence
+import contextlib
 import dataclasses
 import threading
 import traceback
@@ -45,9 +46,16 @@ class Job:
     _open: threading.Lock = dataclasses.field(default_factory=threading.Lock, init=False)
 
     def answer(self, result: Any) -> None:
-        """Forward the result, unless the request was answered or refused before."""
+        """Forward the result, unless the request was answered or refused before.
+
+        After an error in ``on_answer``, which is raised, the request may still be refused.
+        """
         if self._open.acquire(blocking=False):
-            self.on_answer(result)
+            try:
+                self.on_answer(result)
+            except BaseException:
+                self._open.release()
+                raise
 
     def refuse(self, reason: str) -> None:
         """Forward the reason for a missing result, unless the request was answered or refused."""
@@ -177,12 +185,28 @@ class Jobs:
                 description = self._unbuilt()
                 if description is None and self._has_work():
                     self._running = self._waiting.popleft()
-            if description is not None:
-                self._build(description, description.settings)
-            elif self._running is not None:
-                self._answer(self._running)
-            else:
-                self._prepare_further()
+            try:
+                if description is not None:
+                    self._build(description, description.settings)
+                elif self._running is not None:
+                    self._answer(self._running)
+                else:
+                    self._prepare_further()
+            except Exception as error:  # noqa: BLE001 requests without this thread get no answer
+                self._log_error()
+                if self._running is not None:
+                    self._refuse_after(self._running, error)
+
+    def _log_error(self) -> None:
+        """Log the error that is handled, if possible."""
+        with contextlib.suppress(Exception):
+            self._log(traceback.format_exc())
+
+    @staticmethod
+    def _refuse_after(job: Job, error: Exception) -> None:
+        """Refuse a request because of an error, if possible."""
+        with contextlib.suppress(Exception):
+            job.refuse(internal_error(error))
 
     def _unbuilt(self) -> Description | None:
         """Return the newest description if it is still to be built, otherwise None."""
@@ -209,7 +233,7 @@ class Jobs:
             self._left.clear()  # joint states are missing; a request that needs them reports that
         except Exception:  # noqa: BLE001 a request fails with the same reason
             self._left.clear()
-            self._log(traceback.format_exc())
+            self._log_error()
             self._replace_lost_device()
 
     def _make_planner(self, description: Description, settings: Settings) -> Planner | str:
@@ -223,7 +247,7 @@ class Jobs:
         except RosIkError as error:
             return f'there is no model: {error}'
         except Exception as error:  # noqa: BLE001 the services stay, and say why they are of no use
-            self._log(traceback.format_exc())
+            self._log_error()
             return f'there is no model: {type(error).__name__}: {error}'
         return planner
 
@@ -237,8 +261,8 @@ class Jobs:
         except RosIkError as error:
             job.refuse(str(error))
         except Exception as error:  # noqa: BLE001 the caller gets an answer, the log the rest
-            self._log(traceback.format_exc())
-            job.refuse(internal_error(error))
+            self._log_error()
+            self._refuse_after(job, error)
             self._replace_lost_device()
         else:
             job.answer(result)

@@ -227,10 +227,20 @@ class _Child:
                         write_object(pipe, item)
         except OSError:
             pass  # the process crashed; poll() detects it
-        self._close(pipe)
+        finally:
+            # After an error of another kind, too: the process ends with its pipe.
+            self._close(pipe)
 
     def _listen(self) -> None:
-        """Read answers and requests until the process ends."""
+        """Process answers and requests until the process ends; an error ends it."""
+        try:
+            self._process_news()
+        except BaseException:
+            # Without replies it would answer no request; poll() starts another one.
+            self.end(in_order=False)
+            raise
+
+    def _process_news(self) -> None:
         with self.process.stdout as pipe:
             while (news := read_object(pipe)) is not None:
                 if isinstance(news, SyncRequest):

@@ -304,7 +304,7 @@ def _read(
     sync: PipeSync,
     end: _Shutdown,
 ) -> None:
-    """Process the objects that the node sends, until its pipe is closed."""
+    """Process the objects of the node until its pipe is closed, and end the process then."""
     receivers: dict[type, Callable[[Any], None]] = {
         Description: jobs.describe,
         Settings: jobs.apply,
@@ -314,9 +314,13 @@ def _read(
         SyncReply: sync.note,
         ShutdownRequest: lambda _: end.allow_time(),
     }
-    while (news := read_object(pipe)) is not None:
-        receivers[type(news)](news)
-    end.begin()
+    try:
+        while (news := read_object(pipe)) is not None:
+            receivers[type(news)](news)
+    finally:
+        # Without replies of the node, no request would get an answer: after an error, the node
+        # starts another process.
+        end.begin()
 
 
 def _lower_priority(settings: Settings) -> None:

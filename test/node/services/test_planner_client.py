@@ -8,6 +8,7 @@ The process is played by a thread of this one, at the other ends of its pipes.
 import io
 import os
 import queue
+import struct
 import subprocess
 import threading
 from types import SimpleNamespace
@@ -323,6 +324,33 @@ def test_a_process_that_does_not_end_is_killed(rig):
     process, _ = rig.started()
     rig.services.release(in_order=False)
     assert process.ended.wait(PATIENCE) and process.returncode == -9
+
+
+@pytest.mark.filterwarnings('ignore::pytest.PytestUnhandledThreadExceptionWarning')
+@pytest.mark.parametrize('deaf', [False, True])
+@pytest.mark.parametrize('fault', ['write', 'state', 'answer'])
+def test_a_process_without_one_of_its_threads_is_replaced(rig, monkeypatch, fault, deaf):
+    def fail():
+        raise ZeroDivisionError
+
+    rig.deaf = deaf
+    process, _ = rig.started()
+    if fault == 'write':
+        # No function of a function has a pickle.
+        rig.services._child.post(fail)
+    elif fault == 'state':
+        monkeypatch.setattr(rig.services._child, '_state', fail)
+        process.answer(SyncRequest(1))
+    else:
+        process._answers.write(struct.pack('<Q', 4) + b'junk')
+        process._answers.flush()
+    assert process.ended.wait(PATIENCE)
+    rig.deaf = False
+    rig.poll()
+    rig.now += 1.0
+    rig.poll()
+    assert len(rig.processes) == 2
+    rig.process.next(NodeIdentity)
 
 
 @pytest.mark.parametrize('crashed', [False, True])

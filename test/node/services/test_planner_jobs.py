@@ -316,6 +316,38 @@ def test_a_request_that_fails_is_refused_and_the_next_one_answered(jobs, answers
     assert len(answers.logged) == 1 and 'a mistake of ours' in answers.logged[0]
 
 
+def test_a_request_whose_answer_cannot_be_given_is_refused_and_the_next_one_answered(
+    jobs, answers
+):
+    def fail(result):
+        raise ZeroDivisionError('a mistake of ours')
+
+    broken = answers.job('broken', lambda planner, budget: 'done')
+    broken.on_answer = fail
+    jobs.describe(description())
+    jobs.submit(broken)
+    answers.wait('broken')
+    jobs.submit(answers.job('good', lambda planner, budget: 1))
+    answers.wait('good')
+    assert 'ZeroDivisionError' in answers.refused['broken'] and answers.given == {'good': 1}
+    assert len(answers.logged) == 1 and 'a mistake of ours' in answers.logged[0]
+
+
+@pytest.mark.parametrize('part', ['build', 'request'])
+def test_an_error_that_cannot_be_logged_ends_no_other_request(answers, part):
+    def fail(*_):
+        raise ZeroDivisionError('a mistake of ours')
+
+    jobs = Jobs(2, fail if part == 'build' else lambda planner: None, fail)
+    jobs.describe(description())
+    for name in 'ab':
+        jobs.submit(answers.job(name, fail))
+        answers.wait(name)
+    jobs.end('the test is over')
+    wait_for_threads()
+    assert all('ZeroDivisionError' in reason for reason in answers.refused.values())
+
+
 def test_a_robot_of_no_use_is_said_in_the_answers(jobs, answers):
     jobs.describe(description(**{'joint_group': 'no_such_group'}))
     jobs.submit(answers.job('a', lambda planner, budget: None))
@@ -487,16 +519,25 @@ def _note(order, name, planner, budget):
 
 
 @contextlib.contextmanager
-def prepared_in_pauses(steps, answers):
-    """Yield jobs with further steps of the preparation, which are all let go at the end."""
+def idle_jobs(steps, answers):
+    """Yield jobs with further steps of the preparation."""
     jobs = Jobs(2, lambda planner: None, answers.logged.append, idle_steps=steps)
     try:
         yield jobs
     finally:
-        for go in steps.go:
-            go.set()
         jobs.end('the test is over')
         wait_for_threads()
+
+
+@contextlib.contextmanager
+def prepared_in_pauses(steps, answers):
+    """Yield jobs with further steps of the preparation, which are all let go at the end."""
+    with idle_jobs(steps, answers) as jobs:
+        try:
+            yield jobs
+        finally:
+            for go in steps.go:
+                go.set()
 
 
 def test_a_request_comes_before_the_next_step_of_the_preparation(answers):
@@ -537,6 +578,18 @@ def test_an_error_ends_the_preparation_and_no_request(answers, error, is_logged)
         answers.wait('after')
         assert answers.given == {'after': 'done'} and steps.order == [0]
         assert bool(answers.logged) == is_logged
+
+
+def test_an_error_before_the_first_step_of_the_preparation_ends_no_request(answers):
+    def fail():
+        raise ZeroDivisionError('a mistake of ours')
+
+    with idle_jobs(fail, answers) as jobs:
+        jobs.describe(description())
+        jobs.submit(answers.job('after', lambda planner, budget: 'done'))
+        answers.wait('after')
+    assert answers.given == {'after': 'done'}
+    assert len(answers.logged) == 1 and 'a mistake of ours' in answers.logged[0]
 
 
 def test_a_first_optimal_command_finds_its_solver_and_its_graphs():

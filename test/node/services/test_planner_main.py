@@ -166,6 +166,21 @@ def test_each_object_of_the_node_goes_to_its_place_and_its_end_ends_the_process(
     assert by_name['note'] == [SyncReply(3)]
 
 
+@pytest.mark.parametrize('frame', [SyncReply(3), 'of no known kind'])
+def test_an_error_in_reading_ends_the_process_so_that_it_is_started_again(frame):
+    def fail(*_):
+        raise ZeroDivisionError
+
+    pipe, begun = io.BytesIO(), []
+    write_object(pipe, frame)
+    pipe.seek(0)
+    jobs = SimpleNamespace(**dict.fromkeys(('describe', 'apply', 'measure', 'place'), fail))
+    end = SimpleNamespace(begin=lambda: begun.append(True))
+    with pytest.raises((ZeroDivisionError, KeyError)):
+        planner_main._read(pipe, None, jobs, SimpleNamespace(note=fail), end)
+    assert begun == [True]
+
+
 @pytest.mark.parametrize(('in_order', 'seconds'), [(False, 0.8), (True, 15.0)])
 def test_the_process_ends_within_its_time_whatever_still_runs(monkeypatch, in_order, seconds):
     clock, alarms = SimpleNamespace(now=100.0), []
