@@ -189,13 +189,15 @@ def _core_functions(scalar: type) -> SimpleNamespace:
     def segments(half_a: scalar, half_b: scalar, R: mat33, p: vec3):
         """Return the distance of the segments s z, |s| <= half_a, and p + t R z, |t| <= half_b."""
         u = vec3(R[0, 2], R[1, 2], R[2, 2])
-        # min |s z - p - t u|: s = p_z + t c, t = (s c - p . u) with c = z . u
+        # min |s z - p - t u|: s = p_z + t c, t = (s c - p . u) with c = z . u. Without t,
+        # s = (p_z - c p . u) / (1 - c c); both differences cancel if u is nearly z, and the sums
+        # of their x and y parts do not.
         c = u[2]
         along = wp.dot(p, u)
-        sine = scalar(1.0) - c * c
+        sine = u[0] * u[0] + u[1] * u[1]  # squared
         s = scalar(0.0)
         if sine > scalar(0.0):
-            s = (p[2] - c * along) / sine
+            s = p[2] - c * (p[0] * u[0] + p[1] * u[1]) / sine
         s = wp.clamp(s, -half_a, half_a)
         t = wp.clamp(s * c - along, -half_b, half_b)
         s = wp.clamp(p[2] + t * c, -half_a, half_a)

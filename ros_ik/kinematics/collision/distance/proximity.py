@@ -28,8 +28,11 @@ from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.conventions.joint_type import GeoType
 
 _SPHERE, _CAPSULE, _PLANE = int(GeoType.SPHERE), int(GeoType.CAPSULE), int(GeoType.PLANE)
-# Squared sine of the angle of two segments below which they are treated as parallel.
-_PARALLEL = {wp.float32: 1e-5, wp.float64: 1e-12}
+# Squared sine of the angle of two segments below which they are treated as parallel. It changes
+# a distance by 3e-7 of the half length at most.
+_PARALLEL = 1e-13
+# Squared sine below which the normal of crossing segments is dominated by rounding.
+_THIN = {wp.float32: 1e-5, wp.float64: 1e-12}
 # Distance [m] of cores below which GJK gives no reliable direction.
 _TOUCH = {wp.float32: 1e-5, wp.float64: 1e-9}
 
@@ -51,7 +54,7 @@ def round_functions(scalar: type) -> SimpleNamespace:
     """
     vec3 = spatial_functions(scalar).vec3
     zero, one = wp.constant(scalar(0.0)), wp.constant(scalar(1.0))
-    parallel, touch = _PARALLEL[scalar], _TOUCH[scalar]
+    thin, touch = _THIN[scalar], _TOUCH[scalar]
 
     @wp.func
     def nearest(center_a: vec3, axis_a: vec3, center_b: vec3, axis_b: vec3):
@@ -65,16 +68,17 @@ def round_functions(scalar: type) -> SimpleNamespace:
                 s = wp.clamp(-wp.dot(axis_a, r) / aa, -one, one)
         else:
             ab = wp.dot(axis_a, axis_b)
-            ar = wp.dot(axis_a, r)
-            br = wp.dot(axis_b, r)
-            area = aa * bb - ab * ab
-            if area > scalar(wp.static(parallel)) * aa * bb:
-                s = wp.clamp((ab * br - ar * bb) / area, -one, one)
-            t = (ab * s + br) / bb
+            # Ericson's aa bb - ab^2 and ab br - ar bb cancel at small angles; these products,
+            # which are equal to them, do not.
+            across = wp.cross(axis_a, axis_b)
+            area = wp.length_sq(across)
+            if area > scalar(wp.static(_PARALLEL)) * aa * bb:
+                s = wp.clamp(-wp.dot(across, wp.cross(r, axis_b)) / area, -one, one)
+            t = (ab * s + wp.dot(axis_b, r)) / bb
             if wp.abs(t) > one:
                 t = wp.clamp(t, -one, one)
                 if aa > zero:
-                    s = wp.clamp((ab * t - ar) / aa, -one, one)
+                    s = wp.clamp((ab * t - wp.dot(axis_a, r)) / aa, -one, one)
         point = center_a + s * axis_a
         return point - (center_b + t * axis_b), point
 
@@ -85,7 +89,7 @@ def round_functions(scalar: type) -> SimpleNamespace:
             return distance, v / distance
         across = wp.cross(axis_a, axis_b)
         area = wp.length_sq(axis_a) * wp.length_sq(axis_b)
-        if wp.length_sq(across) <= scalar(wp.static(parallel)) * area:
+        if wp.length_sq(across) <= scalar(wp.static(thin)) * area:
             return distance, vec3()
         return distance, wp.normalize(across)
 
