@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.sampling_range import sampling_range
 from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.kinematics.tree import root_pose
 from ros_ik.model.building.joints.mimic_range import driver_limits
@@ -29,6 +28,7 @@ from ros_ik.model.conventions.poses import cross
 from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.conventions.poses import perpendicular
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
+from ros_ik.model.conventions.sampling_range import sampling_range
 from ros_ik.model.joint_group import checked_joint_group
 from ros_ik.numbers import real_array
 from ros_ik.numbers import real_value

@@ -227,9 +227,10 @@ class Model(ModelFields):
     def random_joint_q(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """Return random configurations, shape [n, joint_coord_count].
 
-        Limited joints are uniform inside their limits, unlimited ones within +-pi or +-1 m, free
-        and ball joints have uniform rotations, free ones within +-1 m. Mimic joints follow, inside
-        their limits, which narrow those of their drivers.
+        Limited joints are uniform inside their limits, unlimited ones within +-pi or +-1 m. The
+        range of a joint with one limit begins there and is 2 pi or 2 m long. Free and ball joints
+        have uniform rotations, free ones within +-1 m. Mimic joints follow, inside their limits,
+        which narrow those of their drivers.
 
         Args:
             n: Number of configurations.

@@ -19,11 +19,11 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.kinematics.sampling_range import sampling_range
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.conventions.sampling_range import sampling_range
 from ros_ik.solvers.batch_ik.base.enums import IKSampler
 from ros_ik.solvers.batch_ik.base.seed_kernels import confine_function
 from ros_ik.solvers.least_squares.search_space import make_search_space

@@ -274,6 +274,23 @@ def test_random_configurations_use_the_whole_range():
     assert q[:, 1].min() < -3.1 and 3.1 < q[:, 1].max() < 3.15
 
 
+@pytest.mark.parametrize(
+    ('limits', 'expected'),
+    [
+        ('lower="5" upper="1e308"', (5.0, 5.0 + 2.0 * np.pi)),
+        ('lower="-1e308" upper="-7"', (-7.0 - 2.0 * np.pi, -7.0)),
+        ('lower="-1" upper="1e308"', (-1.0, -1.0 + 2.0 * np.pi)),
+        ('lower="-1e308" upper="2"', (2.0 - 2.0 * np.pi, 2.0)),
+    ],
+)
+def test_random_configurations_of_joints_with_one_limit_begin_there(limits, expected):
+    text = GOOD.replace('lower="-1" upper="2"', limits)
+    model = Model.from_urdf(text, device='cpu')
+    low, high = expected
+    values = model.random_joint_q(2000, np.random.default_rng(0))[:, 0]
+    assert low <= values.min() < low + 0.1 and high - 0.1 < values.max() <= high
+
+
 def test_deep_nesting_is_refused_or_read_but_never_fatal():
     deep = '<robot name="r"><link name="a"/>' + '<x>' * 100_000 + '</x>' * 100_000 + '</robot>'
     assert Model.from_urdf(deep, device='cpu').body_count == 1

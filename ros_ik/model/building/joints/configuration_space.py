@@ -21,6 +21,7 @@ from ros_ik.model.building.joints.mimic_range import narrow_drivers
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.checks import checked_norm
+from ros_ik.model.conventions.sampling_range import sampling_range
 from ros_ik.numbers import real_array
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class ConfigurationSpace:
             joints.
         lower: Their lower limits [rad or m], -inf where there is none, [k].
         upper: Their upper limits, [k].
-        reach: Sampling range to either side without a limit: pi or 1 m, [k].
+        reach: Half of the length of a sampling range that lacks a limit: pi or 1 m, [k].
         quaternion_joints: First coordinate and first quaternion coordinate of each joint that
             holds a quaternion.
         followers: Coordinates of mimic joints, [m].
@@ -125,10 +126,7 @@ class ConfigurationSpace:
             except (TypeError, ValueError) as error:
                 raise ArgumentError(f'rng must be a generator or a seed, got {rng!r}') from error
         q = np.zeros((n, self.n_coords))
-        # A joint with one limit has the usual range beyond it.
-        low, high = self.ranges
-        lower = np.where(np.isfinite(low), low, np.minimum(-self.reach, high))
-        upper = np.where(np.isfinite(high), high, np.maximum(self.reach, low))
+        lower, upper = sampling_range(*self.ranges, self.reach)
         # NumPy refuses the range from 0 to -0, which adding 0 makes one from 0 to 0.
         q[:, self.coords] = rng.uniform(lower + 0.0, upper + 0.0, (n, len(self.coords)))
         for start, end in self.quaternion_joints:
