@@ -127,11 +127,20 @@ class Evaluation:
                 f'{widths} now; make another solver'
             )
         self._check(self._problem_idx)
-        self._layouts: list[Layout] = []
-        for objective, offset, analytic in zip(
-            self._objectives, self._offsets, self._analytic, strict=True
-        ):
-            self._set_up(objective, offset, analytic)
+        self._layouts = [
+            self._layout(offset, analytic)
+            for offset, analytic in zip(self._offsets, self._analytic, strict=True)
+        ]
+        try:
+            for each in zip(
+                self._objectives, self._offsets, self._analytic, self._layouts, strict=True
+            ):
+                self._set_up(*each)
+        except BaseException:
+            # Incomplete set-up, to be repeated by the next solve.
+            for layout in self._layouts:
+                layout.is_current = False
+            raise
 
     def keep_arrays(self) -> None:
         """Keep the current arrays of the objectives alive, because recorded graphs use them.
@@ -305,13 +314,15 @@ class Evaluation:
             for objective in self._objectives
         ]
 
-    def _set_up(self, objective: Any, offset: int, analytic: bool) -> None:
+    def _layout(self, offset: int, analytic: bool) -> Layout:
+        """Return the requirements on an objective whose residuals begin at ``offset``."""
+        rows = self.total_residuals, offset, self.n_batch, _mode(analytic)
+        return Layout(self._model, self._tree.device, rows, renews=self._renews)
+
+    def _set_up(self, objective: Any, offset: int, analytic: bool, layout: Layout) -> None:
         """Set up an objective, in the order documented by its base class."""
         rows = self.total_residuals, offset, self.n_batch
         device = self._tree.device
-        mode = IKJacobianType.ANALYTIC if analytic else IKJacobianType.AUTODIFF
-        layout = Layout(self._model, device, (*rows, mode), renews=self._renews)
-        self._layouts.append(layout)
         is_ours = isinstance(objective, IKObjective)
         name, any_rows = type(objective).__name__, is_ours and objective.serves_any_rows
         owners = ownership_of(objective)
@@ -325,9 +336,14 @@ class Evaluation:
         else:
             objective.set_batch_layout(*rows)
             objective.bind_device(device)
-        objective.init_buffers(model=self._model, jacobian_mode=mode)
+        objective.init_buffers(model=self._model, jacobian_mode=_mode(analytic))
         note_written(objective, before)
         owners.snapshot = Snapshot(objective)
+
+
+def _mode(analytic: bool) -> IKJacobianType:
+    """Return the Jacobian mode of an objective at its set-up."""
+    return IKJacobianType.ANALYTIC if analytic else IKJacobianType.AUTODIFF
 
 
 def _has_row_data(objective: Any) -> bool:

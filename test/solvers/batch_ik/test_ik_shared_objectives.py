@@ -3,6 +3,7 @@
 """Objectives that several solvers hold; the oracle is a solver with objectives of its own."""
 
 import gc
+import os
 import threading
 
 import numpy as np
@@ -64,6 +65,8 @@ class Height(IKObjective):
         return 1
 
     def init_buffers(self, model, jacobian_mode=None):
+        if 'NO_MEMORY' in os.environ:
+            raise RuntimeError('no memory')
         self.set_ups += 1
         heights = np.broadcast_to(self.height, self.n_batch).astype(np.float32)
         self.target = wp.array(heights, dtype=float, device=self.device)
@@ -262,6 +265,45 @@ def test_a_control_step_shares_built_in_objectives_and_keeps_others(problems):
         DifferentialIK(model, group).solve_ik(
             joint_q, [Task(SinglePrecisionObjective(kept))], delta_q=dq
         )
+
+
+@pytest.mark.parametrize('use_graph', [True, False])
+def test_every_solve_is_refused_while_another_solver_keeps_an_objective(problems, use_graph):
+    """The second solve would continue with arrays that the objective no longer uses."""
+    first, kept = Height(problems.link, 0.5), Height(problems.link, 0.5)
+    solver = IKSolver(problems.model, N, [first, kept], use_graph=use_graph)
+    expected = solve(solver, problems.seeds)
+    other = IKSolver(problems.model, 2 * N, [first, kept])
+    del other
+    gc.collect()
+
+    class Step:
+        """A solver that cannot set objectives up again."""
+
+        model, device = problems.model, wp.get_device('cpu')
+
+    step = Step()
+    kept.claim(step)
+    for _ in range(3):
+        with pytest.raises(ArgumentError, match='Height already belongs to another solver'):
+            solve(solver, problems.seeds)
+    del step
+    np.testing.assert_array_equal(solve(solver, problems.seeds), expected)
+
+
+def test_a_set_up_that_raises_is_repeated(problems, monkeypatch):
+    """An objective whose arrays are missing or old is not taken for one that is set up."""
+    objective = Height(problems.link, 0.4)
+    solver = IKSolver(problems.model, N, [objective])
+    expected = solve(solver, problems.seeds)
+    IKSolver(problems.model, 2 * N, [objective])
+    # No attribute of the objective tells that its arrays are missing.
+    with monkeypatch.context() as patch:
+        patch.setenv('NO_MEMORY', '1')
+        for _ in range(3):
+            with pytest.raises(RuntimeError, match='no memory'):
+                solve(solver, problems.seeds)
+    np.testing.assert_array_equal(solve(solver, problems.seeds), expected)
 
 
 def test_nothing_is_recorded_inside_a_capture_of_the_caller(problems):
