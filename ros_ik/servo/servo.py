@@ -178,6 +178,8 @@ class Servo:
         self.following.apply(settings)
         self._starts.apply(settings)
         self._secondary.apply(settings, self.joint_q)
+        # The values of barriers that it keeps lack the former margins.
+        self._motion_report.forget_barriers()
 
     def step(
         self,

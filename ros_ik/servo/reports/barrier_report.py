@@ -43,7 +43,7 @@ class BarrierReport:
         self._last_report: tuple[Any, ...] | None = None
 
     def forget(self) -> None:
-        """Drop values and report after a change of the barriers or of the motion."""
+        """Drop values and report after a change of settings, obstacles or motion."""
         self._at = self._last_report = None
 
     def update(
@@ -67,8 +67,11 @@ class BarrierReport:
         """
         is_held = wanted >= self._least_step and achieved <= _SLOWED * wanted
         before = self._values_at(joint_q)
-        # Pairs are named as at the last evaluation, so that of the end of the step comes last.
-        allowed = self._solver.least_change(joint_q, before) if is_held else None
+        # Pairs are named as at the last evaluation, so that of the end of the step comes last. At
+        # rest it is repeated, as the least change may evaluate the start of the last step.
+        allowed = None
+        if is_held:
+            allowed, self._at = self._solver.least_change(joint_q, before), None
         values = self._values_at(after)
         if len(values):
             row = self._least_row(values)

@@ -76,7 +76,7 @@ class MotionReport:
         self._standstill = Standstill(robot, period)
 
     def forget_barriers(self) -> None:
-        """Drop the values of barriers after a change of the barriers or of the motion."""
+        """Drop the values of barriers after a change of settings, obstacles or motion."""
         self._barriers.forget()
 
     def forget_standstill(self) -> None:

@@ -81,6 +81,42 @@ def test_a_report_of_other_barriers_or_of_another_motion_is_not_repeated(change)
     assert rig.tick().limiting_barrier == 'self_collision'
 
 
+@pytest.mark.parametrize('barrier', ['world', 'self_collision'])
+def test_at_rest_a_changed_margin_does_not_change_the_distance(barrier):
+    rig = BarrierRig.shared()
+    if barrier == 'world':
+        ball = rig.moved((0.0, 0.0, -0.1))
+        rig.change(obstacles=(Obstacle('ball', 'sphere', (0.03,), ball, 0),))
+    rig.aim_joint_velocities(panda_joint1=0.0)
+    first = rig.tick(3)
+    assert first.limiting_barrier == barrier and np.isfinite(first.barrier_distance)
+    for margin in (0.03, 0.0, 0.04):
+        rig.set(**{f'barriers__{barrier}__margin': margin})
+        output = rig.tick()
+        assert (output.joint_q == first.joint_q).all(), 'the test shows nothing'
+        assert output.limiting_pair == first.limiting_pair
+        assert output.barrier_distance == pytest.approx(first.barrier_distance, abs=1e-9)
+
+
+def test_at_rest_the_pair_is_that_of_the_configuration_of_the_report(monkeypatch):
+    rig = into_itself()
+    rig.tick(600)
+    solver, asked = rig.servo._solver, []
+    values, least_change = solver.barrier_values, solver.least_change
+    monkeypatch.setattr(solver, 'barrier_values', lambda q: asked.append(q.copy()) or values(q))
+
+    def changed(joint_q, before):
+        # As with limited jerk: the last step counts, so its start is evaluated.
+        solver.barrier_values(rig.model.neutral_joint_q())
+        return least_change(joint_q, before)
+
+    monkeypatch.setattr(solver, 'least_change', changed)
+    output, at_rest = rig.outputs[-1], rig.outputs[-1].joint_q
+    report = rig.servo._motion_report._barriers
+    report.update(output, at_rest, at_rest, wanted=1.0, achieved=0.0, cut=False)
+    assert len(asked) >= 2 and (asked[-1] == at_rest).all()
+
+
 @pytest.mark.parametrize(
     ('links', 'world', 'margin'), [(1.0, 4.0, 0.02), (3.0, 0.5, 0.05), (40.0, 2.0, 0.02)]
 )
