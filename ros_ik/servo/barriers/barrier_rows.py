@@ -83,6 +83,22 @@ class BarrierRows:
                 return value
         return value + margin_of(barrier, self._settings)
 
+    def distance_of_pair(self, row: int, values: np.ndarray) -> float:
+        """Return the least distance in the rows that have the pair of a row [m].
+
+        Args:
+            row: The row.
+            values: Values of all rows at the last evaluation.
+        """
+        least, pair = self.distance(row, float(values[row])), self.pair(row)
+        if not pair[0]:
+            return least
+        first, last = self._first_row[self.barrier[row] :][:2]
+        for other in (first + np.flatnonzero(values[first:last] < least)).tolist():
+            if self.pair(other) == pair:
+                least = min(least, self.distance(other, float(values[other])))
+        return least
+
     def least_distance(self, index: int, values: np.ndarray) -> float:
         """Return the distance of the smallest value of a barrier [m], as :meth:`distance`.
 

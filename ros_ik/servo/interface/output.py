@@ -73,10 +73,10 @@ class ServoOutput:
         tasks: One report per frame task.
         center_of_mass: Report of the centre of mass, or None without a fresh target.
         limiting_barrier: Name of the limiting barrier, or ''.
-        limiting_pair: Links of the two shapes that limit the motion, or are closest; or ''.
-        barrier_distance: Distance [m] of these shapes at the commanded configuration, or of a
-            frame from the nearest face of its box; NaN if nothing is near. Other shapes of the
-            same links may be nearer.
+        limiting_pair: Links of the pair that limits the motion, or is closest; or ''.
+        barrier_distance: Distance [m] of that pair at the commanded configuration, the least of
+            its shapes among the closest ones of the barrier; or of a frame from the nearest face
+            of its box; NaN if nothing is near.
         waiting_for: Names of the joints without a fresh state.
         joint_names: Names of the controlled joints.
         following_errors: Measured minus commanded position of each, compensated for the known

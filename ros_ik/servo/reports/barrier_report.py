@@ -135,7 +135,7 @@ class BarrierReport:
         """Fill the fields of the limiting barrier from one of its rows."""
         rows = self._solver.rows
         output.limiting_barrier, output.limiting_pair = rows.name(row), rows.pair(row)
-        output.barrier_distance = rows.distance(row, float(values[row]))
+        output.barrier_distance = rows.distance_of_pair(row, values)
 
     def _set_code(self, output: ServoOutput, halted: bool) -> None:
         """Set code and text if a barrier holds the motion back."""

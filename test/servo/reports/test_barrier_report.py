@@ -117,6 +117,23 @@ def test_at_rest_the_pair_is_that_of_the_configuration_of_the_report(monkeypatch
     assert len(asked) >= 2 and (asked[-1] == at_rest).all()
 
 
+def test_the_distance_of_a_row_is_the_least_of_all_rows_of_its_pair():
+    rig = BarrierRig.shared()
+    ball = rig.moved((0.0, 0.0, -0.1))
+    rig.change(obstacles=(Obstacle('ball', 'sphere', (0.03,), ball, 0),))
+    rig.tick(3)
+    solver = rig.servo._solver
+    values, rows, nearer = solver.barrier_values(rig.q), solver.rows, 0
+    of_row = [(rows.name(k), rows.pair(k)) for k in range(len(values))]
+    distances = np.array([rows.distance(k, values[k]) for k in range(len(values))])
+    for row, (name, pair) in enumerate(of_row):
+        if pair[0]:
+            same = [k for k, other in enumerate(of_row) if other == (name, pair)]
+            assert rows.distance_of_pair(row, values) == distances[same].min()
+            nearer += distances[row] > distances[same].min() + 1e-4
+    assert nearer, 'the test shows nothing'
+
+
 @pytest.mark.parametrize(
     ('links', 'world', 'margin'), [(1.0, 4.0, 0.02), (3.0, 0.5, 0.05), (40.0, 2.0, 0.02)]
 )
