@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from support.rigs.servo_rig import moving_rig
 from support.rigs.servo_rig import Rig
 
+from ros_ik.servo import Command
 from ros_ik.servo import Measurement
 from ros_ik.servo import Servo
 from ros_ik.servo import StatusCode
@@ -171,18 +172,12 @@ def test_a_stop_before_any_joint_state_sends_nothing():
         assert output.code == StatusCode.STOPPED and not output.publish
 
 
-def test_a_pause_that_ends_before_the_next_tick_drops_the_targets(moving):
+@pytest.mark.parametrize('switch', [Command.with_pause, Command.with_activation])
+def test_a_pause_or_deactivation_that_ends_before_the_next_tick_drops_the_targets(moving, switch):
     moving.set(command_timeout=10.0)
     moving.quiet()
-    moving.command = moving.command.with_pause(True).with_pause(False)
-    moving.tick(60)
-    assert moving.outputs[-1].still and not moving.outputs[-1].publish
-
-
-def test_a_reactivation_before_the_next_tick_starts_at_the_measured_state(moving):
-    moving.set(command_timeout=10.0)
-    moving.quiet()
-    moving.command = moving.command.with_activation(False).with_activation(True)
+    begins = switch is Command.with_pause
+    moving.command = switch(switch(moving.command, begins), not begins)
     moving.tick(60)
     assert moving.outputs[-1].still and not moving.outputs[-1].publish
 
