@@ -44,14 +44,20 @@ class TopicSenders:
     def count(self, code: StatusCode, now: float) -> None:
         """Count the publishers if the robot does not follow and they were not counted recently.
 
+        A count is forgotten after this time, so that a later fault does not begin with it.
+
         Args:
             code: Code of the last tick.
             now: Steady clock [s].
         """
-        if code != StatusCode.FOLLOWING_ERROR or now - self._counted < _PERIOD:
+        if now - self._counted < _PERIOD:
             return
-        self._counted = now
-        self._sentence.put(''.join(map(self._about, self._questions)))
+        if code == StatusCode.FOLLOWING_ERROR:
+            self._counted = now
+            self._sentence.put(''.join(map(self._about, self._questions)))
+        elif self._counted > -math.inf:
+            self._counted = -math.inf
+            self._sentence.put('')
 
     def _about(self, topic: str) -> str:
         """Return the sentence about a topic, '' for at most one publisher."""

@@ -123,6 +123,11 @@ def test_an_action_does_not_succeed_where_the_robot_stands(client):
     assert math.isfinite(result.angular_error)
 
 
+def target_far_from(where):
+    """Return a target of the first joint that is seconds away: past zero, away from its limit."""
+    return JointState(name=[ARM[0]], position=[-2.5 if where[0] > 0.0 else 2.5])
+
+
 def lead_of(client, is_watched=True):
     """Return the lead of the command over a frozen robot, and the texts until then.
 
@@ -135,11 +140,11 @@ def lead_of(client, is_watched=True):
     freeze(client, True)
     try:
         where = measured(client)
-        # Away from the limit that is nearer.
-        goal = -2.5 if where[0] > 0.0 else 2.5
+        target = target_far_from(where)
+        (goal,) = target.position
         since = len(client.sent)
         client.statuses.clear()
-        client.stream('joints', JointState(name=[ARM[0]], position=[goal]))
+        client.stream('joints', target)
 
         def is_over():
             if not is_watched:
@@ -191,10 +196,10 @@ def test_the_status_names_two_publishers_of_joint_states(client):
     client.stream('joints', None)
     client.forget_targets()
     client.wait_for_rest()
-    where, node = measured(client), client.node
-    goal = -2.5 if where[0] > 0.0 else 2.5
-    client.stream('joints', JointState(name=[ARM[0]], position=[goal]))
+    # Frozen before it is commanded: a busy machine might freeze it after it has arrived.
     freeze(client, True)
+    where, node = measured(client), client.node
+    client.stream('joints', target_far_from(where))
     # One publisher, for long enough that it is counted.
     for _ in range(3):
         assert 'publishers' not in client.wait_for_code(IkStatus.FOLLOWING_ERROR).text
@@ -212,8 +217,8 @@ def test_the_status_names_two_publishers_of_joint_states(client):
     assert text.count('2 publishers on') == 1
     for name in ('/joint_states', '/mock_robot', node.get_fully_qualified_name()):
         assert name in text
-    client.stream('joints', JointState(name=[ARM[0]], position=[-goal]))
     freeze(client, True)
+    client.stream('joints', target_far_from(measured(client)))
     try:
         client.wait_for(
             lambda: 'publishers' not in client.wait_for_code(IkStatus.FOLLOWING_ERROR).text,
@@ -229,16 +234,15 @@ def test_the_status_names_two_publishers_of_commands(client):
     client.stream('joints', None)
     client.forget_targets()
     client.wait_for_rest()
-    goal = -2.5 if measured(client)[0] > 0.0 else 2.5
     other = client.node.create_publisher(JointTrajectory, 'ros_ik/joint_trajectory', 10)
-    client.stream('joints', JointState(name=[ARM[0]], position=[goal]))
     freeze(client, True)
+    client.stream('joints', target_far_from(measured(client)))
     try:
-        text = client.wait_for_code(IkStatus.FOLLOWING_ERROR, text='2 publishers on').text
+        text = client.wait_for_code(IkStatus.FOLLOWING_ERROR, text='publishers on').text
     finally:
         freeze(client, False)
         client.node.destroy_publisher(other)
         client.stream('joints', None)
     names = f'{client.node.get_fully_qualified_name()}, /ros_ik'
-    assert f'on /ros_ik/joint_trajectory ({names}): does another program' in text
+    assert f'2 publishers on /ros_ik/joint_trajectory ({names}): does another program' in text
     assert '/joint_states' not in text

@@ -66,3 +66,15 @@ def test_publishers_are_counted_every_two_seconds_and_only_if_the_robot_does_not
         rig.count(0.1 * tenth)
         counts.append(rig.counts)
     assert [counts.index(number) for number in (1, 2, 3)] == [0, 20, 40] and max(counts) == 3
+
+
+def test_a_count_is_forgotten_after_two_seconds():
+    """A fault that begins later is not reported with publishers that have left."""
+    rig = Rig()
+    rig.publishers = {'/left/joint_states': [('/left', 'b'), ('/', 'a')]}
+    found = rig.count(10.0)
+    assert '2 publishers' in found
+    assert rig.count(11.9, StatusCode.OK) == found
+    assert rig.count(12.0, StatusCode.OK) == ''
+    rig.publishers = {}
+    assert rig.count(12.1) == '' and rig.counts == 2

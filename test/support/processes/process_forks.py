@@ -73,12 +73,15 @@ class Fork:
     def __init__(self, server, pid, stdin=None, stdout=None):
         self.pid, self._server = pid, server
         self.stdin, self.stdout, self.returncode = stdin, stdout, None
+        # The end of a process can be asked for once, and two threads of a node ask.
+        self._polling = threading.Lock()
 
     def poll(self):
         """Return the exit code, negative for a signal; None while it runs."""
-        if self.returncode is None:
-            self.returncode = self._server.ask({'poll': self.pid})
-        return self.returncode
+        with self._polling:
+            if self.returncode is None:
+                self.returncode = self._server.ask({'poll': self.pid})
+            return self.returncode
 
     def wait(self, timeout=math.inf):
         """Return the exit code once it has ended."""

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process that forks programs for the tests ends with the process that asks it, as do they."""
 
+from concurrent.futures import ThreadPoolExecutor
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -35,6 +37,23 @@ def test_it_ends_where_the_other_end_was_killed_before_it_read_the_answer():
     other.close()
     with link:
         assert process_forks._serve(link, set()) is None
+
+
+@pytest.mark.timeout(20)
+def test_threads_that_ask_for_one_end_get_the_same_answer():
+    """One of them hears of it; a second question for the same end would end the other side."""
+    ended = os.posix_spawn(sys.executable, [sys.executable, '-c', 'exit(3)'], os.environ)
+    while os.waitid(os.P_PID, ended, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+        time.sleep(0.01)
+    link, other = socket.socketpair()
+    fork = process_forks.Fork(process_forks._Server(link), ended)
+    together = threading.Barrier(8)
+    with ThreadPoolExecutor(9) as pool, other, link:
+        serving = pool.submit(process_forks._serve, other, {ended})
+        codes = list(pool.map(lambda _: together.wait() >= 0 and fork.poll(), range(8)))
+        link.shutdown(socket.SHUT_RDWR)
+        assert serving.result() is None
+    assert codes == [3] * 8
 
 
 KILLED = """
