@@ -103,3 +103,22 @@ def test_other_types_are_refused(model):
         with pytest.raises(ArgumentError, match=r'body_q must .* 7\] of float64 or ') as caught:
             eval_fk(model, q, wrong)
         assert 'wp.transformd, got' in str(caught.value) and '_t' not in str(caught.value)
+
+
+def test_a_capture_repeats_views_of_arrays_and_refuses_copies(model):
+    """It repeats nothing that the host does."""
+    expected = np.zeros((N, model.body_count, 7))
+    joint_q = np.random.default_rng(5).uniform(-1.0, 1.0, (N, model.joint_coord_count))
+    eval_fk(model, joint_q, expected)
+    q, body_q = np.zeros_like(joint_q), np.zeros_like(expected)
+    with_gaps = np.zeros((N, model.body_count, 14))[:, :, ::2]
+    there = wp.array(joint_q, device=model.device)
+    with wp.ScopedCapture(device=model.device) as capture:
+        if there.device.is_cpu:
+            eval_fk(model, q, body_q)
+        with pytest.raises(ArgumentError, match='^body_q would be copied between host and'):
+            eval_fk(model, there, with_gaps)
+    if there.device.is_cpu:
+        q[:] = joint_q
+        wp.capture_launch(capture.graph)
+        np.testing.assert_array_equal(body_q, expected)

@@ -49,7 +49,7 @@ def batch_input(
         scalar: The required precision; None for either.
 
     Raises:
-        ArgumentError: Another shape, type or GPU.
+        ArgumentError: Another shape, type or GPU, or a copy from the host during a capture.
     """
     if is_exchanged(given):
         given = as_numbers(exchanged(name, given))
@@ -84,7 +84,7 @@ def batch_output(
 
     Raises:
         ArgumentError: Another shape or type, another device (NumPy arrays may be on the host), or
-            a read-only array.
+            a read-only array, or a copy to the host during a capture.
     """
     target: Any = wp.get_device(device)
     check_writable(name, given)
@@ -117,7 +117,10 @@ def batch_output(
         )
     memory = host_view(given, scalar) if target.is_cpu else None
     view = None if memory is None else _as_type(memory, shape, dtype)
-    return wp.zeros(shape, dtype=dtype, device=target) if view is None else view
+    if view is None:
+        _check_not_captured(name, target)
+        return wp.zeros(shape, dtype=dtype, device=target)
+    return view
 
 
 def copy_back(result: wp.array, given: Any) -> None:
@@ -156,11 +159,24 @@ def _on_device(
     """Return an array on a device, copied only if it is elsewhere."""
     if isinstance(given, np.ndarray):
         view = host_view(given, scalar) if device.is_cpu else None
-        return wp.array(given, dtype=scalar, device=device) if view is None else view
+        if view is None:
+            _check_not_captured(name, device)
+            return wp.array(given, dtype=scalar, device=device)
+        return view
     if wp.get_device(given.device).is_cpu and device.is_cuda:
+        _check_not_captured(name, device)
         return given.to(device)
     check_device(name, given, device)
     return given
+
+
+def _check_not_captured(name: str, device: wp.Device) -> None:
+    """Refuse to copy from or to the host during a capture, whose replays would not repeat it."""
+    if device.is_capturing:
+        raise ArgumentError(
+            f'{name} would be copied between host and {device}, which no capture repeats; give a '
+            f'Warp array on {device}, of the right type and without gaps'
+        )
 
 
 def _as_type(given: wp.array, shape: tuple[int, ...], dtype: Any) -> wp.array | None:
