@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import itertools
 import math
 import re
 from typing import Any
@@ -276,8 +277,9 @@ def _distinct(names: Sequence[str]) -> list[str]:
     for name in names:
         plain = re.sub(r'\W', '_', name, flags=re.ASCII).strip('_') or 'x'
         plain = plain if plain[0].isalpha() else f'x{plain}'
-        count = sum(other == plain or other.startswith(f'{plain}_') for other in found)
-        found.append(f'{plain}_{count + 1}' if plain in found else plain)
+        numbered = (f'{plain}_{number}' for number in itertools.count(2))
+        candidates = itertools.chain([plain], numbered)
+        found.append(next(each for each in candidates if each not in found))
     return found
 
 

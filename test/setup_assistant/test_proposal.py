@@ -25,6 +25,8 @@ from ros_ik.settings.parameter_file import read_parameters
 from ros_ik.setup_assistant.__main__ import main
 from ros_ik.setup_assistant.check import check_parameters
 from ros_ik.setup_assistant.limbs import find_limbs
+from ros_ik.setup_assistant.limbs import Limb
+from ros_ik.setup_assistant.proposal import _task_names
 from ros_ik.setup_assistant.proposal import Proposal
 from ros_ik.setup_assistant.proposal import propose
 
@@ -210,6 +212,18 @@ def test_an_unknown_joint_that_follows_no_such_section_gets_no_line(name):
 
 def test_limbs_of_six_joints_keep_orientations():
     assert 'orientation_weight' not in propose(robot_model('ur5')).yaml_text()
+
+
+@pytest.mark.parametrize(
+    ('tips', 'names'),
+    [
+        (['a_3', 'a', 'a.'], ['a_3', 'a', 'a_2']),
+        (['a.b', 'a_b', 'a-b', 'a_b_2'], ['a_b', 'a_b_2', 'a_b_3', 'a_b_2_2']),
+        (['3', '_'], ['x3', 'x']),
+    ],
+)
+def test_each_task_has_a_name_of_its_own(tips, names):
+    assert _task_names([Limb((), tip) for tip in tips]) == names
 
 
 def test_a_robot_without_joints_is_refused():

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Sequence
 import dataclasses
 import math
 import time
@@ -356,12 +357,21 @@ class DemoClient(PolledEventsMixin, Node):
             self.recording.states.append(self._joint_q.copy())
 
     def _on_command(self, message: JointTrajectory) -> None:
-        order = [message.joint_names.index(name) for name in self._robot.group.joint_names]
-        self.recording.commands.append(np.array(message.points[0].positions)[order])
+        if message.points:
+            positions = self._in_order(message.joint_names, message.points[0].positions)
+            self.recording.commands.extend(positions)
 
     def _on_command_state(self, message: JointState) -> None:
-        order = [message.name.index(name) for name in self._robot.group.joint_names]
-        self.recording.velocities.append(np.array(message.velocity)[order])
+        self.recording.velocities.extend(self._in_order(message.name, message.velocity))
+
+    def _in_order(self, names: Sequence[str], values: Sequence[float]) -> list[np.ndarray]:
+        """Return the values of all controlled joints in one row, no row if one is missing.
+
+        Another program may publish on the topic of a node that runs already.
+        """
+        named = dict(zip(names, values, strict=False))
+        joints = self._robot.group.joint_names
+        return [np.array([named[name] for name in joints])] if named.keys() >= {*joints} else []
 
     def _on_status(self, message: IkStatus) -> None:
         before = self.recording.status

@@ -46,8 +46,10 @@ from ros_ik.settings import Settings
 NAMES = ('solve_ik', 'solve_fk', 'check_trajectory', 'solve_optimal')
 # Time after which a process that has not ended in time is killed [s].
 _KILL_DELAY = 0.1
-# Delay before a crashed process is restarted [s]; it grows with each crash.
+# Delay before a crashed process is restarted [s]; it doubles with each crash.
 _RESTART, _LONGEST_RESTART = 1.0, 30.0
+# Time after which a crash no longer counts as a repeated one [s].
+_STABLE = 60.0
 
 
 class PlannerServices:
@@ -101,7 +103,10 @@ class PlannerServices:
                 self._placed = obstacles
                 child.post(ObstacleState(description.generation, obstacles, measurement.joint_q))
         elif child.restart_at is None:
-            child.restart_at = time.monotonic() + self._restart_delay
+            now = time.monotonic()
+            if now - child.started >= _STABLE:
+                self._restart_delay = _RESTART
+            child.restart_at = now + self._restart_delay
             self._node.get_logger().error(
                 f'the process of the planner services ended with code {child.process.returncode}; '
                 f'starting it again in {self._restart_delay:g} s'
@@ -123,7 +128,7 @@ class PlannerServices:
         """Request another configuration for a pose; see :class:`ReconfigurationRequest`.
 
         Returns:
-            The number of the request, for :meth:`answer`; a newer request replaces it.
+            The number of the request, for :meth:`answer`; a newer one of the task replaces it.
         """
         self._asked += 1
         child = self._child
@@ -135,8 +140,9 @@ class PlannerServices:
     def answer(self, number: int) -> Reconfiguration | None:
         """Return the answer to a request, or None."""
         child = self._child
-        answer = child.answer if child is not None else None
-        return answer.found if answer is not None and answer.number == number else None
+        answers = child.answers if child is not None else {}
+        found = [answer.found for answer in answers.values() if answer.number == number]
+        return found[0] if found else None
 
     def release(self, *, in_order: bool) -> None:
         """Remove the services; the process ends in time, without waiting here.
@@ -176,7 +182,8 @@ class _Child:
 
     Attributes:
         process: The process.
-        answer: Newest answer, or None.
+        answers: Newest answer for each frame task; replaced, never changed.
+        started: Time of its start [s].
         restart_at: Time at which another process replaces this one, which crashed [s], or None.
     """
 
@@ -186,26 +193,32 @@ class _Child:
         self._state = state
         self.process = start_module('ros_ik.node.services.planner_main')
         self._news = threading.Condition()
-        # Newest unwritten frame of each kind.
-        self._pending: dict[type, Frame] = {NodeIdentity: identity}
+        # Newest unwritten frame of each kind, of requests for another configuration of each task.
+        self._pending: dict[tuple[type, int | None], Frame] = {(NodeIdentity, None): identity}
         self._ending, self._grace = False, END_TIME + _KILL_DELAY
-        self.answer: ReconfigurationAnswer | None = None
+        self.answers: dict[int, ReconfigurationAnswer] = {}
+        self.started = time.monotonic()
         self.restart_at: float | None = None
         threading.Thread(target=self._write, name='planner_services', daemon=True).start()
         threading.Thread(target=self._listen, name='planner_answers', daemon=True).start()
 
     def post(self, frame: Frame) -> None:
-        """Queue a frame after all others; it replaces an unwritten one of the same kind."""
+        """Queue a frame after all others; it replaces an unwritten one of the same kind.
+
+        Requests for another configuration are of the same kind if they are of the same task.
+        """
+        task = frame.task if isinstance(frame, ReconfigurationRequest) else None
+        kind = type(frame), task
         with self._news:
-            self._pending.pop(type(frame), None)
-            self._pending[type(frame)] = frame
+            self._pending.pop(kind, None)
+            self._pending[kind] = frame
             self._news.notify()
 
     def end(self, in_order: bool) -> None:
         """End the process; ``in_order`` allows time for its last answers."""
         with self._news:
             if in_order:
-                self._pending[ShutdownRequest] = ShutdownRequest()
+                self._pending[ShutdownRequest, None] = ShutdownRequest()
                 self._grace = END_TIME_IN_ORDER + _KILL_DELAY
             self._ending = True
             self._news.notify()
@@ -250,7 +263,8 @@ class _Child:
                         self.post(state)
                     self.post(SyncReply(news.number))
                 else:
-                    self.answer = news
+                    # The executor reads them meanwhile.
+                    self.answers = {**self.answers, news.task: news}
 
     def _close(self, pipe: BinaryIO) -> None:
         try:

@@ -248,7 +248,7 @@ def _find_reconfiguration(
         )
 
     def answer(found: Reconfiguration) -> None:
-        send(ReconfigurationAnswer(question.number, found))
+        send(ReconfigurationAnswer(question.number, question.task, found))
 
     jobs.submit(
         Job(

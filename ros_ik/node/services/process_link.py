@@ -114,10 +114,12 @@ class ReconfigurationAnswer:
 
     Attributes:
         number: Number of the request.
+        task: Index of its frame task.
         found: The configuration, or the reason why there is none.
     """
 
     number: int
+    task: int
     found: Reconfiguration
 
 

@@ -15,6 +15,8 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from support.rigs.ros_rig import PATIENCE
+from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectoryPoint
 
 import ros_ik.demo.__main__
 from ros_ik.demo.report.evaluation import evaluate
@@ -128,6 +130,21 @@ def test_joint_states_without_positions_are_ignored(client, robot):
     client._on_state(JointState(name=['gripper'], effort=[1.0]))
     client._on_state(JointState(name=[robot.group.joint_names[0]], velocity=[1.0]))
     np.testing.assert_array_equal(client._joint_q, before)
+
+
+def test_commands_without_a_controlled_joint_are_ignored(client, robot):
+    """Another program may send them to the same controller."""
+    joints = robot.group.joint_names
+    values = np.arange(1.0, len(joints) + 1.0)
+    point = JointTrajectoryPoint(positions=values.tolist())
+    client._on_command(JointTrajectory(joint_names=joints[1:], points=[point]))
+    client._on_command(JointTrajectory(joint_names=joints))
+    client._on_command_state(JointState(name=joints, position=values.tolist()))
+    assert not client.recording.commands and not client.recording.velocities
+    client._on_command(JointTrajectory(joint_names=joints[::-1], points=[point]))
+    client._on_command_state(JointState(name=[*joints, 'gripper'], velocity=[*values, 9.0]))
+    np.testing.assert_array_equal(client.recording.commands, [values[::-1]])
+    np.testing.assert_array_equal(client.recording.velocities, [values])
 
 
 def test_silence_ends_a_phase_with_a_sentence(client, domain, robot, monkeypatch):

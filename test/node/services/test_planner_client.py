@@ -251,6 +251,11 @@ def test_a_process_that_crashes_again_and_again_is_restarted_ever_later(rig):
     assert [rig.crash() for _ in range(7)] == [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
     assert len(rig.lines) == 7 and all('ended with code -11' in line for line in rig.lines)
     assert 'again in 1 s' in rig.lines[0] and 'again in 30 s' in rig.lines[-1]
+    # One that ran for a minute crashed for another reason.
+    rig.now += 59.0
+    assert rig.crash() == 30.0
+    rig.now += 60.0
+    assert [rig.crash() for _ in range(2)] == [1.0, 2.0]
     # The pipes of crashed processes are closed.
     for process in rig.processes[:-1]:
         while process.got.get(timeout=PATIENCE) is not None:
@@ -269,7 +274,7 @@ def test_a_process_that_replaces_another_has_the_newest_settings(rig):
     assert rig.process.next(Description).settings == changed != settings
 
 
-def test_only_the_answer_to_the_newest_question_counts(rig):
+def test_only_the_answer_to_the_newest_question_of_a_task_counts(rig):
     process, _ = rig.started()
     pose, start = np.zeros(7), np.array([0.25])
     numbers = []
@@ -280,13 +285,36 @@ def test_only_the_answer_to_the_newest_question_counts(rig):
         assert question.tolerances == (0.1, 0.2)
     assert len({*numbers}) == 2 and rig.services.answer(numbers[1]) is None
     for number in numbers:
-        process.answer(ReconfigurationAnswer(number, Reconfiguration(message=f'to {number}')))
+        process.answer(ReconfigurationAnswer(number, 1, Reconfiguration(message=f'to {number}')))
         # Its reply comes after the answer was read.
         process.answer(SyncRequest(number))
         process.next(SyncReply)
         found = [rig.services.answer(one) for one in numbers]
         expected = [f'to {one}' if one == number else None for one in numbers]
         assert [one and one.message for one in found] == expected
+
+
+def test_requests_of_two_tasks_both_reach_the_process_and_get_their_answers(rig):
+    process, _ = rig.started()
+    pose, start = np.zeros(7), np.array([0.25])
+    # A frame that is being written keeps the others waiting.
+    process.is_open.clear()
+    process.stdin.written.clear()
+    rig.poll(BALL)
+    assert process.stdin.written.wait(PATIENCE)
+    numbers = [rig.services.ask(task, pose, start, (0.1, 0.2), 1.0) for task in (0, 1, 0)]
+    process.is_open.set()
+    process.next(ObstacleState)
+    asked = [process.next(ReconfigurationRequest) for _ in range(2)]
+    assert [(one.number, one.task) for one in asked] == [(numbers[1], 1), (numbers[2], 0)]
+    for one in asked:
+        found = Reconfiguration(message=f'to {one.number}')
+        process.answer(ReconfigurationAnswer(one.number, one.task, found))
+    process.answer(SyncRequest(1))
+    process.next(SyncReply)
+    answers = [rig.services.answer(number) for number in numbers]
+    assert answers[0] is None
+    assert [one.message for one in answers[1:]] == [f'to {number}' for number in numbers[1:]]
 
 
 @pytest.mark.parametrize('in_order', [True, False])

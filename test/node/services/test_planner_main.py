@@ -39,7 +39,7 @@ SETTINGS = read_settings(
         'services.max_poses': 5, 'services.timeout': 4.0,
     }
 )  # fmt: skip
-QUESTION = ReconfigurationRequest(7, 0, np.zeros(7), np.zeros(1), (0.1, 0.2), 3.0)
+QUESTION = ReconfigurationRequest(7, 2, np.zeros(7), np.zeros(1), (0.1, 0.2), 3.0)
 
 
 class Executor:
@@ -135,7 +135,8 @@ def test_a_question_of_the_node_that_is_refused_is_answered_with_the_reason():
 
     planner_main._find_reconfiguration(SimpleNamespace(submit=act), QUESTION, sent.append)
     (answer,) = sent
-    assert isinstance(answer, ReconfigurationAnswer) and answer.number == 7
+    assert isinstance(answer, ReconfigurationAnswer)
+    assert (answer.number, answer.task) == (7, 2)
     assert answer.found.message == 'busy' and not answer.found.positions
 
 
