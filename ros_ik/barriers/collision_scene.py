@@ -168,7 +168,8 @@ class CollisionScene(ReadOnce):
             name: Its name, which must be new.
             shape: Its shape.
             pose: Its pose in the world, x y z qx qy qz qw; None for the identity.
-            ignored_links: Links that may touch it, such as a base on its table.
+            ignored_links: Links that may touch it, such as a base on its table; so may the objects
+                that they carry.
             enabled: True if it is enabled from the start.
 
         Raises:

@@ -95,6 +95,29 @@ def test_distances_from_obstacles(kind):
     np.testing.assert_allclose(jacobian[:, rows][apart], slopes[apart], atol=1e-5)
 
 
+@pytest.mark.parametrize('kind', ['box', 'cylinder', 'convex'])
+def test_the_closest_of_many_overlapping_pairs_have_the_rows(kind):
+    """Once every row has an overlapping pair, the search for a deeper one goes on."""
+    model, n, rng = robot('baxter'), 4, np.random.default_rng(3)
+    geometry = CollisionGeometry.from_model(model)
+    scene = CollisionScene(geometry, max_obstacles=12, max_attached=0)
+    shape, _ = SHAPES.get(kind) or (CollisionShape.convex(CORNERS), None)
+    joint_q = model.random_joint_q(n, rng)
+    for k in range(12):
+        where = DifferentialIK(model).body_poses(joint_q[0])[rng.integers(model.body_count)]
+        where[:3] += rng.uniform(-0.1, 0.1, 3)
+        where[3:] = pose(0.0, 0.0, 0.0, rng.normal(size=4))[3:]
+        scene.add_obstacle(f'{kind} {k}', shape, where)
+    bench = Bench(model, n)
+    every = WorldCollisionBarrier(scene, n_collision_pairs=None, d_min=0.0, d_max=0.3)
+    depths = np.sort(bench.evaluate(every, joint_q)[0], axis=1)
+    assert (depths[:, 8] < -0.01).sum() >= 2
+    for count in (1, 4, 8):
+        closest = WorldCollisionBarrier(scene, n_collision_pairs=count, d_min=0.0, d_max=0.3)
+        values, _ = bench.evaluate(closest, joint_q)
+        np.testing.assert_allclose(values, depths[:, :count], atol=1e-9)
+
+
 def test_obstacles_come_move_and_go(panda):
     model = panda.model
     diff, joint_q = DifferentialIK(model), model.neutral_joint_q()

@@ -10,6 +10,7 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from ros_ik.model.conventions.labels import listed
+from ros_ik.node.transport.qos_profiles import SERVICE
 from ros_ik.servo import Servo
 
 
@@ -24,7 +25,7 @@ class SrdfLines:
             servo: Function that returns the servo of the newest model, or None.
         """
         self._servo = servo
-        node.create_service(Trigger, '~/srdf_lines', self._answer)
+        node.create_service(Trigger, '~/srdf_lines', self._answer, qos_profile=SERVICE)
 
     def _answer(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         servo = self._servo()

@@ -26,7 +26,6 @@ import numpy as np
 import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.qos import QoSProfile
 from rclpy.service import Service
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
@@ -63,6 +62,7 @@ from ros_ik.node.services.process_link import SyncReply
 from ros_ik.node.transport.pipe_objects import is_closed
 from ros_ik.node.transport.pipe_objects import read_object
 from ros_ik.node.transport.pipe_objects import write_object
+from ros_ik.node.transport.qos_profiles import SERVICE
 from ros_ik.planning import Budget
 from ros_ik.planning import IkRequest
 from ros_ik.planning import Planner
@@ -91,9 +91,6 @@ _GOING = 0.3
 _DELIVERY = 3.5
 # Distance beyond the reach of any robot [m].
 _FAR = np.array([100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-# Requests of each service that DDS keeps until this process takes them. With the default, 10, a
-# burst pushes out the oldest before it is answered.
-_QOS = QoSProfile(depth=200)
 _ENDING = 'the node shuts down or is cleaned up'
 
 
@@ -147,7 +144,7 @@ class PlannerNode(GuardedNode):
         for name, full_name in identity.services.items():
             callback = functools.partial(self._on_request, name)
             self.create_service(
-                _TYPES[name], full_name, callback, qos_profile=_QOS, callback_group=group
+                _TYPES[name], full_name, callback, qos_profile=SERVICE, callback_group=group
             )
 
     def fault_response(self, service: Service, error: Exception) -> Any:
@@ -174,7 +171,7 @@ class PlannerNode(GuardedNode):
     def _refuse_waiting(self, service: Service, reason: str) -> bool:
         """Refuse the requests that wait in a service; return True if there were any."""
         name, has_refused = self._names[service.srv_name], False
-        for _, header in take_requests(service, _QOS.depth):
+        for _, header in take_requests(service, SERVICE.depth):
             service.send_response(_refusal(name, reason), header)
             has_refused = True
         return has_refused

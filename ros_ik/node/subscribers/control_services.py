@@ -12,6 +12,7 @@ from std_srvs.srv import Trigger
 
 from ros_ik.node.execution.guard import close_service
 from ros_ik.node.transport.mailbox import Mailbox
+from ros_ik.node.transport.qos_profiles import SERVICE
 from ros_ik.servo import Command
 from ros_ik.servo import Mode
 from ros_ik_interfaces.srv import SetMode
@@ -32,10 +33,10 @@ class ControlServices:
         """
         self._node, self._command, self._forget_unread = node, command, forget_unread
         self._services = [
-            node.create_service(SetBool, '~/pause', self._on_pause),
-            node.create_service(Trigger, '~/stop', self._on_stop),
-            node.create_service(Trigger, '~/reset', self._on_reset),
-            node.create_service(SetMode, '~/set_mode', self._on_mode),
+            node.create_service(SetBool, '~/pause', self._on_pause, qos_profile=SERVICE),
+            node.create_service(Trigger, '~/stop', self._on_stop, qos_profile=SERVICE),
+            node.create_service(Trigger, '~/reset', self._on_reset, qos_profile=SERVICE),
+            node.create_service(SetMode, '~/set_mode', self._on_mode, qos_profile=SERVICE),
         ]
 
     def destroy(self) -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Quality of service of the topics."""
+"""Quality of service of topics and services."""
 
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
@@ -21,3 +21,6 @@ LATCHED = QoSProfile(
 CHANGES = QoSProfile(
     depth=1000, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
+# Requests of a service that DDS keeps until its node takes them, and answers until they have left.
+# With the default, 10, a burst pushes out the oldest before it is answered.
+SERVICE = QoSProfile(depth=200)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import rclpy
 from rclpy.context import Context
+from rclpy.qos import QoSProfile
 from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
 from support.processes.ros_processes import reserved_domain
@@ -16,6 +17,7 @@ from support.rigs.servo_rig import Rig
 
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.execution.guard import GuardedNode
+from ros_ik.node.model_loading.srdf_lines import SrdfLines
 from ros_ik.node.subscribers.control_services import ControlServices
 from ros_ik.node.subscribers.obstacle_topic import ObstacleTopic
 from ros_ik.node.subscribers.transforms import Transforms
@@ -110,6 +112,30 @@ def test_control_services_answer_what_came_before_they_were_destroyed(cleaned):
     assert command.get().stopped
     assert node.faults == []
     spin(executor, lambda: not any(client.service_is_ready() for client in clients.values()))
+
+
+def test_control_services_answer_every_request_of_a_burst(cleaned):
+    """A client of many open requests needs a depth of as many, docs/troubleshooting.md."""
+    node, executor, other = cleaned
+    node.inputs = ControlServices(node, Mailbox(Command()), lambda: None)
+    SrdfLines(node, lambda: None)
+    kinds = {
+        'pause': SetBool, 'set_mode': SetMode, 'stop': Trigger, 'reset': Trigger,
+        'srdf_lines': Trigger,
+    }  # fmt: skip
+    clients = {
+        name: other.create_client(kind, f'/ros_ik/{name}', qos_profile=QoSProfile(depth=1000))
+        for name, kind in kinds.items()
+    }
+    spin(executor, lambda: all(client.service_is_ready() for client in clients.values()))
+    # The executor serves none before all have been sent.
+    answers = [
+        client.call_async(kinds[name].Request())
+        for _ in range(100)
+        for name, client in clients.items()
+    ]
+    time.sleep(0.2)
+    spin(executor, lambda: all(answer.done() for answer in answers))
 
 
 def test_control_services_answer_what_comes_until_they_are_destroyed(cleaned):

@@ -148,7 +148,8 @@ def convex_functions(scalar: type) -> SimpleNamespace:
             )
             if gap > limit:
                 return gap, hint, point
-        near = shape_distance(cores, a, b, pose_a, pose_b, zero, limit)
+        # Below zero the search would end before it finds an overlap.
+        near = shape_distance(cores, a, b, pose_a, pose_b, zero, wp.max(limit, zero))
         v = near.point_a - near.point_b
         length = wp.length(v)
         if length > scalar(wp.static(touch)):
