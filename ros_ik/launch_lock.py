@@ -8,6 +8,9 @@ the recording or fail. A recording excludes all of them; without one they run si
 
 A forked process has only the thread that forked. So a fork waits for the end of a recording, and
 the new process counts no other thread as inside.
+
+An interrupt (Ctrl-C) may end each method of the lock at any of its instructions. Those who share
+are therefore a set of threads: one that an interrupt left in it does not wait for itself.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ _Result = TypeVar('_Result')
 
 
 class _ThreadState(threading.local):
-    """Number of nested shares of a thread, and whether the lock counts it as inside."""
+    """Number of nested shares of a thread, and whether the lock has it as a sharer."""
 
     depth = 0
     is_counted = False
@@ -42,8 +45,10 @@ class ReadersWriterLock:
 
     def __init__(self) -> None:
         """Start with no thread inside."""
-        self._condition = threading.Condition(threading.Lock())
-        self._inside = 0
+        # Held by ``with``, into which no interrupt comes; the condition has a method of its own.
+        self._mutex = threading.Lock()
+        self._condition = threading.Condition(self._mutex)
+        self._sharers: set[int] = set()
         self._owner: int | None = None
         self._thread_state = _ThreadState()
         self._shared = _SharedContext(self)
@@ -68,32 +73,32 @@ class ReadersWriterLock:
         if self._owner == threading.get_ident():
             yield
             return
-        counted = self._thread_state.is_counted
-        with self._condition:
-            self._inside -= counted
-            self._condition.notify_all()
+        thread = threading.get_ident()
         # An interrupt may end a wait, too.
         try:
-            with self._condition:
+            with self._mutex:
+                self._sharers.discard(thread)
+                self._condition.notify_all()
                 self._condition.wait_for(lambda: self._owner is None)
-                self._owner = threading.get_ident()
-                self._condition.wait_for(lambda: self._inside == 0)
+                self._owner = thread
+                self._condition.wait_for(lambda: not self._sharers)
             yield
         finally:
-            with self._condition:
-                if self._owner == threading.get_ident():
+            with self._mutex:
+                if self._owner == thread:
                     self._owner = None
-                self._inside += counted
+                if self._thread_state.is_counted:
+                    self._sharers.add(thread)
                 self._condition.notify_all()
 
     def enter(self) -> None:
         """Enter :meth:`shared`."""
-        own = self._thread_state
-        if own.depth == 0 and self._owner != threading.get_ident():
-            with self._condition:
+        own, thread = self._thread_state, threading.get_ident()
+        if own.depth == 0 and self._owner != thread:
+            with self._mutex:
                 if self._owner is not None:
                     self._condition.wait_for(lambda: self._owner is None)
-                self._inside += 1
+                self._sharers.add(thread)
             own.is_counted = True
         own.depth += 1
 
@@ -103,16 +108,19 @@ class ReadersWriterLock:
         own.depth -= 1
         if own.depth == 0 and own.is_counted:
             own.is_counted = False
-            with self._condition:
-                self._inside -= 1
+            with self._mutex:
+                self._sharers.discard(threading.get_ident())
                 if self._owner is not None:
                     self._condition.notify_all()
 
     def forget_other_threads(self) -> None:
         """Start again with the calling thread alone, the only one of a forked process."""
-        is_owner = self._owner == threading.get_ident()
-        self._condition = threading.Condition(threading.Lock())
-        self._inside = int(self._thread_state.is_counted and not is_owner)
+        thread = threading.get_ident()
+        is_owner = self._owner == thread
+        self._mutex = threading.Lock()
+        self._condition = threading.Condition(self._mutex)
+        shares = self._thread_state.is_counted and not is_owner
+        self._sharers = {thread} if shares else set()
         if not is_owner:
             self._owner = None
 

@@ -3,6 +3,9 @@
 """Launches of one thread wait while another records a graph, and run beside each other."""
 
 import contextlib
+import itertools
+import linecache
+import sys
 import threading
 
 import numpy as np
@@ -25,6 +28,7 @@ from ros_ik import CollisionScene
 from ros_ik import CollisionShape
 from ros_ik import IKObjectiveJointPosition
 from ros_ik import IKObjectiveLinkFunction
+from ros_ik import launch_lock
 from ros_ik import OptimalControl
 from ros_ik import OptimalControlCommandBuilder
 from ros_ik import PositionBarrier
@@ -224,6 +228,76 @@ def test_an_interrupted_wait_leaves_the_lock_to_others(shares, wait, monkeypatch
     other.start()
     other.join(5.0)
     assert entered == ['shared', 'alone']
+
+
+def use_whole(lock):
+    """Use every method of a lock, nested too."""
+    with lock.shared():
+        with lock.shared(), lock.alone():
+            pass
+        with lock.alone(), lock.shared():
+            pass
+
+
+def test_an_interrupt_at_any_line_leaves_the_lock_to_its_own_thread():
+    """Otherwise a set-up that comes after Ctrl-C would wait without end."""
+    files, interrupted, usable = (launch_lock.__file__, contextlib.__file__), [], []
+
+    def interrupted_use(lock, line):
+        """Use a lock; interrupt it before a line, counted from 0, of its own or of contextlib."""
+        count = itertools.count()
+
+        def trace(frame, event, _):
+            if frame.f_code.co_filename not in files:
+                return None
+            # Python lets none come between the two ends of a ``with`` and what it holds.
+            text = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+            is_with = text.lstrip().startswith('with ')
+            if event == 'line' and not is_with and next(count) == line:
+                raise KeyboardInterrupt
+            return trace
+
+        sys.settrace(trace)
+        try:
+            use_whole(lock)
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(None)
+        return False
+
+    def interrupt_each_line():
+        line, lock = 0, ReadersWriterLock()
+        while interrupted_use(lock, line):
+            interrupted.append(line)
+            use_whole(lock)
+            usable.append(line)
+            line, lock = line + 1, ReadersWriterLock()
+
+    thread = threading.Thread(target=interrupt_each_line, daemon=True)
+    thread.start()
+    thread.join(NEVER)
+    assert not thread.is_alive(), interrupted[-1]
+    assert len(interrupted) > 50 and interrupted == usable
+
+
+@pytest.mark.parametrize('method', ['capture_begin', 'capture_end'])
+def test_an_interrupt_at_either_end_of_a_recording_leaves_room_for_others(method, monkeypatch):
+    values, whole = wp.zeros(1, dtype=wp.float64, device='cpu'), getattr(wp, method)
+
+    def interrupted(*arguments, **options):
+        monkeypatch.undo()
+        if method == 'capture_begin':
+            whole(*arguments, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(wp, method, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Graph(lambda: values.fill_(1.0), 'cpu')
+    graph = Graph(lambda: values.fill_(2.0), 'cpu')
+    values.zero_()
+    graph.launch()
+    assert values.numpy()[0] == 2.0
 
 
 def first_steps(model):

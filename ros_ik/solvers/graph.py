@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Iterable
+import contextlib
 import functools
 import threading
 from typing import Any
@@ -78,8 +79,16 @@ class Graph:
             return
         with LAUNCH_LOCK.alone():
             wait_for(self._device)
-            with wp.ScopedCapture(device=self._device, force_module_load=False) as capture:
-                record()
+            try:
+                with wp.ScopedCapture(device=self._device, force_module_load=False) as capture:
+                    record()
+            except Exception:
+                raise
+            except BaseException:
+                # An interrupt (Ctrl-C) may leave it open, and no other could begin.
+                with contextlib.suppress(RuntimeError):
+                    wp.capture_end(self._device)
+                raise
         self._replay = functools.partial(wp.capture_launch, capture.graph)
         _RECORDED.count = recorded_graphs() + 1
 
