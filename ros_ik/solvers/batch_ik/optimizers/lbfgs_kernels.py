@@ -189,7 +189,7 @@ def direction_kernel() -> wp.Kernel:
             for i in range(step.shape[1]):
                 step[row, i] = -gradient[row, i]
                 below, above = limit_distances(space, row, i, joint_q)
-            if presses(gradient[row, i], below, above, close):
+                if presses(gradient[row, i], below, above, close):
                     step[row, i] = wp.float64(0.0)
             initial_scaling(row, -1, wp.float64(h0_scale), curvature, s, y, step)
         scale_down(row, step)

@@ -161,3 +161,15 @@ def test_lbfgs_options_are_honoured(problems):
     ]  # fmt: skip
     for other in results[1:]:
         assert not np.array_equal(results[0], other)
+
+
+def test_joints_that_all_press_against_limits_have_no_lbfgs_direction(problems):
+    model = problems.model
+    upper = model.joint_limit_upper.numpy()
+    optimizer = IKOptimizerLBFGS(
+        model, N, [IKObjectiveJointPosition(model, upper + 1.0)], jacobian_mode='analytic'
+    )
+    found = solve(optimizer, np.tile(upper, (N, 1)), iterations=1)
+    np.testing.assert_allclose(found, np.tile(upper, (N, 1)), atol=1e-6)
+    # No direction descends, so that the search starts again, still without these joints.
+    np.testing.assert_array_equal(optimizer._direction.numpy(), 0.0)
