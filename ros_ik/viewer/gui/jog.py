@@ -19,10 +19,13 @@ from ros_ik.viewer.gui.focus import return_keys
 from ros_ik.viewer.gui.requests import Requests
 from ros_ik.viewer.robot.robot_state import UNBOUNDED
 
-# Step in which an unused slider follows its joint [rad or m].
-_STILL = 1e-3
 # Tolerance at which a joint target has been reached, and least approach to it [rad or m].
 _ARRIVED = 2e-3
+# Step in which an unused slider follows its joint [rad or m]. A smaller one would replace a target
+# that has been reached by a measured position, which then stays.
+_STILL = _ARRIVED
+# Last digit of the text of a joint [rad or m].
+_DIGIT = 1e-3
 # Rate of events while a button is held [Hz].
 _HOLD_RATE = 20.0
 # Part of a joint's range within which a change of its slider takes effect at once; time without a
@@ -254,7 +257,7 @@ class Jog:
     def _show_number(self, name: str, position: float) -> None:
         """Show a position [rad or m] in the text of a joint, if it shows another."""
         number = self._numbers[name]
-        if abs(_as_number(number.value) - position) < 0.5 * _STILL:
+        if abs(_as_number(number.value) - position) < 0.5 * _DIGIT:
             return
         text = _as_text(position)
         if number.value != text:
