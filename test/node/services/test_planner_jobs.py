@@ -42,6 +42,7 @@ class Answers:
     def __init__(self):
         self.given, self.refused, self.logged, self.twice = {}, {}, [], []
         self._news = threading.Condition()
+        self._earlier_threads = set(threading.enumerate())
 
     def job(self, name, work):
         """Return a request whose answer is recorded under a name."""
@@ -68,6 +69,13 @@ class Answers:
             )
         assert done, f'{names}: {self.given}, {self.refused}'
 
+    def wait_for_threads(self):
+        """Wait until no thread of jobs runs that began after this object was made."""
+        for thread in set(threading.enumerate()) - self._earlier_threads:
+            if thread.name == 'jobs':
+                thread.join(PATIENCE)
+                assert not thread.is_alive()
+
 
 def description(generation=1, **values):
     files = find_robot('panda')
@@ -85,16 +93,8 @@ def jobs(answers):
     made = Jobs(2, lambda planner: None, answers.logged.append)
     yield made
     made.end('the test is over')
-    wait_for_threads()
+    answers.wait_for_threads()
     assert not answers.twice
-
-
-def wait_for_threads():
-    """Wait until no thread of jobs runs."""
-    for thread in threading.enumerate():
-        if thread.name == 'jobs':
-            thread.join(PATIENCE)
-            assert not thread.is_alive()
 
 
 class Blocking:
@@ -162,7 +162,7 @@ def test_a_request_that_was_answered_takes_no_place_in_the_queue(answers):
             assert time.monotonic() < give_up
             time.sleep(0.001)
     jobs.end('the test is over')
-    wait_for_threads()
+    answers.wait_for_threads()
     assert answers.given == {'a': 'done', 'b': 'done'}
 
 
@@ -219,7 +219,7 @@ def test_a_request_of_the_robot_before_leaves_settings_to_the_next_one(answers):
     jobs.submit(answers.job('new', lambda planner, budget: planner.settings))
     answers.wait('old', 'new')
     jobs.end('the test is over')
-    wait_for_threads()
+    answers.wait_for_threads()
     assert 'description changed' in answers.refused['old']
     assert answers.given['new'] is changed
 
@@ -294,7 +294,7 @@ def test_a_request_waits_for_news_under_way_before_it_reads_them(answers):
         answers.wait(name)
         neutral.append(answers.given[name])
     jobs.end('the test is over')
-    wait_for_threads()
+    answers.wait_for_threads()
     assert neutral[1][0] == pytest.approx(neutral[0][0] + 0.1)
 
 
@@ -344,7 +344,7 @@ def test_an_error_that_cannot_be_logged_ends_no_other_request(answers, part):
         jobs.submit(answers.job(name, fail))
         answers.wait(name)
     jobs.end('the test is over')
-    wait_for_threads()
+    answers.wait_for_threads()
     assert all('ZeroDivisionError' in reason for reason in answers.refused.values())
 
 
@@ -380,7 +380,7 @@ def test_a_planner_gets_the_folders_of_meshes_and_is_prepared_once(answers, monk
         jobs.submit(answers.job(name, lambda planner, budget: planner))
         answers.wait(name)
     jobs.end('the test is over')
-    wait_for_threads()
+    answers.wait_for_threads()
     assert [parts[3] for parts in made] == [('/one', '/two')]
     assert prepared == [answers.given['a']] == [answers.given['b']]
 
@@ -423,7 +423,7 @@ def test_the_end_refuses_everything_and_ends_the_thread(jobs, answers):
     answers.wait('running', 'waiting')
     jobs.submit(answers.job('after', lambda planner, budget: None))
     assert set(answers.refused.values()) == {'it is late'}
-    wait_for_threads()
+    answers.wait_for_threads()
 
 
 def test_the_end_does_not_wait_for_what_runs(jobs, answers):
@@ -440,7 +440,7 @@ def test_the_end_does_not_wait_for_what_runs(jobs, answers):
     jobs.end('it is late')
     assert answers.refused == {'deaf': 'it is late'}
     let_go.set()
-    wait_for_threads()
+    answers.wait_for_threads()
     assert answers.given == {} and answers.logged == []
 
 
@@ -526,7 +526,7 @@ def idle_jobs(steps, answers):
         yield jobs
     finally:
         jobs.end('the test is over')
-        wait_for_threads()
+        answers.wait_for_threads()
 
 
 @contextlib.contextmanager

@@ -219,6 +219,7 @@ def process():
         try:
             yield node, executor, client, listening
         finally:
+            node.jobs.end('the test is over')
             executor.shutdown()
             listening.shutdown()
             client.destroy_node()
